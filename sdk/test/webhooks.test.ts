@@ -1,0 +1,670 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { stripTypeScriptTypes } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import { sign as signBody } from '@octokit/webhooks-methods';
+import { Webhook } from 'standardwebhooks';
+import {
+  type EventKind,
+  eventKinds,
+  parse,
+  type RefusalReason,
+  type VerifyInput,
+  type VerifyResult,
+  verify,
+  verifyAndParse,
+  WebhookBodyError,
+  type WebhookEvent,
+} from '../src/webhooks.ts';
+
+const SECRET = 'swb-test-secret';
+const ID = 'evt_01';
+const SENT_AT = 1767323045; // 2026-01-02T03:04:05Z
+const NOW = SENT_AT * 1000;
+const BODY =
+  '{"event":"message.incoming","data":{"messageId":"msg_1","from":"491707654321","message":"Grüße 👋","timestamp":"2026-01-02T03:04:05.000Z"}}';
+
+type HeaderObject = Record<string, string>;
+
+interface Signing {
+  readonly secret?: string;
+  readonly id?: string;
+  readonly sentAt?: number;
+}
+
+/** The signatures of a delivery, made by other people's libraries. */
+async function signed(
+  body: string,
+  { secret = SECRET, id = ID, sentAt = SENT_AT }: Signing = {},
+): Promise<HeaderObject> {
+  return {
+    'X-Webhook-Id': id,
+    'X-Webhook-Timestamp': String(sentAt),
+    'X-Webhook-Signature': await signBody(secret, body),
+    'webhook-id': id,
+    'webhook-timestamp': String(sentAt),
+    'webhook-signature': signStandard(body, { secret, id, sentAt }),
+  };
+}
+
+function signStandard(body: string, { secret = SECRET, id = ID, sentAt = SENT_AT }: Signing = {}): string {
+  // As bytes: given a string, the library takes only the low byte of each of its characters.
+  const webhook = new Webhook(new TextEncoder().encode(secret), { format: 'raw' });
+  return webhook.sign(id, new Date(sentAt * 1000), body);
+}
+
+function without(headers: HeaderObject, ...names: string[]): HeaderObject {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}
+
+/** What is left when somebody strips the signature that covers the timestamp. */
+async function signedBodyOnly(body: string, signing?: Signing): Promise<HeaderObject> {
+  return without(await signed(body, signing), 'webhook-id', 'webhook-timestamp', 'webhook-signature');
+}
+
+function check(headers: VerifyInput['headers'], rest: Partial<VerifyInput> = {}): Promise<VerifyResult> {
+  return verify({ body: BODY, headers, secret: SECRET, now: NOW, ...rest });
+}
+
+const standard = { ok: true, scheme: 'standard', id: ID, timestamp: SENT_AT };
+const bodyOnly = { ok: true, scheme: 'body_only' };
+const refused = (reason: RefusalReason) => ({ ok: false, reason });
+
+describe('known vectors', () => {
+  test('a standard signature made by openssl is right', async () => {
+    // printf '%s' "evt_01.1767323045.$BODY" | openssl dgst -sha256 -hmac swb-test-secret -binary | base64
+    const headers = {
+      'webhook-id': ID,
+      'webhook-timestamp': String(SENT_AT),
+      'webhook-signature': 'v1,QQMj02Ke5sAKURXu11I8zn5ItfuqKeE43P6BYiz43/Y=',
+    };
+    assert.deepEqual(await check(headers), standard);
+  });
+
+  test('a body signature made by openssl is right', async () => {
+    // printf '%s' "$BODY" | openssl dgst -sha256 -hmac swb-test-secret
+    const headers = {
+      'X-Webhook-Signature': 'sha256=276181d0fe64ec16062bfe86e8a54a2c0b72776131d1b60d12b452ec3344b1aa',
+    };
+    assert.deepEqual(await check(headers, { require: 'any' }), bodyOnly);
+  });
+
+  test('test case 2 of RFC 4231 is right', async () => {
+    const result = await verify({
+      body: 'what do ya want for nothing?',
+      headers: { 'X-Webhook-Signature': 'sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843' },
+      secret: 'Jefe',
+      require: 'any',
+    });
+    assert.deepEqual(result, bodyOnly);
+  });
+
+  test('a secret is keyed with its UTF-8 bytes', async () => {
+    // printf '%s' "$BODY" | openssl dgst -sha256 -hmac 'pässwörd🔑'
+    const headers = {
+      'X-Webhook-Signature': 'sha256=aa7089c572d8b5cade6c17e87ff2af90d0ca1a44139c168d4f57d8faaa24a77f',
+    };
+    assert.deepEqual(await check(headers, { secret: 'pässwörd🔑', require: 'any' }), bodyOnly);
+  });
+});
+
+describe('what other libraries sign', () => {
+  const bodies = {
+    'the sample': BODY,
+    'a single space': ' ',
+    'every plane of Unicode': '{"event":"x","data":{"a":"é\u2028中\u0000\ufeff🏳️‍🌈"}}',
+    'a megabyte': JSON.stringify({ event: 'x', data: { a: 'ä'.repeat(500_000) } }),
+  };
+  const secrets = { ascii: SECRET, unicode: 'pässwörd🔑', 'one character': 'x', long: 'k'.repeat(200) };
+
+  for (const [bodyName, body] of Object.entries(bodies)) {
+    for (const [secretName, secret] of Object.entries(secrets)) {
+      test(`${bodyName} under a secret that is ${secretName} is right, as text and as bytes`, async () => {
+        const headers = await signed(body, { secret });
+        const stripped = await signedBodyOnly(body, { secret });
+        for (const received of [body, new TextEncoder().encode(body)]) {
+          assert.deepEqual(await check(headers, { body: received, secret }), standard);
+          assert.deepEqual(await check(stripped, { body: received, secret, require: 'any' }), bodyOnly);
+        }
+      });
+    }
+  }
+
+  test('a secret that looks like whsec_<base64> is taken as it is written', async () => {
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    assert.deepEqual(await check(await signed(BODY, { secret }), { secret }), standard);
+    const decoded = { 'webhook-signature': new Webhook(secret).sign(ID, new Date(NOW), BODY) };
+    assert.deepEqual(await check({ ...(await signed(BODY)), ...decoded }, { secret }), refused('bad_signature'));
+  });
+});
+
+describe('the body', () => {
+  test('one changed character is refused', async () => {
+    const body = BODY.replace('491707654321', '491707654322');
+    assert.deepEqual(await check(await signed(BODY), { body }), refused('bad_signature'));
+    const stripped = await signedBodyOnly(BODY);
+    assert.deepEqual(await check(stripped, { body, require: 'any' }), refused('bad_signature'));
+  });
+
+  test('serialised again with other spacing it is refused', async () => {
+    const body = JSON.stringify(JSON.parse(BODY), null, 1);
+    assert.deepEqual(await check(await signed(BODY), { body }), refused('bad_signature'));
+  });
+
+  test('the same text in another Unicode normal form is refused', async () => {
+    const body = BODY.normalize('NFD');
+    assert.notEqual(body, BODY);
+    assert.deepEqual(await check(await signed(BODY), { body }), refused('bad_signature'));
+  });
+
+  test('bytes that lie inside a larger buffer are read in their bounds', async () => {
+    const around = Buffer.from(`xx${BODY}yy`);
+    const body = around.subarray(2, around.length - 2);
+    assert.deepEqual(await check(await signed(BODY), { body }), standard);
+  });
+
+  test('bytes that are used again while it is verified change nothing', async () => {
+    const body = new TextEncoder().encode(BODY);
+    const pending = verifyAndParse({ body, headers: await signed(BODY), secret: SECRET, now: NOW });
+    body.fill(0);
+    const result = await pending;
+    assert.ok(result.ok && result.event.event === 'message.incoming');
+    assert.equal(result.event.data.message, 'Grüße 👋');
+  });
+
+  test('parsed JSON in place of the raw body is a mistake of the caller', async () => {
+    const body = JSON.parse(BODY);
+    await assert.rejects(check(await signed(BODY), { body }), { name: 'TypeError', message: /raw body/ });
+  });
+});
+
+describe('headers', () => {
+  test('every shape is read, in any case', async () => {
+    const headers = await signed(BODY);
+    const upper = Object.entries(headers).map(([name, value]): [string, string] => [name.toUpperCase(), value]);
+    const shapes: Record<string, VerifyInput['headers']> = {
+      'plain object': headers,
+      'upper case': Object.fromEntries(upper),
+      'array values': Object.fromEntries(upper.map(([name, value]) => [name, [value]])),
+      'absent values': { ...headers, cookie: undefined },
+      'no prototype': Object.assign(Object.create(null), headers),
+      Headers: new Headers(headers),
+      Map: new Map(upper),
+      pairs: upper,
+      iterator: upper.values(),
+    };
+    for (const [name, shape] of Object.entries(shapes)) assert.deepEqual(await check(shape), standard, name);
+  });
+
+  test('nothing signed is refused', async () => {
+    assert.deepEqual(await check({}), refused('missing_signature'));
+    assert.deepEqual(await check({}, { require: 'any' }), refused('missing_signature'));
+  });
+
+  test('each missing or empty header of the standard signature is refused by name', async () => {
+    const headers = await signed(BODY);
+    for (const require of ['standard', 'any'] as const) {
+      const cases = [
+        [without(headers, 'webhook-id'), 'missing_id'],
+        [{ ...headers, 'webhook-id': '' }, 'missing_id'],
+        [without(headers, 'webhook-timestamp'), 'missing_timestamp'],
+        [{ ...headers, 'webhook-timestamp': '' }, 'missing_timestamp'],
+        [{ ...headers, 'webhook-signature': '' }, 'bad_signature'],
+      ] as const;
+      for (const [incomplete, reason] of cases) {
+        assert.deepEqual(await check(incomplete, { require }), refused(reason));
+      }
+    }
+  });
+
+  test('the X- headers are not taken for the standard ones', async () => {
+    const headers = without(await signed(BODY), 'webhook-id', 'webhook-timestamp');
+    assert.deepEqual(await check(headers), refused('missing_id'));
+  });
+
+  test('another id or timestamp than the signed one is refused', async () => {
+    const headers = await signed(BODY);
+    assert.deepEqual(await check({ ...headers, 'webhook-id': 'evt_02' }), refused('bad_signature'));
+    const later = { ...headers, 'webhook-timestamp': String(SENT_AT + 1) };
+    assert.deepEqual(await check(later), refused('bad_signature'));
+  });
+
+  test('a header that is there twice with different values is refused', async () => {
+    const headers = await signed(BODY);
+    const twice = (name: string, value: string) => check([...Object.entries(headers), [name, value]]);
+    assert.deepEqual(await twice('Webhook-Timestamp', String(SENT_AT + 1)), refused('invalid_timestamp'));
+    assert.deepEqual(await twice('Webhook-Id', 'evt_02'), refused('bad_signature'));
+    const stripped = await signedBodyOnly(BODY);
+    const signatures = { ...stripped, 'X-Webhook-Signature': [stripped['X-Webhook-Signature'] ?? '', 'sha256=00'] };
+    assert.deepEqual(await check(signatures, { require: 'any' }), refused('bad_signature'));
+  });
+});
+
+describe('signatures that are nearly right', () => {
+  const right = 'QQMj02Ke5sAKURXu11I8zn5ItfuqKeE43P6BYiz43/Y=';
+  const wrongStandard = [
+    'v1',
+    'v1,',
+    `v1,${right.slice(0, -1)}`,
+    `v1,${right}=`,
+    `v1,${right.replace('/Y=', '/Z=')}`, // The same bytes: Z differs from Y only in bits that base64 does not use.
+    `v1,${right.replace('/', '_')}`,
+    `v1,${right.toLowerCase()}`,
+    `v1a,${right}`,
+    `v2,${right}`,
+    `V1,${right}`,
+    right,
+    `v1,${right},`,
+    `v1,v1,${right}`,
+    `\u0000v1,${right}`,
+    `v1,${'A'.repeat(43)}=`,
+  ];
+  for (const signature of wrongStandard) {
+    test(`${JSON.stringify(signature)} is refused`, async () => {
+      const headers = { ...(await signed(BODY)), 'webhook-signature': signature };
+      assert.deepEqual(await check(headers), refused('bad_signature'));
+    });
+  }
+
+  const rightHex = '276181d0fe64ec16062bfe86e8a54a2c0b72776131d1b60d12b452ec3344b1aa';
+  const wrongBodyOnly = [
+    '',
+    'sha256=',
+    rightHex,
+    `sha256=${rightHex.toUpperCase()}`,
+    `SHA256=${rightHex}`,
+    `sha1=${rightHex}`,
+    `sha256=${rightHex.slice(0, -1)}`,
+    `sha256=${rightHex}0`,
+    `sha256=${rightHex} `,
+    `sha256=${'0'.repeat(64)}`,
+  ];
+  for (const signature of wrongBodyOnly) {
+    test(`${JSON.stringify(signature)} is refused`, async () => {
+      assert.deepEqual(await check({ 'X-Webhook-Signature': signature }, { require: 'any' }), refused('bad_signature'));
+    });
+  }
+
+  test('a difference at any place is refused', async () => {
+    for (let i = 0; i < rightHex.length; i++) {
+      const other = rightHex[i] === '0' ? '1' : '0';
+      const signature = `sha256=${rightHex.slice(0, i)}${other}${rightHex.slice(i + 1)}`;
+      const result = await check({ 'X-Webhook-Signature': signature }, { require: 'any' });
+      assert.deepEqual(result, refused('bad_signature'));
+    }
+  });
+});
+
+describe('the timestamp', () => {
+  test('is within 300 seconds, both ways, to the second', async () => {
+    const headers = await signed(BODY);
+    const at = (seconds: number) => check(headers, { now: NOW + seconds * 1000 });
+    assert.deepEqual(await at(300), standard);
+    assert.deepEqual(await at(300.999), standard);
+    assert.deepEqual(await at(301), refused('timestamp_out_of_tolerance'));
+    assert.deepEqual(await at(-300), standard);
+    assert.deepEqual(await at(-301), refused('timestamp_out_of_tolerance'));
+  });
+
+  test('has the tolerance that is asked for', async () => {
+    const headers = await signed(BODY);
+    assert.deepEqual(await check(headers, { tolerance: 5, now: NOW + 6000 }), refused('timestamp_out_of_tolerance'));
+    assert.deepEqual(await check(headers, { tolerance: 5, now: NOW - 5000 }), standard);
+    assert.deepEqual(await check(headers, { tolerance: 0 }), standard);
+    assert.deepEqual(await check(headers, { tolerance: 86_400, now: NOW + 86_400_000 }), standard);
+  });
+
+  test('is refused when the time or the tolerance is not a number', async () => {
+    const headers = await signed(BODY);
+    assert.deepEqual(await check(headers, { now: Number.NaN }), refused('timestamp_out_of_tolerance'));
+    assert.deepEqual(await check(headers, { tolerance: Number.NaN }), refused('timestamp_out_of_tolerance'));
+  });
+
+  test('is held against the real clock when no time is given', async () => {
+    const sentAt = Math.floor(Date.now() / 1000);
+    const fresh = await verify({ body: BODY, headers: await signed(BODY, { sentAt }), secret: SECRET });
+    assert.deepEqual(fresh, { ...standard, timestamp: sentAt });
+    const stale = await verify({ body: BODY, headers: await signed(BODY, { sentAt: sentAt - 3600 }), secret: SECRET });
+    assert.deepEqual(stale, refused('timestamp_out_of_tolerance'));
+  });
+
+  test('is a whole number of seconds in digits', async () => {
+    const headers = await signed(BODY);
+    for (const timestamp of [
+      'now',
+      '1767323045.0',
+      '-1',
+      '+1767323045',
+      '0x1',
+      '1e9',
+      '1767323045 ',
+      'Infinity',
+      '١',
+    ]) {
+      assert.deepEqual(await check({ ...headers, 'webhook-timestamp': timestamp }), refused('invalid_timestamp'));
+    }
+    const milliseconds = { ...headers, 'webhook-timestamp': String(NOW) };
+    assert.deepEqual(await check(milliseconds), refused('timestamp_out_of_tolerance'));
+  });
+
+  test('is signed as it is written: leading zeros are refused', async () => {
+    const headers = { ...(await signed(BODY)), 'webhook-timestamp': `0${SENT_AT}` };
+    assert.deepEqual(await check(headers), refused('bad_signature'));
+  });
+});
+
+describe('rotation', () => {
+  const OLD = 'old-secret';
+  const NEW = 'new-secret';
+
+  test('of two listed signatures either one is enough, in any order', async () => {
+    const [byOld, byNew] = [signStandard(BODY, { secret: OLD }), signStandard(BODY, { secret: NEW })];
+    const headers = await signed(BODY, { secret: NEW });
+    for (const list of [`${byNew} ${byOld}`, `${byOld} ${byNew}`, `v1a,abc ${byOld}  ${byNew}`, `${byOld}, ${byNew}`]) {
+      for (const secret of [OLD, NEW]) {
+        assert.deepEqual(await check({ ...headers, 'webhook-signature': list }, { secret }), standard);
+      }
+      const other = await check({ ...headers, 'webhook-signature': list }, { secret: 'third' });
+      assert.deepEqual(other, refused('bad_signature'));
+    }
+  });
+
+  test('a receiver that still has the old secret does not stumble over the new X-Webhook-Signature', async () => {
+    const headers = {
+      ...(await signed(BODY, { secret: NEW })),
+      'webhook-signature': signStandard(BODY, { secret: OLD }),
+    };
+    assert.deepEqual(await check(headers, { secret: OLD, require: 'any' }), standard);
+  });
+
+  test('a receiver with two secrets takes deliveries of either', async () => {
+    for (const secret of [OLD, NEW]) {
+      assert.deepEqual(await check(await signed(BODY, { secret }), { secret: [OLD, NEW] }), standard);
+      const stripped = await signedBodyOnly(BODY, { secret });
+      assert.deepEqual(await check(stripped, { secret: [OLD, NEW], require: 'any' }), bodyOnly);
+    }
+    const third = await signed(BODY, { secret: 'third' });
+    assert.deepEqual(await check(third, { secret: [OLD, NEW] }), refused('bad_signature'));
+  });
+});
+
+describe('downgrade', () => {
+  test('stripping the standard headers gains nothing by default', async () => {
+    const stripped = await signedBodyOnly(BODY);
+    assert.deepEqual(await check(stripped), refused('standard_signature_required'));
+    assert.deepEqual(await check(stripped, { require: 'standard' }), refused('standard_signature_required'));
+  });
+
+  test('a value of `require` that is neither of the two is not permission', async () => {
+    const require = 'ANY' as 'any'; // As JavaScript without types would pass it.
+    assert.deepEqual(await check(await signedBodyOnly(BODY), { require }), refused('standard_signature_required'));
+  });
+
+  test('a wrong standard signature is refused although X-Webhook-Signature is right and would do', async () => {
+    const headers = { ...(await signed(BODY)), 'webhook-signature': signStandard(BODY, { secret: 'other' }) };
+    assert.deepEqual(await check(headers, { require: 'any' }), refused('bad_signature'));
+  });
+
+  test('an old standard signature is refused although X-Webhook-Signature is right and would do', async () => {
+    const later = { require: 'any', now: NOW + 3_600_000 } as const;
+    assert.deepEqual(await check(await signed(BODY), later), refused('timestamp_out_of_tolerance'));
+  });
+
+  test('where X-Webhook-Signature does, an old X-Webhook-Timestamp is refused, and an invented one is not noticed', async () => {
+    const stripped = await signedBodyOnly(BODY);
+    const later = { require: 'any', now: NOW + 3_600_000 } as const;
+    assert.deepEqual(await check(stripped, later), refused('timestamp_out_of_tolerance'));
+    assert.deepEqual(
+      await check({ ...stripped, 'X-Webhook-Timestamp': 'soon' }, { require: 'any' }),
+      refused('invalid_timestamp'),
+    );
+    const invented = { ...stripped, 'X-Webhook-Timestamp': String(SENT_AT + 3600) };
+    assert.deepEqual(await check(invented, later), bodyOnly);
+    assert.deepEqual(await check(without(stripped, 'X-Webhook-Timestamp'), later), bodyOnly);
+  });
+
+  test('a body signature cannot be cut into a standard one', async () => {
+    const body = BODY.replace('Grüße', `a.${SENT_AT}.b`);
+    const [id = '', rest = ''] = body.split(`.${SENT_AT}.`);
+    const digest = (await signBody(SECRET, body)).slice('sha256='.length);
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(SENT_AT),
+      'webhook-signature': `v1,${Buffer.from(digest, 'hex').toString('base64')}`,
+    };
+    assert.deepEqual(await check(headers, { body: rest }), refused('invalid_id'));
+  });
+
+  test('the text under a standard signature is no event when it is played back as a body', async () => {
+    const body = `${ID}.${SENT_AT}.${BODY}`;
+    const digest = Buffer.from(signStandard(BODY).slice('v1,'.length), 'base64').toString('hex');
+    const headers = { 'X-Webhook-Signature': `sha256=${digest}` };
+    await assert.rejects(verifyAndParse({ body, headers, secret: SECRET, require: 'any' }), WebhookBodyError);
+  });
+});
+
+describe('the secret', () => {
+  for (const secret of ['', [], [''], [SECRET, ''], undefined, null, 7, [undefined]]) {
+    test(`${JSON.stringify(secret)} is a mistake of the caller, whatever was sent`, async () => {
+      const wrong = { secret: secret as string }; // As JavaScript without types would pass it.
+      await assert.rejects(check(await signed(BODY), wrong), { name: 'TypeError', message: /secret/ });
+      await assert.rejects(check({}, wrong), { name: 'TypeError', message: /secret/ });
+    });
+  }
+});
+
+const timestamp = '2026-01-02T03:04:05.000Z';
+const group = { groupId: 'grp_1', sessionId: 'ses_1', subject: 'Team', timestamp };
+const dataByKind: Record<EventKind, Record<string, unknown>> = {
+  'message.incoming': { messageId: 'msg_1', from: '491707654321', message: 'Hello', timestamp },
+  'message.sent': { messageId: 'msg_1', to: '491701234567', status: 'sent', timestamp },
+  'message.delivered': { messageId: 'msg_1', to: '491701234567', status: 'delivered', timestamp },
+  'message.read': { messageId: 'msg_1', to: '491701234567', status: 'read', timestamp },
+  'session.connected': { sessionId: 'ses_1', phoneNumber: '491701234567', connectedAt: timestamp },
+  'session.disconnected': {
+    sessionId: 'ses_1',
+    phoneNumber: '491701234567',
+    reason: 'Logged out on the phone',
+    willReconnect: false,
+    disconnectedAt: timestamp,
+  },
+  'group.created': {
+    ...group,
+    participants: [{ phoneNumber: '491701234567', role: 'owner' }],
+    createdBy: '491701234567',
+  },
+  'group.updated': { ...group, change: { type: 'subject', subject: 'Team' } },
+};
+
+describe('parsing', () => {
+  test('knows the eight kinds of the contract', () => {
+    assert.deepEqual(eventKinds, [
+      'message.incoming',
+      'message.sent',
+      'message.delivered',
+      'message.read',
+      'session.connected',
+      'session.disconnected',
+      'group.created',
+      'group.updated',
+    ]);
+  });
+
+  for (const kind of eventKinds) {
+    const data = dataByKind[kind];
+
+    test(`${kind} comes back as it was sent, from text and from bytes, also as a test`, () => {
+      for (const sent of [data, { ...data, test: true }]) {
+        const body = JSON.stringify({ event: kind, data: sent });
+        assert.deepEqual(parse(body), { event: kind, data: sent });
+        assert.deepEqual(parse(new TextEncoder().encode(body)), { event: kind, data: sent });
+      }
+    });
+
+    for (const field of Object.keys(data)) {
+      test(`${kind} without ${field}, or with another type of it, is an error that names it`, () => {
+        const { [field]: _, ...incomplete } = data;
+        for (const wrong of [incomplete, { ...data, [field]: 7 }, { ...data, [field]: null }]) {
+          const body = JSON.stringify({ event: kind, data: wrong });
+          assert.throws(() => parse(body), {
+            name: 'WebhookBodyError',
+            message: new RegExp(`data\\.${field}\`.*${kind}`),
+          });
+        }
+      });
+    }
+  }
+
+  test('optional fields are there when they were sent, and have their type', () => {
+    const more = {
+      sessionId: 'ses_1',
+      chatId: 'c',
+      to: '49',
+      type: 'image',
+      groupId: 'g',
+      media: { id: 1 },
+      replyTo: 'm',
+    };
+    const parsed = parse(
+      JSON.stringify({ event: 'message.incoming', data: { ...dataByKind['message.incoming'], ...more } }),
+    );
+    assert.partialDeepStrictEqual(parsed.data, more);
+    for (const field of [...Object.keys(more), 'test']) {
+      const data = { ...dataByKind['message.incoming'], [field]: 7 };
+      assert.throws(() => parse(JSON.stringify({ event: 'message.incoming', data })), new RegExp(`data\\.${field}`));
+    }
+  });
+
+  test('a participant without a role is an error', () => {
+    const data = { ...dataByKind['group.created'], participants: [{ phoneNumber: '491701234567' }] };
+    assert.throws(() => parse(JSON.stringify({ event: 'group.created', data })), /data\.participants/);
+  });
+
+  test('fields of a newer server stay in the data', () => {
+    const data = { ...dataByKind['message.sent'], cost: 3 };
+    assert.deepEqual(parse(JSON.stringify({ event: 'message.sent', data })).data, data);
+  });
+
+  test('a kind of a newer server is unknown, not an error', () => {
+    for (const kind of ['message.reacted', 'unknown', '', 'toString', '__proto__', 'constructor']) {
+      assert.deepEqual(parse(JSON.stringify({ event: kind, data: { emoji: '👍' } })), {
+        event: 'unknown',
+        kind,
+        data: { emoji: '👍' },
+      });
+    }
+  });
+
+  test('a body that is not an event is an error of its own class', () => {
+    const bodies = ['', '{', 'null', '[]', '"text"', '7', '{}', '{"event":"message.sent"}', '{"data":{}}'];
+    const wrongFields = [
+      '{"event":7,"data":{}}',
+      '{"event":"x","data":null}',
+      '{"event":"x","data":[]}',
+      '{"event":"x"}',
+    ];
+    for (const body of [...bodies, ...wrongFields]) assert.throws(() => parse(body), WebhookBodyError, body);
+    const latin1 = Buffer.from('{"event":"x","data":{"a":"ü"}}', 'latin1');
+    assert.throws(() => parse(latin1), WebhookBodyError);
+  });
+
+  test('an error tells nothing of what was written', () => {
+    assert.throws(
+      () => parse('{"message": my secret}'),
+      (error: Error) => !`${error.stack}${JSON.stringify(error.cause)}`.includes('my secret'),
+    );
+  });
+
+  test('a switch over `event` tells the type of `data`, and covers every kind', () => {
+    // What is tested is that this compiles.
+    function told(event: WebhookEvent): string {
+      switch (event.event) {
+        case 'message.incoming':
+          return event.data.replyTo ?? event.data.message;
+        case 'message.sent':
+        case 'message.delivered':
+        case 'message.read':
+          return event.data.status;
+        case 'session.connected':
+          return event.data.connectedAt;
+        case 'session.disconnected':
+          return String(event.data.willReconnect);
+        case 'group.created':
+          return event.data.participants.map(({ role }) => role).join();
+        case 'group.updated':
+          return event.data.change.type;
+        case 'unknown':
+          return event.kind;
+        default:
+          return event satisfies never;
+      }
+    }
+    const tellings = eventKinds.map((kind) => told(parse(JSON.stringify({ event: kind, data: dataByKind[kind] }))));
+    assert.deepEqual(tellings, ['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject']);
+  });
+});
+
+describe('verifying and parsing in one', () => {
+  test('gives the event with what is proven about it', async () => {
+    const result = await verifyAndParse({ body: BODY, headers: await signed(BODY), secret: SECRET, now: NOW });
+    assert.deepEqual(result, { ...standard, event: JSON.parse(BODY) });
+  });
+
+  test('never parses a body that was not verified', async () => {
+    const result = await verifyAndParse({ body: '{', headers: await signed(BODY), secret: SECRET, now: NOW });
+    assert.deepEqual(result, refused('bad_signature'));
+  });
+
+  test('a signed body that is not an event is an error', async () => {
+    const input = { body: '[]', headers: await signed('[]'), secret: SECRET, now: NOW };
+    await assert.rejects(verifyAndParse(input), WebhookBodyError);
+  });
+
+  test('works on what a Node server receives', async () => {
+    await using server = createServer(async (request, response) => {
+      const result = await verifyAndParse({
+        body: await buffer(request),
+        headers: request.headers,
+        secret: SECRET,
+        now: NOW,
+      });
+      response.writeHead(result.ok ? 200 : 401).end(JSON.stringify(result));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // A TCP server's address is no string.
+
+    const headers = { 'Content-Type': 'application/json', Connection: 'close', ...(await signed(BODY)) };
+    const right = await fetch(url, { method: 'POST', headers, body: BODY });
+    assert.deepEqual([right.status, await right.json()], [200, { ...standard, event: JSON.parse(BODY) }]);
+    const wrong = await fetch(url, { method: 'POST', headers, body: `${BODY} ` });
+    assert.deepEqual([wrong.status, await wrong.json()], [401, refused('bad_signature')]);
+  });
+
+  test('works on a fetch Request, as Deno, Bun and workers receive it', async () => {
+    const request = new Request('https://example.com', { method: 'POST', headers: await signed(BODY), body: BODY });
+    const result = await verifyAndParse({
+      body: await request.text(),
+      headers: request.headers,
+      secret: SECRET,
+      now: NOW,
+    });
+    assert.deepEqual(result, { ...standard, event: JSON.parse(BODY) });
+  });
+});
+
+test('it runs where there is nothing but the language and web standards', async () => {
+  const source = await readFile(new URL('../src/webhooks.ts', import.meta.url), 'utf8');
+  const script = `${stripTypeScriptTypes(source).replaceAll(/^export /gm, '')}; verifyAndParse`;
+  // A new context has no Node globals, and its own Uint8Array: the bytes below are of another realm than the code.
+  const run: typeof verifyAndParse = runInNewContext(script, { crypto, TextEncoder, TextDecoder, btoa });
+  for (const body of [BODY, new TextEncoder().encode(BODY)]) {
+    const result = await run({ body, headers: await signed(BODY), secret: SECRET, now: NOW });
+    assert.ok(result.ok && result.event.event === 'message.incoming');
+    assert.equal(result.event.data.message, 'Grüße 👋');
+  }
+});

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify';
+import { createAuthenticator } from './auth/authenticate.ts';
+import { createBuckets } from './auth/buckets.ts';
+import { serverSecret } from './auth/serverSecret.ts';
+import { createLoginTokens } from './auth/tokens.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Settings } from './config.ts';
+import { createSandbox } from './connectors/sandbox/sandbox.ts';
+import { type Database, openDatabase } from './db/database.ts';
+import { createServer } from './http/server.ts';
+import { createIds } from './ids.ts';
+import { createLog, type Log } from './log.ts';
+import type { Services } from './operations/context.ts';
+import { createInvoke } from './operations/operation.ts';
+import { createInbox } from './sessions/inbox.ts';
+import { createSessions } from './sessions/sessions.ts';
+import { createDeliver } from './webhooks/deliver.ts';
+import { createEmit } from './webhooks/emit.ts';
+import { createEngine } from './webhooks/engine.ts';
+import { createTargetPolicy } from './webhooks/target.ts';
+
+export interface App {
+  readonly http: FastifyInstance;
+  readonly services: Services;
+  /** Starts everything and listens. @returns the address, such as `http://127.0.0.1:8080` */
+  start(): Promise<string>;
+  /** Stops in reverse: no more requests, no more network, deliveries in flight finished or left pending. */
+  stop(): Promise<void>;
+}
+
+const DELIVERY_GRACE_MS = 5000;
+
+/** Builds the whole server, in order. The only place that knows all parts. */
+export async function createApp(
+  settings: Settings,
+  {
+    clock = systemClock,
+    log = createLog(settings.logLevel),
+    random = Math.random,
+  }: { clock?: Clock; log?: Log; random?: () => number } = {},
+): Promise<App> {
+  const newId = createIds(clock);
+  const database = await openDatabase(settings, clock);
+
+  const tokens = createLoginTokens(await serverSecret(settings, database), clock);
+  const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
+
+  const targets = createTargetPolicy({ host: settings.host, allowedCidrs: settings.webhookAllowedCidrs });
+  const deliver = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
+  const engine = createEngine({
+    database,
+    clock,
+    log,
+    deliver,
+    retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
+    breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
+  });
+  const emit = createEmit({ newId, clock, wake: engine.wake });
+
+  const inbox = createInbox({ database, clock, newId, emit });
+  const sessions = createSessions({ database, inbox, connectors: [createSandbox(clock)], clock, log });
+
+  const services: Services = {
+    settings,
+    database,
+    clock,
+    newId,
+    nodeId: newId('nod'),
+    log,
+    authenticator,
+    tokens,
+    requestLimits: createBuckets(settings.rateLimit, clock),
+    loginLimits: {
+      account: createBuckets(settings.loginRateLimit, clock),
+      address: createBuckets(settings.loginRateLimit * 10, clock),
+    },
+    sessions,
+    webhooks: { engine, deliver, targets },
+  };
+  let isStopping = false;
+  const isReady = async () => !isStopping && (await answers(database));
+  const http = await createServer({ settings, authenticator, invoke: createInvoke(services), newId, log, isReady });
+
+  let stopping: Promise<void> | undefined;
+  return {
+    http,
+    services,
+    async start() {
+      authenticator.start();
+      engine.start();
+      await sessions.start();
+      return http.listen({ host: settings.host, port: settings.port });
+    },
+    stop() {
+      isStopping = true;
+      stopping ??= (async () => {
+        await http.close();
+        await sessions.stop();
+        await engine.stop(DELIVERY_GRACE_MS);
+        await deliver.close();
+        await authenticator.stop();
+        await database.close();
+      })();
+      return stopping;
+    },
+  };
+}
+
+async function answers({ reader }: Database): Promise<boolean> {
+  try {
+    await reader.connection.query('select 1', []);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,70 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+
+/** What is left of somebody's allowance. */
+export interface Allowance {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until one more is allowed, or until the allowance is whole again when one is left. */
+  readonly resetSeconds: number;
+}
+
+export interface Buckets {
+  /** Takes one from the bucket of `key`. */
+  take(key: string): Allowance;
+  /** Looks without taking. */
+  peek(key: string): Allowance;
+}
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+const BUCKETS_KEPT = 50_000;
+
+/** Token buckets: `perMinute` at once, refilled evenly. With 0 there is no limit. */
+export function createBuckets(perMinute: number, clock: Clock): Buckets {
+  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT });
+  const perMs = perMinute / 60_000;
+
+  function fill(key: string): Bucket {
+    const now = clock.now();
+    let bucket = buckets.get(key);
+    if (bucket === undefined) {
+      bucket = { tokens: perMinute, filledAt: now };
+      buckets.set(key, bucket);
+    }
+    // A clock that was set back adds nothing and takes nothing.
+    bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.filledAt) * perMs);
+    bucket.filledAt = now;
+    return bucket;
+  }
+
+  function allowance(allowed: boolean, tokens: number): Allowance {
+    const missing = tokens >= 1 ? perMinute - tokens : 1 - tokens;
+    return {
+      allowed,
+      limit: perMinute,
+      remaining: Math.floor(tokens),
+      resetSeconds: Math.ceil(missing / perMs / 1000),
+    };
+  }
+
+  const unlimited: Allowance = { allowed: true, limit: 0, remaining: 0, resetSeconds: 0 };
+  return {
+    take(key) {
+      if (perMinute === 0) return unlimited;
+      const bucket = fill(key);
+      const allowed = bucket.tokens >= 1;
+      if (allowed) bucket.tokens -= 1;
+      return allowance(allowed, bucket.tokens);
+    },
+    peek(key) {
+      if (perMinute === 0) return unlimited;
+      const { tokens } = fill(key);
+      return allowance(tokens >= 1, tokens);
+    },
+  };
+}

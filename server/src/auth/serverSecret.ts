@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from '../db/database.ts';
+
+/**
+ * The secret that signs login tokens. Unless it is set, it is made on first start and kept: in the data directory,
+ * readable by its owner only, or in PostgreSQL, where all nodes find the same one.
+ */
+export async function serverSecret(
+  settings: { jwtSecret: string; dataDir: string; databaseUrl: string },
+  database: Database,
+): Promise<string> {
+  if (settings.jwtSecret !== '') return settings.jwtSecret;
+  return settings.databaseUrl === '' ? secretInFile(join(settings.dataDir, 'jwt-secret')) : secretInDatabase(database);
+}
+
+function secretInFile(file: string): string {
+  // `wx` and the lock on the folder: it is made once and never overwritten.
+  if (!existsSync(file)) writeFileSync(file, makeSecret(), { mode: 0o600, flag: 'wx', flush: true });
+  chmodSync(file, 0o600);
+  const secret = readFileSync(file, 'utf8').trim();
+  if (secret.length < 32) throw new Error(`${file} is damaged: it holds fewer than 32 characters`);
+  return secret;
+}
+
+async function secretInDatabase(database: Database): Promise<string> {
+  return database.commit(async ({ kysely }) => {
+    await kysely
+      .insertInto('secrets')
+      .values({ name: 'jwt', value: makeSecret() })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const { value } = await kysely
+      .selectFrom('secrets')
+      .select('value')
+      .where('name', '=', 'jwt')
+      .executeTakeFirstOrThrow();
+    return value;
+  });
+}
+
+function makeSecret(): string {
+  return randomBytes(48).toString('base64url');
+}

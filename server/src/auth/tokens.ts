@@ -1,0 +1,112 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { hash, verify } from '@node-rs/argon2';
+import { jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../clock.ts';
+
+const TOKEN_LIFETIME_MS = 12 * 60 * 60 * 1000;
+const ISSUER = 'switchboard';
+// Argon2id (the library's default) with 19 MiB and two passes, as OWASP's password storage cheat sheet has it.
+const PASSWORD_OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+export interface LoginTokens {
+  /** A token that ends 12 hours from now. */
+  issue(accountId: string, version: number): Promise<{ token: string; expiresAt: number }>;
+  /** Undefined for a token that is forged, damaged or over. */
+  verify(token: string): Promise<{ accountId: string; version: number; expiresAt: number } | undefined>;
+}
+
+/** Login tokens: JWT, HS256 (RFC 7519). `version` ends them all when the account raises it. */
+export function createLoginTokens(secret: string, clock: Clock): LoginTokens {
+  const key = new TextEncoder().encode(secret);
+  return {
+    async issue(accountId, version) {
+      const now = clock.now();
+      const expiresAt = now + TOKEN_LIFETIME_MS;
+      const token = await new SignJWT({ ver: version })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuer(ISSUER)
+        .setSubject(accountId)
+        .setIssuedAt(Math.floor(now / 1000))
+        .setExpirationTime(Math.floor(expiresAt / 1000))
+        .sign(key);
+      return { token, expiresAt };
+    },
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ['HS256'],
+          issuer: ISSUER,
+          requiredClaims: ['sub', 'exp', 'ver'],
+          currentDate: new Date(clock.now()),
+        });
+        const { sub, exp, ver } = payload;
+        if (sub === undefined || exp === undefined || typeof ver !== 'number') return undefined;
+        return { accountId: sub, version: ver, expiresAt: exp * 1000 };
+      } catch {
+        return undefined; // whatever is wrong with it, it is no credential
+      }
+    },
+  };
+}
+
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, PASSWORD_OPTIONS);
+}
+
+// Compared with when there is no account, so that an unknown email takes as long as a wrong password.
+let hashOfNothing: Promise<string> | undefined;
+
+/** Whether the password fits the stored hash; takes as long when there is none. */
+export async function checkPassword(password: string, stored: string | undefined): Promise<boolean> {
+  if (stored !== undefined) return verify(stored, password);
+  hashOfNothing ??= hashPassword(randomBytes(16).toString('hex'));
+  await verify(await hashOfNothing, password);
+  return false;
+}
+
+const KEY_PATTERN = /^sb_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/**
+ * A new API key `sb_<id>_<secret><checksum>`: the id finds it, 32 random characters (190 bits) make it secret, the
+ * checksum lets a scanner of leaked secrets tell it from noise without asking us.
+ */
+export function makeApiKey(keyId: string): { key: string; hash: string } {
+  const secret = randomBase62(32);
+  const body = `sb_${keyId.slice('key_'.length)}_${secret}`;
+  const key = body + checksum(body);
+  return { key, hash: hashApiKey(key) };
+}
+
+/** The id inside a key, or undefined when the text is no key at all. */
+export function keyIdOf(key: string): string | undefined {
+  const match = KEY_PATTERN.exec(key);
+  if (match === null || checksum(key.slice(0, -6)) !== match[3]) return undefined;
+  return `key_${match[1]}`;
+}
+
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** Compares two hashes in constant time. */
+export function sameHash(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+function checksum(text: string): string {
+  let value = crc32(text);
+  let digits = '';
+  for (let i = 0; i < 6; i++, value = Math.floor(value / 62)) digits = BASE62[value % 62] + digits;
+  return digits;
+}
+
+function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    // Bytes from 248 on are dropped: they would make the first digits likelier than the others.
+    for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+  }
+  return text;
+}

@@ -1,0 +1,243 @@
+import { isAbsolute, resolve } from 'node:path';
+
+interface Setting<T> {
+  readonly env: string;
+  readonly type: string;
+  readonly default: string;
+  readonly doc: string;
+  /** Throws an `Error` whose message completes the sentence "ENV …". */
+  readonly parse: (text: string) => T;
+}
+
+const setting = <T>(
+  env: string,
+  type: string,
+  byDefault: string,
+  doc: string,
+  parse: (text: string) => T,
+): Setting<T> => ({
+  env,
+  type,
+  default: byDefault,
+  doc,
+  parse,
+});
+
+/** Every setting of the server. `--help`, the docs and the README are printed from this table. */
+export const settingsTable = {
+  host: setting('HOST', 'address', '127.0.0.1', 'Address the server listens on.', nonEmpty),
+  port: setting('PORT', 'number', '8080', 'Port the server listens on; 0 takes a free one.', wholeNumber(0, 65535)),
+  dataDir: setting(
+    'DATA_DIR',
+    'path',
+    './data',
+    'Where the embedded database and the secrets made on first start live.',
+    path,
+  ),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    'URL',
+    '',
+    'postgres://… for several nodes; empty for the embedded SQLite in DATA_DIR.',
+    databaseUrl,
+  ),
+  publicUrl: setting('PUBLIC_URL', 'URL', '', 'Address under which callers reach the server, for links.', optionalUrl),
+  jwtSecret: setting(
+    'JWT_SECRET',
+    'text, 32 characters or more',
+    '',
+    'Signs login tokens; empty makes one on first start and keeps it.',
+    secret,
+  ),
+  registration: setting(
+    'REGISTRATION',
+    'open | closed',
+    'open',
+    'Whether anybody may register, or nobody after the first account.',
+    oneOf('open', 'closed'),
+  ),
+  defaultConnector: setting(
+    'DEFAULT_CONNECTOR',
+    'connector',
+    'sandbox',
+    'The network of a session that names none.',
+    nonEmpty,
+  ),
+  queryKeyAuth: setting(
+    'QUERY_KEY_AUTH',
+    'on | off',
+    'on',
+    'Whether the deprecated credential forms X-API-Key and ?key= are taken.',
+    onOff,
+  ),
+  rateLimit: setting(
+    'RATE_LIMIT',
+    'number',
+    '6000',
+    'Requests per minute and credential; 0 for no limit.',
+    wholeNumber(0, 1e9),
+  ),
+  loginRateLimit: setting(
+    'LOGIN_RATE_LIMIT',
+    'number',
+    '10',
+    'Failed logins per minute for one account, and ten times that for one address; 0 for no limit.',
+    wholeNumber(0, 1e6),
+  ),
+  webhookAllowedCidrs: setting(
+    'WEBHOOK_ALLOWED_CIDRS',
+    'list of CIDRs',
+    '',
+    'Address ranges that webhooks may point at although they are private.',
+    list,
+  ),
+  webhookTimeoutMs: setting(
+    'WEBHOOK_TIMEOUT_MS',
+    'milliseconds',
+    '15000',
+    'Deadline of one delivery attempt, all in all.',
+    wholeNumber(100, 120_000),
+  ),
+  webhookRetrySeconds: setting(
+    'WEBHOOK_RETRY_SECONDS',
+    'list of seconds',
+    '5,30,120,600,1800,3600,10800,21600,43200,86400',
+    'Waits between the attempts of one delivery, each with 20 % jitter.',
+    retrySchedule,
+  ),
+  breakerOpenSeconds: setting(
+    'BREAKER_OPEN_SECONDS',
+    'seconds',
+    '30',
+    'How long a circuit breaker stays open at first; doubles up to 15 minutes.',
+    wholeNumber(1, 900),
+  ),
+  eventRetentionDays: setting(
+    'EVENT_RETENTION_DAYS',
+    'days',
+    '30',
+    'How long delivered events and the delivery log are kept.',
+    wholeNumber(1, 3650),
+  ),
+  heldRetentionDays: setting(
+    'HELD_RETENTION_DAYS',
+    'days',
+    '7',
+    'How long an event waits behind an open breaker before it expires.',
+    wholeNumber(1, 365),
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    'level',
+    'info',
+    'trace, debug, info, warn, error, fatal or silent.',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+} as const;
+
+type Table = typeof settingsTable;
+export type Settings = { readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never };
+
+/** All problems of the environment in one error, so that they are mended in one go. */
+export class SettingsError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(
+      `The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.join('\n')}`,
+    );
+    this.name = 'SettingsError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings from an environment. A variable that is set but empty counts as not set.
+ * @throws {SettingsError} naming every bad variable
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const problems: string[] = [];
+  const settings: Record<string, unknown> = {};
+  for (const [name, { env: variable, default: byDefault, parse }] of Object.entries<Setting<unknown>>(settingsTable)) {
+    try {
+      settings[name] = parse(env[variable]?.trim() || byDefault);
+    } catch (error) {
+      problems.push(`  ${variable} ${(error as Error).message}`);
+    }
+  }
+  if (problems.length > 0) throw new SettingsError(problems);
+  // Each value was made by the parser that its type is read off.
+  return Object.freeze(settings) as Settings;
+}
+
+/** The table as text, for `--help`. */
+export function settingsHelp(): string {
+  const rows = Object.values<Setting<unknown>>(settingsTable).map(
+    ({ env, type, default: byDefault, doc }) =>
+      `  ${env.padEnd(24)}${doc}\n  ${''.padEnd(24)}${type}${byDefault && `; default ${byDefault}`}`,
+  );
+  return `Settings, as environment variables:\n\n${rows.join('\n')}\n`;
+}
+
+function nonEmpty(text: string): string {
+  if (text === '') throw new Error('must not be empty');
+  return text;
+}
+
+function wholeNumber(least: number, most: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
+    }
+    return value;
+  };
+}
+
+function oneOf<const T extends string>(...words: T[]) {
+  return (text: string): T => {
+    const word = words.find((candidate) => candidate === text);
+    if (word === undefined) throw new Error(`must be one of ${words.join(', ')}, not "${text}"`);
+    return word;
+  };
+}
+
+function onOff(text: string): boolean {
+  return oneOf('on', 'off')(text) === 'on';
+}
+
+function list(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function path(text: string): string {
+  return isAbsolute(text) ? text : resolve(text);
+}
+
+function optionalUrl(text: string): URL | undefined {
+  if (text === '') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Error(`must be an http or https URL, not "${text}"`);
+  return url;
+}
+
+function databaseUrl(text: string): string {
+  // The value may hold a password, so the message does not repeat it.
+  if (text !== '' && !/^postgres(ql)?:\/\//.test(text))
+    throw new Error('must start with postgres:// (or be empty for SQLite)');
+  return text;
+}
+
+function secret(text: string): string {
+  if (text !== '' && text.length < 32) throw new Error('must have at least 32 characters');
+  return text;
+}
+
+function retrySchedule(text: string): readonly number[] {
+  const seconds = list(text).map((item) => wholeNumber(1, 604_800)(item));
+  if (seconds.length === 0) throw new Error('must name at least one wait');
+  return seconds;
+}

@@ -1,0 +1,174 @@
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
+
+/** A phone that is online: it takes events, and answers when they are stored. */
+export interface Phone {
+  readonly number: string;
+  receive(event: NetworkEvent): Promise<void>;
+}
+
+const RETRY_MS = 500;
+
+/**
+ * The network itself: who is online, what waits for whom, and the groups. Numbers of this deployment's sessions reach
+ * one another; any other number is a virtual contact that receives everything and does what a simulation tells it.
+ *
+ * It remembers nothing over a restart that the sessions do not: they hand it their groups and undelivered messages
+ * when they connect, as a phone would sync with its server.
+ */
+export class SandboxNetwork {
+  readonly #clock: Clock;
+  readonly #online = new Map<string, Phone>();
+  /** Numbers that have signed up: what is sent while they are away waits for them. */
+  readonly #known = new Set<string>();
+  readonly #mailboxes = new Map<string, NetworkEvent[]>();
+  readonly #groups = new Map<string, NetworkGroup>();
+  /** Messages that arrived in this moment, by the number that is to learn it. */
+  readonly #receipts = new Map<string, string[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  remember(numbers: readonly string[]): void {
+    for (const number of numbers) this.#known.add(number);
+  }
+
+  forget(number: string): void {
+    this.#known.delete(number);
+    this.#mailboxes.delete(number);
+  }
+
+  /** A number that nobody has: of the +1 555 range, which belongs to no one. */
+  freeNumber(): string {
+    for (;;) {
+      const number = `1555${randomInt(1_000_000, 9_999_999)}`;
+      if (!this.#known.has(number) && !this.#online.has(number)) return number;
+    }
+  }
+
+  /** @throws {AppError} `phone_number_in_use` */
+  join(phone: Phone): void {
+    if (this.#online.has(phone.number)) {
+      throw new AppError('phone_number_in_use', `Another connected session uses ${phone.number}`);
+    }
+    this.#online.set(phone.number, phone);
+    this.#known.add(phone.number);
+  }
+
+  leave(phone: Phone): void {
+    if (this.#online.get(phone.number) === phone) this.#online.delete(phone.number);
+  }
+
+  /** Hands a phone what came while it was away, oldest first. */
+  async emptyMailbox(phone: Phone): Promise<void> {
+    const waiting = this.#mailboxes.get(phone.number) ?? [];
+    this.#mailboxes.delete(phone.number);
+    for (const event of waiting) await this.#hand(phone.number, event);
+  }
+
+  /** Takes a message and carries it to whom it concerns; the sender gets its receipt when it has arrived. */
+  carry(from: string, message: OutgoingMessage, timestamp: number): void {
+    setImmediate(() => void this.#carryNow(from, message, timestamp));
+  }
+
+  async #carryNow(from: string, { networkId, chat, text, replyTo }: OutgoingMessage, timestamp: number): Promise<void> {
+    const recipients =
+      chat.type === 'direct' ? [chat.id] : this.#membersOf(chat.id).filter((number) => number !== from);
+    const handed = recipients.map((number) => {
+      // A phone files a direct chat under the other side's number.
+      const filedUnder: NetworkChat = chat.type === 'direct' ? { type: 'direct', id: from } : chat;
+      return this.#hand(number, { type: 'message', networkId, chat: filedUnder, from, text, timestamp, replyTo });
+    });
+    const arrived = await Promise.all(handed);
+    if (arrived.every((did) => did)) this.#receipt(from, networkId);
+  }
+
+  /** Receipts of one phone that come in the same moment travel together. */
+  #receipt(to: string, networkId: string): void {
+    const waiting = this.#receipts.get(to);
+    if (waiting !== undefined) {
+      waiting.push(networkId);
+      return;
+    }
+    const networkIds = [networkId];
+    this.#receipts.set(to, networkIds);
+    setImmediate(() => {
+      this.#receipts.delete(to);
+      void this.#hand(to, { type: 'receipt', networkIds, status: 'delivered', timestamp: this.#clock.now() });
+    });
+  }
+
+  /** `reader` has read these messages: their senders learn it before this resolves. */
+  async read(reader: string, messages: readonly { networkId: string; from: string }[]): Promise<void> {
+    const bySender = Map.groupBy(messages, ({ from }) => from);
+    for (const [sender, theirs] of bySender) {
+      if (sender === reader) continue;
+      const networkIds = theirs.map(({ networkId }) => networkId);
+      await this.#hand(sender, { type: 'receipt', networkIds, status: 'read', timestamp: this.#clock.now() });
+    }
+  }
+
+  /**
+   * Hands an event to a number: now, later when it is away, or to nobody when it is a virtual contact.
+   * @returns whether it has arrived
+   */
+  async #hand(number: string, event: NetworkEvent): Promise<boolean> {
+    const phone = this.#online.get(number);
+    if (phone === undefined) {
+      if (!this.#known.has(number)) return true;
+      const waiting = this.#mailboxes.get(number);
+      if (waiting === undefined) this.#mailboxes.set(number, [event]);
+      else waiting.push(event);
+      return false;
+    }
+    try {
+      await phone.receive(event);
+      return true;
+    } catch {
+      // It could not store it. A network keeps what was not acknowledged and tries again.
+      await new Promise<void>((resolve) => void this.#clock.after(RETRY_MS, resolve));
+      return this.#hand(number, event);
+    }
+  }
+
+  /** A group that a session knows from before a restart. */
+  restoreGroup(group: NetworkGroup): void {
+    if (!this.#groups.has(group.networkId)) this.#groups.set(group.networkId, group);
+  }
+
+  /** @throws {AppError} `not_found` */
+  group(networkId: string): NetworkGroup {
+    const group = this.#groups.get(networkId);
+    if (group === undefined) throw new AppError('not_found', 'The network has no such group');
+    return group;
+  }
+
+  /** Adds a group and tells every member of it. */
+  async addGroup(group: NetworkGroup): Promise<void> {
+    this.#groups.set(group.networkId, group);
+    await this.#tell(this.#membersOf(group.networkId), { type: 'group_created', group });
+  }
+
+  /** Puts a changed group in place of the old one and tells who was or is a member. */
+  async changeGroup(
+    group: NetworkGroup,
+    change: Extract<NetworkEvent, { type: 'group_updated' }>['change'],
+  ): Promise<void> {
+    const before = this.#membersOf(group.networkId);
+    this.#groups.set(group.networkId, group);
+    const timestamp = this.#clock.now();
+    const concerned = new Set([...before, ...this.#membersOf(group.networkId)]);
+    await this.#tell([...concerned], { type: 'group_updated', group, change, timestamp });
+  }
+
+  async #tell(numbers: readonly string[], event: NetworkEvent): Promise<void> {
+    await Promise.all(numbers.map((number) => this.#hand(number, event)));
+  }
+
+  #membersOf(groupId: string): string[] {
+    return this.#groups.get(groupId)?.participants.map(({ phoneNumber }) => phoneNumber) ?? [];
+  }
+}

@@ -1,0 +1,67 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../clock.ts';
+import { type Commit, createCommit } from './commit.ts';
+import { openPostgres, openSqlite, type Queryable, type Store } from './dialect.ts';
+import { migrate } from './migrate.ts';
+
+/** The open database: `reader` for queries, `commit` for changes. */
+export interface Database {
+  readonly reader: Queryable;
+  readonly commit: Commit;
+  close(): Promise<void>;
+}
+
+/** Another process works on the data directory: two would deliver every event twice. */
+export class DataDirInUseError extends Error {
+  constructor(dataDir: string) {
+    super(`Another Switchboard is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`);
+    this.name = 'DataDirInUseError';
+  }
+}
+
+/**
+ * Opens the database that the settings name and brings its schema up to date.
+ * @throws {DataDirInUseError} when SQLite's folder is taken
+ * @throws {NewerSchemaError} when a newer Switchboard wrote it
+ */
+export async function openDatabase(
+  { databaseUrl, dataDir }: { databaseUrl: string; dataDir: string },
+  clock: Clock,
+): Promise<Database> {
+  const unlock = databaseUrl === '' ? lockFolder(dataDir) : () => {};
+  let store: Store | undefined;
+  try {
+    store = databaseUrl === '' ? openSqlite(join(dataDir, 'switchboard.db')) : openPostgres(databaseUrl);
+    await migrate(store, clock.now);
+  } catch (error) {
+    await store?.close();
+    unlock();
+    throw error;
+  }
+  const opened = store;
+  const { commit, stop } = createCommit(opened);
+  return {
+    reader: opened.reader,
+    commit,
+    async close() {
+      await stop();
+      await opened.close();
+      unlock();
+    },
+  };
+}
+
+/** Holds an exclusive lock on the folder. The operating system lets go of it when the process ends, however it ends. */
+function lockFolder(dataDir: string): () => void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(join(dataDir, 'switchboard.lock'), { timeout: 0 });
+  try {
+    lock.exec('pragma journal_mode = delete; begin exclusive');
+  } catch {
+    lock.close();
+    throw new DataDirInUseError(dataDir);
+  }
+  return () => lock.close();
+}

@@ -1,0 +1,289 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  type RawBuilder,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import pg from 'pg';
+import type { Schema } from './schema.ts';
+
+/** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it talks to. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  /** Ends a `create table` whose rows are small and found by primary key: stores them inside its index. */
+  readonly clustered: string;
+  /** Makes nodes that start together migrate one after the other; held until the transaction ends. */
+  readonly migrationLock: string | undefined;
+  /**
+   * A JSON list of objects as a table named `recordset`, so that one prepared statement serves a batch of any size.
+   * @param columns name → type
+   */
+  recordset(json: unknown, columns: Readonly<Record<string, 'text' | 'bigint'>>): RawBuilder<unknown>;
+  /** Whether the error means that a row with this key exists already. */
+  isUniqueViolation(error: unknown): boolean;
+  /** Whether the error says that the database cannot work now: full, locked, restarting. A caller may try again. */
+  isUnavailable(error: unknown): boolean;
+  /** Whether the transaction lost a race with another one and would pass if it were run again. */
+  isConflict(error: unknown): boolean;
+}
+
+export interface Result<R> {
+  readonly rows: R[];
+  /** Rows that an insert, update or delete touched. */
+  readonly changed: number;
+}
+
+/** One connection, or a pool of them, that runs SQL. */
+export interface Connection {
+  /** @param name set for a query that comes again and again: PostgreSQL then prepares it once per connection. */
+  query<R>(text: string, parameters: readonly unknown[], name?: string): Promise<Result<R>>;
+}
+
+/** What queries run on: `kysely` for those built on the spot, `connection` for prepared ones. */
+export interface Queryable {
+  readonly dialect: Dialect;
+  readonly kysely: Kysely<Schema>;
+  readonly connection: Connection;
+}
+
+export interface OpenTransaction extends Queryable {
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** A home of the data: SQLite or PostgreSQL. */
+export interface Store {
+  readonly dialect: Dialect;
+  /** For reads outside a transaction; sees what is committed. */
+  readonly reader: Queryable;
+  /** How many transactions may be open at a time. */
+  readonly writers: number;
+  begin(): Promise<OpenTransaction>;
+  close(): Promise<void>;
+}
+
+const STATEMENTS_KEPT = 500;
+
+const sqlite: Dialect = {
+  name: 'sqlite',
+  clustered: 'without rowid',
+  migrationLock: undefined, // `begin immediate` excludes every other writer already
+  recordset: (json, columns) => {
+    const list = Object.keys(columns).map((name) => sql`value ->> ${sql.lit(`$.${name}`)} as ${sql.ref(name)}`);
+    return sql`(select ${sql.join(list)} from json_each(${json})) as recordset`;
+  },
+  // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
+  isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
+  // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
+  isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
+  isConflict: () => false,
+};
+
+function sqliteCode(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+}
+
+const postgres: Dialect = {
+  name: 'postgres',
+  clustered: '',
+  migrationLock: 'select pg_advisory_xact_lock(727274)',
+  recordset: (json, columns) => {
+    const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
+    return sql`json_to_recordset(${json}::json) as recordset(${sql.join(list)})`;
+  },
+  isUniqueViolation: (error) => postgresCode(error) === '23505',
+  isUnavailable: (error) => {
+    const code = postgresCode(error);
+    // Connection exceptions, out of resources, and an administrator's stop; or a socket that never got an answer.
+    return (
+      /^(08|53|57P|25006)/.test(code) ||
+      /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_)/.test(code) ||
+      isBrokenConnection(error)
+    );
+  },
+  isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
+};
+
+function postgresCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+// pg reports these without a code.
+function isBrokenConnection(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect|not queryable|Client was closed/.test(error.message)
+  );
+}
+
+/**
+ * SQLite in a file. Two connections: one writes, one reads what is committed meanwhile (WAL). `synchronous=FULL`:
+ * a commit that returned survives a power cut.
+ */
+export function openSqlite(file: string): Store {
+  const writing = openFile(file);
+  writing.exec('pragma journal_mode = wal; pragma synchronous = full; pragma auto_vacuum = incremental;');
+  const reading = openFile(file);
+  reading.exec('pragma query_only = on');
+  const writer = queryable(sqlite, new SqliteConnection(writing));
+
+  const run = (text: string) => async () => {
+    writing.exec(text);
+  };
+  const rollback = async () => {
+    // SQLite ends a transaction by itself after some errors, a full disk among them.
+    if (writing.isTransaction) writing.exec('rollback');
+  };
+  return {
+    dialect: sqlite,
+    reader: queryable(sqlite, new SqliteConnection(reading)),
+    writers: 1,
+    async begin() {
+      writing.exec('begin immediate');
+      return { ...writer, commit: run('commit'), rollback };
+    },
+    async close() {
+      reading.close();
+      writing.close();
+    },
+  };
+}
+
+function openFile(file: string): DatabaseSync {
+  // The whole process stands still while SQLite waits for a lock, so it waits briefly; `commit` retries.
+  const database = new DatabaseSync(file, { timeout: 50 });
+  database.exec('pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536;');
+  return database;
+}
+
+class SqliteConnection implements Connection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
+    const { statement, returnsRows } = this.#prepare(text);
+    // Parameters come from our own queries, which bind text, numbers and null.
+    const values = parameters as readonly SQLInputValue[];
+    if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
+    return { rows: [], changed: Number(statement.run(...values).changes) };
+  }
+
+  #prepare(text: string) {
+    let prepared = this.#statements.get(text);
+    if (prepared === undefined) {
+      const statement = this.#database.prepare(text);
+      prepared = { statement, returnsRows: statement.columns().length > 0 };
+      if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(this.#statements.keys().next().value ?? '');
+      this.#statements.set(text, prepared);
+    }
+    return prepared;
+  }
+}
+
+/** PostgreSQL through a pool of connections. */
+export function openPostgres(url: string, poolSize = 10): Store {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: 5000,
+    types: { getTypeParser },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {});
+  return {
+    dialect: postgres,
+    reader: queryable(postgres, new PostgresConnection(pool)),
+    writers: Math.max(1, Math.floor(poolSize / 2)),
+    async begin() {
+      const client = await pool.connect();
+      const connection = new PostgresConnection(client);
+      const end = async (text: string) => {
+        try {
+          await client.query(text);
+          client.release();
+        } catch (error) {
+          client.release(true); // its state is unknown: close it
+          throw error;
+        }
+      };
+      try {
+        await client.query('begin');
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+      return { ...queryable(postgres, connection), commit: () => end('commit'), rollback: () => end('rollback') };
+    },
+    close: () => pool.end(),
+  };
+}
+
+// Times and counts are bigint columns: far below 2^53, so they are read as numbers.
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text');
+
+class PostgresConnection implements Connection {
+  readonly #client: pg.Pool | pg.PoolClient;
+
+  constructor(client: pg.Pool | pg.PoolClient) {
+    this.#client = client;
+  }
+
+  async query<R>(text: string, parameters: readonly unknown[], name?: string): Promise<Result<R>> {
+    const { rows, rowCount } = await this.#client.query({ text, values: [...parameters], ...(name && { name }) });
+    return { rows: rows as R[], changed: rowCount ?? 0 };
+  }
+}
+
+function queryable(dialect: Dialect, connection: Connection): Queryable {
+  return { dialect, connection, kysely: kyselyOn(dialect, connection) };
+}
+
+/** Kysely builds and runs queries on the connection it is given; it opens none and begins no transactions. */
+function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
+  const single: DatabaseConnection = {
+    async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const { rows, changed } = await connection.query<R>(text, parameters);
+      return { rows, numAffectedRows: BigInt(changed) };
+    },
+    streamQuery() {
+      throw new Error('results are read whole, in pages');
+    },
+  };
+  const refuse = async () => {
+    throw new Error('transactions are begun by commit.ts');
+  };
+  const nothing = async () => {};
+  const driver: Driver = {
+    init: nothing,
+    acquireConnection: async () => single,
+    releaseConnection: nothing,
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    destroy: nothing,
+  };
+  const isSqlite = dialect.name === 'sqlite';
+  return new Kysely<Schema>({
+    dialect: {
+      createDriver: () => driver,
+      createAdapter: () => (isSqlite ? new SqliteAdapter() : new PostgresAdapter()),
+      createQueryCompiler: () => (isSqlite ? new SqliteQueryCompiler() : new PostgresQueryCompiler()),
+      createIntrospector: (db) => (isSqlite ? new SqliteIntrospector(db) : new PostgresIntrospector(db)),
+    },
+  });
+}

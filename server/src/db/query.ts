@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { CompiledQuery, Kysely } from 'kysely';
+import type { Dialect, Queryable } from './dialect.ts';
+import type { Schema } from './schema.ts';
+
+/** A query that is built once and run many times with other parameters. */
+export interface Query<P, R> {
+  all(on: Queryable, parameters: P): Promise<R[]>;
+  first(on: Queryable, parameters: P): Promise<R | undefined>;
+  /** Runs an insert, update or delete; answers with the number of rows it touched. */
+  run(on: Queryable, parameters: P): Promise<number>;
+}
+
+interface Compiles<R> {
+  compile(db: Kysely<Schema>): CompiledQuery<R>;
+}
+
+/**
+ * Declares a query by name, as the modules that own their SQL do. Building a query with Kysely and printing it costs
+ * about as much as SQLite takes to run it (some 10 µs each), so what runs for every message is printed once.
+ *
+ * @param build gets `p`, whose members stand for the parameters: use them as plain values and nothing else, for
+ *   there are no values yet while the query is built.
+ */
+export function query<P extends object, R>(
+  build: (db: Kysely<Schema>, p: P, dialect: Dialect) => Compiles<R>,
+): Query<P, R> {
+  const compiled = new Map<Dialect['name'], Statement>();
+
+  function statementFor({ kysely, dialect }: Queryable): Statement {
+    let statement = compiled.get(dialect.name);
+    if (statement === undefined) {
+      statement = compile(build(kysely, placeholders<P>(), dialect).compile(kysely));
+      compiled.set(dialect.name, statement);
+    }
+    return statement;
+  }
+
+  function run(on: Queryable, parameters: P) {
+    const { text, name, slots } = statementFor(on);
+    const values = slots.map((slot) => {
+      const value = slot instanceof Placeholder ? parameters[slot.name as keyof P] : slot;
+      return value === undefined ? null : value;
+    });
+    return on.connection.query<R>(text, values, name);
+  }
+
+  return {
+    all: async (on, parameters) => (await run(on, parameters)).rows,
+    first: async (on, parameters) => (await run(on, parameters)).rows[0],
+    run: async (on, parameters) => (await run(on, parameters)).changed,
+  };
+}
+
+interface Statement {
+  readonly text: string;
+  readonly name: string;
+  /** A value for each parameter of the text, or where to find it. */
+  readonly slots: readonly unknown[];
+}
+
+class Placeholder {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+function placeholders<P extends object>(): P {
+  // Every member is a placeholder that Kysely carries through to the list of parameters, whatever type it has.
+  return new Proxy({} as P, { get: (_, name) => new Placeholder(String(name)) });
+}
+
+function compile({ sql: text, parameters }: CompiledQuery): Statement {
+  return { text, name: createHash('sha256').update(text).digest('base64url').slice(0, 22), slots: parameters };
+}

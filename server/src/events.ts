@@ -1,0 +1,172 @@
+import { type Static, type TObject, Type } from 'typebox';
+
+const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
+const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
+const Test = { test: Type.Optional(Type.Literal(true, { description: 'There on the sample that a test sends.' })) };
+
+const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
+const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
+const ChatId = Type.String({ description: 'Phone number digits of a direct chat, or the group id.' });
+const MessageType = Type.String({ description: '`text`, `image`, `video`, `audio`, `document`, …' });
+
+/** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
+const MessageStatusChange = Type.Object({
+  messageId: MessageId,
+  to: Type.String({ description: 'Phone number digits of the recipient, or the group id.' }),
+  status: Type.String({ description: '`sent`, `delivered` or `read`.' }),
+  timestamp: Timestamp('When the status was reached.'),
+  sessionId: Type.Optional(SessionId),
+  chatId: Type.Optional(ChatId),
+  from: Type.Optional(Digits('Phone number of the sending session.')),
+  type: Type.Optional(MessageType),
+  ...Test,
+});
+
+export const Participant = Type.Object({
+  phoneNumber: Digits('Phone number digits.'),
+  role: Type.Enum(['member', 'admin', 'owner']),
+});
+
+/** What changed about a group; which of the other fields are there depends on `type`. */
+export const GroupChange = Type.Object({
+  type: Type.Enum(['subject', 'description', 'settings', 'participants', 'picture', 'invite_link']),
+  subject: Type.Optional(Type.String()),
+  description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  settings: Type.Optional(
+    Type.Object({
+      announce: Type.Optional(Type.Boolean()),
+      locked: Type.Optional(Type.Boolean()),
+      joinApproval: Type.Optional(Type.Boolean()),
+    }),
+  ),
+  action: Type.Optional(
+    Type.Enum(['add', 'remove', 'promote', 'demote'], { description: 'What happened to the participants.' }),
+  ),
+  phoneNumbers: Type.Optional(Type.Array(Digits('A participant it happened to.'))),
+});
+export type GroupChange = Static<typeof GroupChange>;
+
+/**
+ * The eight kinds of events: what each means and the shape of its `data`. The contract fixes the kinds and the
+ * fields of `message.incoming`, `message.sent` and `session.connected`; the rest is ours. Docs, OpenAPI and the
+ * samples that a test sends are made from this table.
+ */
+export const events = {
+  'message.incoming': {
+    description: 'A message was received.',
+    data: Type.Object({
+      messageId: MessageId,
+      from: Digits('Phone number of the sender.'),
+      message: Type.String({ description: 'Text of the message, or the caption of its media.' }),
+      timestamp: Timestamp('When the sender sent it.'),
+      sessionId: Type.Optional(SessionId),
+      chatId: Type.Optional(ChatId),
+      to: Type.Optional(Digits('Phone number of the receiving session.')),
+      type: Type.Optional(MessageType),
+      groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
+      replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
+      ...Test,
+    }),
+  },
+  'message.sent': { description: 'A message was accepted by the network.', data: MessageStatusChange },
+  'message.delivered': { description: "A message reached the recipient's device.", data: MessageStatusChange },
+  'message.read': { description: 'The recipient read a message.', data: MessageStatusChange },
+  'session.connected': {
+    description: 'A session is connected to its network.',
+    data: Type.Object({
+      sessionId: SessionId,
+      phoneNumber: Digits('Phone number of the session.'),
+      connectedAt: Timestamp('Since when it is connected.'),
+      ...Test,
+    }),
+  },
+  'session.disconnected': {
+    description: 'A session lost its network, was disconnected or was logged out.',
+    data: Type.Object({
+      sessionId: SessionId,
+      phoneNumber: Digits('Phone number of the session.'),
+      reason: Type.String({ description: 'Why, in words.' }),
+      willReconnect: Type.Boolean({ description: 'Whether the session comes back by itself.' }),
+      disconnectedAt: Timestamp('Since when it is disconnected.'),
+      ...Test,
+    }),
+  },
+  'group.created': {
+    description: 'A group was created, or the session was added to one.',
+    data: Type.Object({
+      groupId: Type.String(),
+      sessionId: SessionId,
+      subject: Type.String({ description: 'Name of the group.' }),
+      participants: Type.Array(Participant),
+      createdBy: Digits('Phone number of the member who created it.'),
+      timestamp: Timestamp('When it was created.'),
+      ...Test,
+    }),
+  },
+  'group.updated': {
+    description: 'Members, subject, description or settings of a group changed.',
+    data: Type.Object({
+      groupId: Type.String(),
+      sessionId: SessionId,
+      subject: Type.String({ description: 'Name of the group after the change.' }),
+      change: GroupChange,
+      timestamp: Timestamp('When it changed.'),
+      ...Test,
+    }),
+  },
+} as const satisfies Record<string, { description: string; data: TObject }>;
+
+export type EventKind = keyof typeof events;
+export type EventData<K extends EventKind> = Static<(typeof events)[K]['data']>;
+
+/** What a delivery's body holds. Source: "Event envelope" of the contract. */
+export interface Envelope<K extends EventKind = EventKind> {
+  readonly event: K;
+  readonly data: EventData<K>;
+}
+
+// The keys of the table are exactly the kinds; Object.keys forgets that.
+export const eventKinds = Object.keys(events) as readonly EventKind[];
+
+export function isEventKind(value: string): value is EventKind {
+  return Object.hasOwn(events, value);
+}
+
+/** A made-up event of the given kind, in that kind's exact shape, marked `test: true`. */
+export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
+  const message = { messageId: 'msg_00000000000000000000000000', to: '491701234567', timestamp, test: true as const };
+  const session = { sessionId: 'ses_00000000000000000000000000', phoneNumber: '491701234567', test: true as const };
+  const group = {
+    groupId: 'grp_00000000000000000000000000',
+    sessionId: session.sessionId,
+    subject: 'Switchboard test',
+    timestamp,
+    test: true as const,
+  };
+  const samples: { [K in EventKind]: EventData<K> } = {
+    'message.incoming': {
+      messageId: message.messageId,
+      from: '491707654321',
+      message: 'This is a test event from Switchboard.',
+      timestamp,
+      test: true,
+    },
+    'message.sent': { ...message, status: 'sent' },
+    'message.delivered': { ...message, status: 'delivered' },
+    'message.read': { ...message, status: 'read' },
+    'session.connected': { ...session, connectedAt: timestamp },
+    'session.disconnected': {
+      ...session,
+      reason: 'This is a test event.',
+      willReconnect: true,
+      disconnectedAt: timestamp,
+    },
+    'group.created': {
+      ...group,
+      participants: [{ phoneNumber: '491701234567', role: 'owner' }],
+      createdBy: '491701234567',
+    },
+    'group.updated': { ...group, change: { type: 'subject', subject: 'Switchboard test' } },
+  };
+  return { event: kind, data: samples[kind] };
+}

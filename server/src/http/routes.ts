@@ -1,0 +1,127 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { TSchema } from 'typebox';
+import { type Authenticator, type Presented, presentedCredential } from '../auth/authenticate.ts';
+import { AppError } from '../errors.ts';
+import type { Answer, Invoke, Operation } from '../operations/operation.ts';
+
+export const API_PREFIX = '/api/v1';
+const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Since when the legacy forms of a credential are deprecated (RFC 9745): the first day of the product. */
+const DEPRECATED_SINCE = '@1763596800';
+
+/** One route per operation. A path that exists answers other methods with 405. */
+export function addRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  deps: { readonly authenticator: Authenticator; readonly invoke: Invoke },
+): void {
+  for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
+    const url = API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
+    for (const operation of atPath) app.route({ method: operation.method, url, handler: handlerOf(operation, deps) });
+    const known = atPath.map(({ method }) => method);
+    const others = METHODS.filter((method) => !known.some((one) => one === method));
+    app.route({
+      method: others as HTTPMethods[],
+      url,
+      handler: async (request, reply) => {
+        reply.header('allow', known.join(', '));
+        throw new AppError('method_not_allowed', `${request.method} is not possible here, but ${known.join(', ')} is`);
+      },
+    });
+  }
+}
+
+function handlerOf(operation: Operation, { authenticator, invoke }: { authenticator: Authenticator; invoke: Invoke }) {
+  const readInput = inputReader(operation);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { key, ...query } = request.query as Record<string, unknown>;
+    const presented = operation.credential === 'none' ? undefined : presentedCredential(request.headers, key);
+    if (presented !== undefined && presented.form !== 'bearer') announceDeprecation(reply, presented);
+    const caller = operation.credential === 'none' ? undefined : await authenticator.authenticate(presented);
+    const idempotencyKey = request.headers['idempotency-key'];
+    const answer = await invoke(operation, {
+      caller,
+      input: readInput(request, query),
+      requestId: request.id,
+      address: request.ip,
+      channel: 'rest',
+      ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
+    });
+    setHeaders(reply, operation, answer);
+    if (!answer.ok)
+      return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
+    return sendOutput(operation, answer.status, answer.output, request, reply);
+  };
+}
+
+function announceDeprecation(reply: FastifyReply, { form }: Presented): void {
+  reply.header('deprecation', DEPRECATED_SINCE);
+  reply.header('link', '</docs>; rel="deprecation"; type="text/html"');
+  reply.header(
+    'warning',
+    `299 - "${form === 'query' ? '?key=' : 'X-API-Key'} is deprecated: send Authorization: Bearer"`,
+  );
+}
+
+function setHeaders(reply: FastifyReply, operation: Operation, answer: Answer): void {
+  const { allowance } = answer;
+  if (allowance !== undefined && allowance.limit > 0) {
+    reply.header('ratelimit-policy', `"credential";q=${allowance.limit};w=60`);
+    reply.header('ratelimit', `"credential";r=${allowance.remaining};t=${allowance.resetSeconds}`);
+  }
+  if (operation.noStore) reply.header('cache-control', 'no-store');
+  if (answer.ok && answer.replayed) reply.header('idempotency-replayed', 'true');
+  if (!answer.ok && answer.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(answer.retryAfterSeconds));
+  if (!answer.ok && answer.status === 401) reply.header('www-authenticate', 'Bearer');
+}
+
+async function sendOutput(
+  operation: Operation,
+  status: number,
+  output: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  reply.code(status);
+  const accept = request.headers.accept ?? '';
+  for (const [type, render] of Object.entries(operation.representations ?? {})) {
+    // Every operation declares its representations for its own output.
+    if (accept.includes(type)) return reply.type(type).send(await render(output as never));
+  }
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(output));
+}
+
+type ReadInput = (request: FastifyRequest, query: Record<string, unknown>) => unknown;
+
+/** Where the fields of an operation's input come from: the path, and then the query of a GET or DELETE or the body. */
+function inputReader(operation: Operation): ReadInput {
+  const { method, input } = operation;
+  if (method === 'GET' || method === 'DELETE') {
+    const types = new Map(Object.entries(input.properties).map(([name, schema]) => [name, typeOf(schema)]));
+    return (request, query) => {
+      const read = Object.entries(query).map(([name, value]) => [name, fromQuery(value, types.get(name))]);
+      return { ...Object.fromEntries(read), ...(request.params as object) };
+    };
+  }
+  return ({ body, params }) => {
+    if (body === undefined) return { ...(params as object) };
+    // Anything but an object is passed on as it is: validation says what is wrong with it.
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+    return { ...body, ...(params as object) };
+  };
+}
+
+function typeOf(schema: TSchema): string {
+  return String((schema as { type?: unknown }).type);
+}
+
+/** A query has only text: numbers, booleans and lists are read as their schema wants them. */
+function fromQuery(value: unknown, type: string | undefined): unknown {
+  if (type === 'array') return [value].flat().flatMap((item) => String(item).split(','));
+  if (typeof value !== 'string') return value;
+  if ((type === 'integer' || type === 'number') && value.trim() !== '' && !Number.isNaN(Number(value)))
+    return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}

@@ -1,0 +1,116 @@
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Settings } from '../config.ts';
+import { AppError, toProblem } from '../errors.ts';
+import type { NewId } from '../ids.ts';
+import { type Log, redactUrl } from '../log.ts';
+import { operations } from '../operations/index.ts';
+import type { Invoke } from '../operations/operation.ts';
+import { addDocs } from './docs.ts';
+import { addRoutes } from './routes.ts';
+
+export interface HttpDeps {
+  readonly settings: Settings;
+  readonly authenticator: Authenticator;
+  readonly invoke: Invoke;
+  readonly newId: NewId;
+  readonly log: Log;
+  /** Whether the server can do its work now; a load balancer asks. */
+  isReady(): Promise<boolean>;
+}
+
+const BODY_LIMIT_BYTES = 1024 * 1024;
+const REQUEST_ID = /^[\w.-]{1,100}$/;
+
+/** The HTTP server with every route. It does not listen yet. */
+export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
+  const { newId, log } = deps;
+  const app = Fastify({
+    // The one line per operation is written by `invoke`; Fastify's own two per request say nothing more.
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+    genReqId: ({ headers }) => {
+      const sent = headers['x-request-id'];
+      return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newId('req');
+    },
+  });
+
+  acceptJsonOnly(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, asAppError(error), request, reply));
+  app.setNotFoundHandler((request, reply) =>
+    sendError(log, new AppError('route_not_found', `There is no ${request.method} ${pathOf(request)}`), request, reply),
+  );
+
+  addRoutes(app, operations, deps);
+  addHealth(app, deps);
+  await addDocs(app);
+  return app;
+}
+
+/** Writes an error as a problem document, and a log line for what never came as far as an operation. */
+function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const problem = toProblem(error, request.id);
+  const line = {
+    requestId: request.id,
+    method: request.method,
+    url: redactUrl(request.url),
+    status: problem.status,
+    code: problem.code,
+  };
+  if (problem.status >= 500) log.error({ ...line, err: error }, 'request');
+  else log.info(line, 'request');
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+}
+
+function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    // Clients that always send the header send it without a body too.
+    if (body === '') done(null, undefined);
+    else parse(request, body, done);
+  });
+}
+
+/** Fastify's errors in our words. */
+function asAppError(error: FastifyError): unknown {
+  if (error instanceof AppError) return error;
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new AppError('payload_too_large', 'The body may have up to 1 MiB');
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json');
+  }
+  if (error instanceof SyntaxError && error.statusCode === 400)
+    return new AppError('invalid_json', undefined, { cause: error });
+  if (error.statusCode !== undefined && error.statusCode < 500) {
+    return new AppError('validation_failed', 'The request could not be read', { cause: error });
+  }
+  return error;
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+function addHealth(app: FastifyInstance, { isReady }: HttpDeps): void {
+  const health = async (_: FastifyRequest, reply: FastifyReply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok' });
+  const ready = async (_: FastifyRequest, reply: FastifyReply) => {
+    const isUp = await isReady();
+    return reply
+      .header('cache-control', 'no-store')
+      .code(isUp ? 200 : 503)
+      .send({ status: isUp ? 'ready' : 'not_ready' });
+  };
+  for (const prefix of ['', '/api/v1']) {
+    app.get(`${prefix}/health`, health);
+    app.get(`${prefix}/ready`, ready);
+  }
+}

@@ -1,0 +1,81 @@
+import { randomFillSync } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+/** What an id names, by its prefix. */
+export type IdPrefix =
+  | 'acc' // account
+  | 'att' // attempt
+  | 'dlv' // delivery
+  | 'evt' // event
+  | 'grp' // group
+  | 'key' // API key
+  | 'med' // media
+  | 'msg' // message
+  | 'nod' // node
+  | 'req' // request
+  | 'ses' // session
+  | 'whk'; // webhook
+
+/** Makes ids such as `msg_01JD3V0Z5W8QK4T0N9R2X7C6BA`. */
+export type NewId = (prefix: IdPrefix) => string;
+
+// Crockford's base 32: no I, L, O, U, so an id survives being read aloud. In ASCII order, so ids sort as text.
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_DIGITS = 10;
+const RANDOM_DIGITS = 16;
+
+/**
+ * Ids as in the ULID specification: 48 bits of milliseconds, 80 random bits, Crockford's base 32. Within a
+ * process they strictly increase, even inside one millisecond and when the clock is set back, because the order
+ * of deliveries and of lists rests on it. Source: https://github.com/ulid/spec
+ */
+export function createIds(clock: Clock): NewId {
+  const pool = Buffer.allocUnsafe(4096);
+  let used = pool.length;
+  let lastMs = -1;
+  let timePart = '';
+  const random = new Uint8Array(RANDOM_DIGITS);
+
+  function drawRandom(): void {
+    if (used + RANDOM_DIGITS > pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    // 5 bits of each byte: 80 random bits without arithmetic on big integers.
+    for (let i = 0; i < RANDOM_DIGITS; i++) random[i] = (pool[used + i] ?? 0) & 31;
+    used += RANDOM_DIGITS;
+  }
+
+  function increment(): void {
+    for (let i = RANDOM_DIGITS - 1; i >= 0; i--) {
+      const digit = random[i] ?? 0;
+      if (digit < 31) {
+        random[i] = digit + 1;
+        return;
+      }
+      random[i] = 0;
+    }
+    moveTo(lastMs + 1); // 2^80 ids in one millisecond: borrow the next one
+  }
+
+  function moveTo(ms: number): void {
+    lastMs = ms;
+    timePart = encodeTime(ms);
+    drawRandom();
+  }
+
+  return (prefix) => {
+    const now = clock.now();
+    if (now > lastMs) moveTo(now);
+    else increment();
+    let id = `${prefix}_${timePart}`;
+    for (let i = 0; i < RANDOM_DIGITS; i++) id += ALPHABET[random[i] ?? 0];
+    return id;
+  };
+}
+
+function encodeTime(ms: number): string {
+  let text = '';
+  for (let i = 0, rest = ms; i < TIME_DIGITS; i++, rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text;
+  return text;
+}

@@ -1,0 +1,52 @@
+import { createApp } from './app.ts';
+import { readSettings, SettingsError, settingsHelp } from './config.ts';
+import { DataDirInUseError } from './db/database.ts';
+import { NewerSchemaError } from './db/migrate.ts';
+import { version } from './version.ts';
+
+if (process.argv.includes('--help'))
+  print(`Switchboard ${version}: a self-hosted messaging gateway.\n\nnpm start\n\n${settingsHelp()}`);
+else if (process.argv.includes('--version')) print(`${version}\n`);
+else await run();
+
+async function run(): Promise<void> {
+  try {
+    const settings = readSettings(process.env);
+    const app = await createApp(settings);
+    const stop = () => {
+      void app.stop().then(() => process.exit(0));
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+    const address = await app.start();
+    const home = settings.publicUrl?.origin ?? address;
+    print(
+      [
+        `Switchboard ${version} is ready.`,
+        `  API        ${home}/api/v1`,
+        `  Docs       ${home}/docs`,
+        `  Database   ${settings.databaseUrl === '' ? `SQLite in ${settings.dataDir}` : 'PostgreSQL'}`,
+        '',
+      ].join('\n'),
+    );
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+/** What whoever starts the server can mend is said in words; anything else is a bug and shows where it is. */
+function explain(error: unknown): string {
+  if (error instanceof SettingsError || error instanceof DataDirInUseError || error instanceof NewerSchemaError)
+    return error.message;
+  if (error instanceof Error && 'code' in error) {
+    if (error.code === 'EADDRINUSE')
+      return 'The port is in use by another program. Stop it, or set PORT to another one.';
+    if (error.code === 'EACCES') return `The server may not do that: ${error.message}`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

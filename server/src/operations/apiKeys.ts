@@ -1,0 +1,217 @@
+import { Type } from 'typebox';
+import { isGrant, notGrantable } from '../auth/permissions.ts';
+import { makeApiKey } from '../auth/tokens.ts';
+import { isoTime } from '../clock.ts';
+import type { ApiKeyTable } from '../db/schema.ts';
+import { AppError, invalidField } from '../errors.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for the key.' });
+const Permissions = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: 50,
+  description: '`*`, `resource:*` or `resource:action`.',
+});
+const ExpiresAt = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+const KeyId = Type.String({ description: 'Id of the key (`key_…`).' });
+
+const fields = {
+  keyId: KeyId,
+  name: Type.String(),
+  permissions: Type.Array(Type.String()),
+  createdAt: Type.String({ format: 'date-time' }),
+  expiresAt: ExpiresAt,
+};
+const ApiKey = Type.Object({
+  ...fields,
+  prefix: Type.String({ description: 'How the key begins, to tell it from others.' }),
+  lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+});
+const NewApiKey = Type.Object({
+  ...fields,
+  key: Type.String({ description: 'The key itself. It is shown only here.' }),
+});
+
+/** Source: `POST /api-keys/create` of the contract. */
+export const createApiKey = defineOperation({
+  id: 'api_keys.create',
+  method: 'POST',
+  path: '/api-keys/create',
+  credential: 'jwt',
+  permission: null,
+  effect: 'write',
+  tool: false,
+  summary: 'Create an API key',
+  description: 'Needs a login token. The key is shown once and cannot be read again.',
+  status: 201,
+  input: Type.Object(
+    {
+      name: Name,
+      permissions: Type.Optional({ ...Permissions, default: ['*'] }),
+      expiresAt: Type.Optional(ExpiresAt),
+    },
+    { additionalProperties: false },
+  ),
+  output: NewApiKey,
+  errors: ['permission_not_grantable'],
+  example: { name: 'my integration', permissions: ['messages:send', 'messages:read'] },
+  async run(ctx, input) {
+    const granted = input.permissions ?? ['*'];
+    checkPermissions(ctx, granted);
+    const keyId = ctx.newId('key');
+    const { key, hash } = makeApiKey(keyId);
+    const row: ApiKeyTable = {
+      account_id: ctx.accountId,
+      key_id: keyId,
+      name: input.name,
+      permissions: JSON.stringify(granted),
+      key_hash: hash,
+      created_at: ctx.clock.now(),
+      last_used_at: null,
+      expires_at: expiry(ctx, input.expiresAt ?? null),
+    };
+    await ctx.database.commit(({ kysely }) => kysely.insertInto('api_keys').values(row).execute());
+    return { ...toApiKey(row), key };
+  },
+});
+
+export const listApiKeys = defineOperation({
+  id: 'api_keys.list',
+  method: 'GET',
+  path: '/api-keys',
+  credential: 'any',
+  permission: 'account:read',
+  effect: 'read',
+  tool: false,
+  summary: 'List the API keys',
+  description: 'Never the keys themselves.',
+  input: Type.Object(pageInput, { additionalProperties: false }),
+  output: pageOf(ApiKey),
+  errors: [],
+  async run(ctx, input) {
+    const { after, limit, rows } = pageStart(input);
+    let select = ctx.database.reader.kysely.selectFrom('api_keys').selectAll().where('account_id', '=', ctx.accountId);
+    if (after !== undefined) select = select.where('key_id', '<', after);
+    const found = await select.orderBy('key_id', 'desc').limit(rows).execute();
+    return toPage(found, limit, ({ key_id }) => key_id, toApiKey);
+  },
+});
+
+export const updateApiKey = defineOperation({
+  id: 'api_keys.update',
+  method: 'PATCH',
+  path: '/api-keys/{keyId}',
+  credential: 'jwt',
+  permission: null,
+  effect: 'write',
+  tool: false,
+  summary: 'Change an API key',
+  input: Type.Object(
+    {
+      keyId: KeyId,
+      name: Type.Optional(Name),
+      permissions: Type.Optional(Permissions),
+      expiresAt: Type.Optional(ExpiresAt),
+    },
+    { additionalProperties: false },
+  ),
+  output: ApiKey,
+  errors: ['not_found', 'permission_not_grantable'],
+  async run(ctx, input) {
+    if (input.permissions !== undefined) checkPermissions(ctx, input.permissions);
+    return changeKey(ctx, input.keyId, {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.permissions !== undefined && { permissions: JSON.stringify(input.permissions) }),
+      ...(input.expiresAt !== undefined && { expires_at: expiry(ctx, input.expiresAt) }),
+    });
+  },
+});
+
+export const rotateApiKey = defineOperation({
+  id: 'api_keys.rotate',
+  method: 'POST',
+  path: '/api-keys/{keyId}/rotate',
+  credential: 'jwt',
+  permission: null,
+  effect: 'destructive',
+  tool: false,
+  summary: 'Replace an API key by a new one',
+  description: 'Name, permissions and id stay; the old key stops working at once.',
+  input: Type.Object({ keyId: KeyId }, { additionalProperties: false }),
+  output: NewApiKey,
+  errors: ['not_found'],
+  async run(ctx, { keyId }) {
+    const { key, hash } = makeApiKey(keyId);
+    return { ...(await changeKey(ctx, keyId, { key_hash: hash })), key };
+  },
+});
+
+export const revokeApiKey = defineOperation({
+  id: 'api_keys.revoke',
+  method: 'DELETE',
+  path: '/api-keys/{keyId}',
+  credential: 'jwt',
+  permission: null,
+  effect: 'destructive',
+  tool: false,
+  summary: 'Revoke an API key',
+  input: Type.Object({ keyId: KeyId }, { additionalProperties: false }),
+  output: Type.Object({ keyId: KeyId, revoked: Type.Literal(true) }),
+  errors: ['not_found'],
+  async run(ctx, { keyId }) {
+    const { numDeletedRows } = await ctx.database.commit(({ kysely }) =>
+      kysely
+        .deleteFrom('api_keys')
+        .where('account_id', '=', ctx.accountId)
+        .where('key_id', '=', keyId)
+        .executeTakeFirstOrThrow(),
+    );
+    if (numDeletedRows === 0n) throw new AppError('not_found');
+    ctx.authenticator.forget(ctx.accountId);
+    return { keyId, revoked: true as const };
+  },
+});
+
+async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTable>) {
+  const row = await ctx.database.commit(({ kysely }) => {
+    // Setting the id to itself keeps a change of nothing a valid statement.
+    return kysely
+      .updateTable('api_keys')
+      .set({ key_id: keyId, ...change })
+      .where('account_id', '=', ctx.accountId)
+      .where('key_id', '=', keyId)
+      .returningAll()
+      .executeTakeFirst();
+  });
+  if (row === undefined) throw new AppError('not_found');
+  ctx.authenticator.forget(ctx.accountId);
+  return toApiKey(row);
+}
+
+function checkPermissions({ caller }: Context, wanted: readonly string[]): void {
+  const unknown = wanted.findIndex((permission) => !isGrant(permission));
+  if (unknown >= 0)
+    throw invalidField(`permissions.${unknown}`, `"${wanted[unknown]}" is not a permission`, 'unknown_permission');
+  const lacking = notGrantable(caller.credential.permissions, wanted);
+  if (lacking.length > 0) throw new AppError('permission_not_grantable', `You lack ${lacking.join(', ')} yourself`);
+}
+
+function expiry({ clock }: Context, expiresAt: string | null): number | null {
+  if (expiresAt === null) return null;
+  const at = Date.parse(expiresAt);
+  if (at <= clock.now()) throw invalidField('expiresAt', 'must be in the future');
+  return at;
+}
+
+function toApiKey(row: ApiKeyTable) {
+  return {
+    keyId: row.key_id,
+    name: row.name,
+    permissions: JSON.parse(row.permissions) as string[],
+    prefix: `sb_${row.key_id.slice('key_'.length)}`,
+    createdAt: isoTime(row.created_at),
+    lastUsedAt: isoTime(row.last_used_at),
+    expiresAt: isoTime(row.expires_at),
+  };
+}

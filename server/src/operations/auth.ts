@@ -1,0 +1,231 @@
+import { Type } from 'typebox';
+import { checkPassword, hashPassword } from '../auth/tokens.ts';
+import { isoTime } from '../clock.ts';
+import type { AccountTable } from '../db/schema.ts';
+import { AppError, invalidField } from '../errors.ts';
+import { type Context, defineOperation, type PublicContext } from './operation.ts';
+
+const Email = Type.String({
+  maxLength: 254,
+  // Not the whole grammar: something before the @, a domain with a dot or a bare host after it.
+  pattern: '^[^\\s@]+@[^\\s@]+$',
+  description: 'Email address; upper and lower case are the same.',
+});
+const Password = Type.String({ minLength: 8, maxLength: 256, description: '8 to 256 characters.' });
+
+const Account = Type.Object({
+  accountId: Type.String(),
+  email: Type.String(),
+  name: Type.Union([Type.String(), Type.Null()]),
+  createdAt: Type.String({ format: 'date-time' }),
+});
+
+const Login = Type.Object({
+  token: Type.String({ description: 'JWT to send as `Authorization: Bearer`.' }),
+  tokenType: Type.Literal('Bearer'),
+  expiresAt: Type.String({ format: 'date-time' }),
+  account: Account,
+});
+
+export const register = defineOperation({
+  id: 'auth.register',
+  method: 'POST',
+  path: '/auth/register',
+  credential: 'none',
+  permission: null,
+  effect: 'write',
+  tool: false,
+  summary: 'Register an account',
+  status: 201,
+  input: Type.Object(
+    { email: Email, password: Password, name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })) },
+    { additionalProperties: false },
+  ),
+  output: Login,
+  errors: ['email_taken', 'registration_closed'],
+  example: { email: 'you@example.com', password: 'correct horse battery' },
+  async run(ctx, input) {
+    const email = input.email.toLowerCase();
+    requireBudget(ctx, email);
+    const row: AccountTable = {
+      account_id: ctx.newId('acc'),
+      email,
+      name: input.name ?? null,
+      password_hash: await hashPassword(input.password),
+      token_version: 1,
+      created_at: ctx.clock.now(),
+    };
+    const outcome = await ctx.database.commit(async ({ kysely }) => {
+      if (ctx.settings.registration === 'closed') {
+        const first = await kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
+        if (first !== undefined) return 'registration_closed' as const;
+      }
+      const { numInsertedOrUpdatedRows } = await kysely
+        .insertInto('accounts')
+        .values(row)
+        .onConflict((conflict) => conflict.column('email').doNothing())
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows === 1n ? undefined : ('email_taken' as const);
+    });
+    if (outcome !== undefined) {
+      spendBudget(ctx, email); // asking which emails exist is limited like guessing passwords
+      throw new AppError(outcome);
+    }
+    return logIn(ctx, row);
+  },
+});
+
+export const login = defineOperation({
+  id: 'auth.login',
+  method: 'POST',
+  path: '/auth/login',
+  credential: 'none',
+  permission: null,
+  effect: 'write',
+  tool: false,
+  summary: 'Log in',
+  input: Type.Object(
+    { email: Email, password: Type.String({ minLength: 1, maxLength: 256 }) },
+    { additionalProperties: false },
+  ),
+  output: Login,
+  errors: ['invalid_credentials'],
+  example: { email: 'you@example.com', password: 'correct horse battery' },
+  async run(ctx, input) {
+    const email = input.email.toLowerCase();
+    requireBudget(ctx, email);
+    const row = await ctx.database.reader.kysely
+      .selectFrom('accounts')
+      .selectAll()
+      .where('email', '=', email)
+      .executeTakeFirst();
+    const fits = await checkPassword(input.password, row?.password_hash);
+    if (row === undefined || !fits) {
+      spendBudget(ctx, email);
+      throw new AppError('invalid_credentials');
+    }
+    return logIn(ctx, row);
+  },
+});
+
+export const logout = defineOperation({
+  id: 'auth.logout',
+  method: 'POST',
+  path: '/auth/logout',
+  credential: 'jwt',
+  permission: null,
+  effect: 'destructive',
+  tool: false,
+  summary: 'Log out everywhere',
+  description: 'Ends every login token of the account. API keys stay.',
+  input: Type.Object({}, { additionalProperties: false }),
+  output: Type.Object({ loggedOut: Type.Literal(true) }),
+  errors: [],
+  async run(ctx) {
+    await raiseTokenVersion(ctx);
+    return { loggedOut: true as const };
+  },
+});
+
+export const me = defineOperation({
+  id: 'auth.me',
+  method: 'GET',
+  path: '/auth/me',
+  credential: 'any',
+  permission: null,
+  effect: 'read',
+  tool: false,
+  summary: 'Show the account and the credential',
+  input: Type.Object({}, { additionalProperties: false }),
+  output: Type.Object({
+    account: Account,
+    credential: Type.Object({
+      type: Type.Enum(['jwt', 'api_key']),
+      keyId: Type.Optional(Type.String()),
+      permissions: Type.Array(Type.String()),
+    }),
+  }),
+  errors: [],
+  async run(ctx) {
+    const { credential } = ctx.caller;
+    return {
+      account: toAccount(await ownAccount(ctx)),
+      credential: { ...credential, permissions: [...credential.permissions] },
+    };
+  },
+});
+
+export const changePassword = defineOperation({
+  id: 'auth.change_password',
+  method: 'POST',
+  path: '/auth/password',
+  credential: 'jwt',
+  permission: null,
+  effect: 'write',
+  tool: false,
+  summary: 'Change the password',
+  description: 'Ends every other login token and answers with a new one.',
+  input: Type.Object(
+    { currentPassword: Type.String({ minLength: 1, maxLength: 256 }), newPassword: Password },
+    { additionalProperties: false },
+  ),
+  output: Login,
+  errors: ['validation_failed'],
+  async run(ctx, input) {
+    const account = await ownAccount(ctx);
+    requireBudget(ctx, account.email);
+    if (!(await checkPassword(input.currentPassword, account.password_hash))) {
+      spendBudget(ctx, account.email);
+      throw invalidField('currentPassword', 'The current password is wrong');
+    }
+    const version = await raiseTokenVersion(ctx, await hashPassword(input.newPassword));
+    return logIn(ctx, { ...account, token_version: version });
+  },
+});
+
+async function logIn(ctx: PublicContext, row: AccountTable) {
+  const { token, expiresAt } = await ctx.tokens.issue(row.account_id, row.token_version);
+  return { token, tokenType: 'Bearer' as const, expiresAt: isoTime(expiresAt), account: toAccount(row) };
+}
+
+function toAccount(row: AccountTable) {
+  return { accountId: row.account_id, email: row.email, name: row.name, createdAt: isoTime(row.created_at) };
+}
+
+async function ownAccount(ctx: Context): Promise<AccountTable> {
+  return ctx.database.reader.kysely
+    .selectFrom('accounts')
+    .selectAll()
+    .where('account_id', '=', ctx.accountId)
+    .executeTakeFirstOrThrow(() => new AppError('unauthorized'));
+}
+
+/** Ends every login token, and sets the password when there is a new one. */
+async function raiseTokenVersion(ctx: Context, passwordHash?: string): Promise<number> {
+  const { token_version } = await ctx.database.commit(({ kysely }) =>
+    kysely
+      .updateTable('accounts')
+      .set((eb) => ({
+        token_version: eb('token_version', '+', 1),
+        ...(passwordHash && { password_hash: passwordHash }),
+      }))
+      .where('account_id', '=', ctx.accountId)
+      .returning('token_version')
+      .executeTakeFirstOrThrow(),
+  );
+  ctx.authenticator.forget(ctx.accountId);
+  return token_version;
+}
+
+/** Only failures are counted: whoever knows the password is never locked out by being busy. */
+function requireBudget({ loginLimits, address }: PublicContext, email: string): void {
+  const tight = [loginLimits.account.peek(email), loginLimits.address.peek(address)].find(({ allowed }) => !allowed);
+  if (tight !== undefined) {
+    throw new AppError('rate_limited', 'Too many failed logins', { retryAfterSeconds: tight.resetSeconds });
+  }
+}
+
+function spendBudget({ loginLimits, address }: PublicContext, email: string): void {
+  loginLimits.account.take(email);
+  loginLimits.address.take(address);
+}

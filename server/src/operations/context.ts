@@ -1,0 +1,29 @@
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Buckets } from '../auth/buckets.ts';
+import type { LoginTokens } from '../auth/tokens.ts';
+import type { Clock } from '../clock.ts';
+import type { Settings } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { NewId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Deliver } from '../webhooks/deliver.ts';
+import type { Engine } from '../webhooks/engine.ts';
+import type { TargetPolicy } from '../webhooks/target.ts';
+
+/** What operations work with. Built once, by `app.ts`. */
+export interface Services {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** This process, as others may see it. */
+  readonly nodeId: string;
+  readonly log: Log;
+  readonly authenticator: Authenticator;
+  readonly tokens: LoginTokens;
+  readonly requestLimits: Buckets;
+  readonly loginLimits: { readonly account: Buckets; readonly address: Buckets };
+  readonly sessions: Sessions;
+  readonly webhooks: { readonly engine: Engine; readonly deliver: Deliver; readonly targets: TargetPolicy };
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
+import { AppError, invalidField } from '../errors.ts';
+import type { NewId } from '../ids.ts';
+import type { Call, Operation } from './operation.ts';
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+/** A run that has not ended by now died with its process: no operation is allowed to take this long. */
+const ABANDONED_MS = 60_000;
+
+export interface Idempotency {
+  /**
+   * Runs `run` unless the call carries an idempotency key that was used before: then the first answer is given
+   * again, for 24 hours. Without a key, or where the operation does not know them, it just runs.
+   *
+   * @throws {AppError} `idempotency_in_flight`, `idempotency_mismatch`
+   */
+  once(
+    operation: Operation,
+    call: Call,
+    input: Record<string, unknown>,
+    run: (resourceId: string | undefined) => Promise<unknown>,
+  ): Promise<{ output: unknown; replayed: boolean }>;
+}
+
+export function createIdempotency({
+  database,
+  clock,
+  newId,
+  nodeId,
+}: {
+  database: Database;
+  clock: Clock;
+  newId: NewId;
+  nodeId: string;
+}): Idempotency {
+  async function once(
+    operation: Operation,
+    call: Call,
+    input: Record<string, unknown>,
+    run: (resourceId: string | undefined) => Promise<unknown>,
+  ) {
+    const key = call.idempotencyKey ?? input['idempotencyKey'];
+    if (!operation.idempotent || key === undefined || call.caller === undefined) {
+      return { output: await run(undefined), replayed: false };
+    }
+    if (typeof key !== 'string' || key === '' || key.length > 255) {
+      throw invalidField('Idempotency-Key', 'The idempotency key must have 1 to 255 characters');
+    }
+    const { accountId } = call.caller;
+    const claim = await claimKey(accountId, key, hashRequest(operation, input));
+    if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
+    try {
+      const output = await run(claim.resourceId);
+      await database.commit((tx) => keepAnswer.run(tx, { accountId, key, answer: JSON.stringify(output) }));
+      return { output, replayed: false };
+    } catch (error) {
+      // What failed may be tried again under the same key.
+      await database.commit((tx) => dropKey.run(tx, { accountId, key })).catch(() => {});
+      throw error;
+    }
+  }
+
+  function claimKey(accountId: string, key: string, hash: string): Promise<{ resourceId: string; answer?: unknown }> {
+    return database.commit(async (tx) => {
+      const now = clock.now();
+      await dropOld.run(tx, { accountId, key, before: now - KEPT_MS });
+      const row = { accountId, key, hash, owner: nodeId, resourceId: newId('msg').slice('msg_'.length), now };
+      if ((await insertKey.run(tx, row)) === 1) return { resourceId: row.resourceId };
+      const known = await findKey.first(tx, { accountId, key });
+      if (known === undefined) throw new AppError('idempotency_in_flight');
+      if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
+      if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
+      const abandoned = known.owner !== nodeId && now - known.created_at > ABANDONED_MS;
+      if (!abandoned) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+      await takeOver.run(tx, { accountId, key, owner: nodeId, now });
+      return { resourceId: known.resource_id };
+    });
+  }
+
+  return { once };
+}
+
+function hashRequest(operation: Operation, input: Record<string, unknown>): string {
+  const { idempotencyKey: _, ...rest } = input;
+  return createHash('sha256')
+    .update(`${operation.id}\n${canonical(rest)}`)
+    .digest('hex');
+}
+
+/** JSON with sorted keys: the same request spelled in another order is the same request. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
+
+interface Key {
+  accountId: string;
+  key: string;
+}
+
+const insertKey = query((db, p: Key & { hash: string; owner: string; resourceId: string; now: number }) =>
+  db
+    .insertInto('idempotency_keys')
+    .values({
+      account_id: p.accountId,
+      idempotency_key: p.key,
+      request_hash: p.hash,
+      owner: p.owner,
+      answer: null,
+      resource_id: p.resourceId,
+      created_at: p.now,
+    })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+const findKey = query((db, p: Key) =>
+  db
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('account_id', '=', p.accountId)
+    .where('idempotency_key', '=', p.key),
+);
+
+const takeOver = query((db, p: Key & { owner: string; now: number }) =>
+  db
+    .updateTable('idempotency_keys')
+    .set({ owner: p.owner, created_at: p.now })
+    .where('account_id', '=', p.accountId)
+    .where('idempotency_key', '=', p.key),
+);
+
+const keepAnswer = query((db, p: Key & { answer: string }) =>
+  db
+    .updateTable('idempotency_keys')
+    .set({ answer: p.answer })
+    .where('account_id', '=', p.accountId)
+    .where('idempotency_key', '=', p.key),
+);
+
+const dropKey = query((db, p: Key) =>
+  db.deleteFrom('idempotency_keys').where('account_id', '=', p.accountId).where('idempotency_key', '=', p.key),
+);
+
+const dropOld = query((db, p: Key & { before: number }) =>
+  db
+    .deleteFrom('idempotency_keys')
+    .where('account_id', '=', p.accountId)
+    .where('idempotency_key', '=', p.key)
+    .where('created_at', '<', p.before),
+);

@@ -1,0 +1,205 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Caller, Credential } from '../auth/authenticate.ts';
+import type { Allowance } from '../auth/buckets.ts';
+import { allows, type Permission } from '../auth/permissions.ts';
+import { AppError, type ErrorCode, type Problem, toProblem } from '../errors.ts';
+import type { Services } from './context.ts';
+import { createIdempotency } from './idempotency.ts';
+import { projector } from './project.ts';
+import { validator } from './validate.ts';
+
+/** What an operation does to the world. Declared, never derived from the method. */
+export type Effect = 'read' | 'write' | 'destructive';
+
+interface Declaration<I extends TObject, O extends TSchema> {
+  /** `resource.action`; the MCP tool is called the same with `_` for `.`. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/api/v1`; `{name}` stands for the input field of that name. */
+  readonly path: string;
+  readonly effect: Effect;
+  /** Whether it is exposed over MCP. */
+  readonly tool: boolean;
+  readonly summary: string;
+  readonly description?: string;
+  /** HTTP status of success; 200 unless set. */
+  readonly status?: number;
+  /** One flat object: fields of the path, of the query and of the body alike. */
+  readonly input: I;
+  readonly output: O;
+  /** What it can answer with, beside what every operation can. */
+  readonly errors: readonly ErrorCode[];
+  /** Whether an `Idempotency-Key` makes it safe to repeat. */
+  readonly idempotent?: boolean;
+  /** An input that works, for the docs. */
+  readonly example?: Static<I>;
+  /** Whether its answer must not be kept by caches on the way. */
+  readonly noStore?: boolean;
+  /** The output in other media types, by `Accept`. */
+  readonly representations?: Readonly<Record<string, (output: Static<O>) => Promise<Buffer>>>;
+}
+
+/** An operation for a caller that has shown a credential. */
+interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O> {
+  /** `jwt`: a login token is needed, an API key does not do. */
+  readonly credential: 'any' | 'jwt';
+  /** Null where every credential may: what concerns only the credential itself. */
+  readonly permission: Permission | null;
+  run(ctx: Context, input: Static<I>): Promise<Static<O>>;
+}
+
+/** An operation for everybody: registering and logging in. */
+interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O> {
+  readonly credential: 'none';
+  readonly permission: null;
+  run(ctx: PublicContext, input: Static<I>): Promise<Static<O>>;
+}
+
+export type Operation<I extends TObject = TObject, O extends TSchema = TSchema> = Guarded<I, O> | Public<I, O>;
+
+/** What every `run` gets: the services, and who asks. It never sees HTTP. */
+export interface PublicContext extends Services {
+  readonly requestId: string;
+  /** Address of the caller, for throttling. */
+  readonly address: string;
+}
+
+export interface Context extends PublicContext {
+  readonly caller: Caller;
+  readonly accountId: string;
+  /**
+   * Id to give to what the operation makes, when the request carries an idempotency key: a second run after a crash
+   * gets the same one, so that nothing is made twice.
+   */
+  readonly resourceId: string | undefined;
+}
+
+export function defineOperation<I extends TObject, O extends TSchema>(operation: Guarded<I, O>): Guarded<I, O>;
+export function defineOperation<I extends TObject, O extends TSchema>(operation: Public<I, O>): Public<I, O>;
+export function defineOperation(operation: Operation): Operation {
+  return operation;
+}
+
+/** One call of an operation, from whichever door. */
+export interface Call {
+  readonly caller: Caller | undefined;
+  readonly input: unknown;
+  readonly requestId: string;
+  readonly address: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly channel: 'rest' | 'mcp';
+}
+
+export type Answer =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly output: unknown;
+      readonly allowance?: Allowance;
+      readonly replayed: boolean;
+    }
+  | {
+      readonly ok: false;
+      readonly status: number;
+      readonly problem: Problem;
+      readonly allowance?: Allowance;
+      readonly retryAfterSeconds?: number;
+    };
+
+export type Invoke = (operation: Operation, call: Call) => Promise<Answer>;
+
+interface Prepared {
+  readonly validate: (input: unknown) => Record<string, unknown>;
+  readonly project: (output: unknown) => unknown;
+}
+
+/** The one door: every call of every operation, over REST and MCP, goes through here. It never throws. */
+export function createInvoke(services: Services): Invoke {
+  const prepared = new Map<Operation, Prepared>();
+  const idempotency = createIdempotency(services);
+  const { log, clock, requestLimits } = services;
+
+  function prepare(operation: Operation): Prepared {
+    let ready = prepared.get(operation);
+    if (ready === undefined) {
+      ready = { validate: validator(operation.input), project: projector(operation.output) };
+      prepared.set(operation, ready);
+    }
+    return ready;
+  }
+
+  return async (operation, call) => {
+    const startedAt = performance.now();
+    const { requestId, caller } = call;
+    let allowance: Allowance | undefined;
+    let answer: Answer;
+    try {
+      authorise(operation, caller);
+      const taken = requestLimits.take(limitKey(caller?.credential, call));
+      allowance = taken;
+      if (!taken.allowed) throw rateLimited(taken);
+      const { validate, project } = prepare(operation);
+      const input = validate(call.input);
+      const { output, replayed } = await idempotency.once(operation, call, input, async (resourceId) =>
+        project(await run(operation, call, input, resourceId)),
+      );
+      answer = { ok: true, status: operation.status ?? 200, output, allowance, replayed };
+    } catch (error) {
+      const problem = toProblem(error, requestId);
+      if (problem.status >= 500) log.error({ requestId, operation: operation.id, err: error }, problem.title);
+      const retryAfterSeconds = error instanceof AppError ? error.retryAfterSeconds : undefined;
+      answer = {
+        ok: false,
+        status: problem.status,
+        problem,
+        ...(allowance && { allowance }),
+        ...(retryAfterSeconds && { retryAfterSeconds }),
+      };
+    }
+    log.info(
+      {
+        requestId,
+        operation: operation.id,
+        channel: call.channel,
+        account: caller?.accountId,
+        credential: caller?.credential.type,
+        status: answer.status,
+        ...(!answer.ok && { code: answer.problem.code }),
+        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        at: clock.now(),
+      },
+      'operation',
+    );
+    return answer;
+  };
+
+  function run(operation: Operation, call: Call, input: Record<string, unknown>, resourceId: string | undefined) {
+    const { requestId, address, caller } = call;
+    if (operation.credential === 'none') return operation.run({ ...services, requestId, address }, input);
+    if (caller === undefined) throw new AppError('unauthorized');
+    const { accountId } = caller;
+    return operation.run({ ...services, requestId, address, caller, accountId, resourceId }, input);
+  }
+}
+
+/** @throws {AppError} `unauthorized`, `jwt_required`, `permission_denied` */
+function authorise(operation: Operation, caller: Caller | undefined): void {
+  if (operation.credential === 'none') return;
+  if (caller === undefined) throw new AppError('unauthorized');
+  const { credential } = caller;
+  if (operation.credential === 'jwt' && credential.type !== 'jwt') throw new AppError('jwt_required');
+  if (operation.permission !== null && !allows(credential.permissions, operation.permission)) {
+    throw new AppError('permission_denied', `This needs the permission ${operation.permission}`);
+  }
+}
+
+function limitKey(credential: Credential | undefined, { caller, address }: Call): string {
+  if (credential === undefined) return `address:${address}`;
+  return credential.type === 'api_key' ? credential.keyId : `jwt:${caller?.accountId}`;
+}
+
+function rateLimited({ limit, resetSeconds }: Allowance): AppError {
+  return new AppError('rate_limited', `This credential may make ${limit} requests per minute`, {
+    retryAfterSeconds: resetSeconds,
+  });
+}

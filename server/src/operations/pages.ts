@@ -1,0 +1,36 @@
+import { type TSchema, Type } from 'typebox';
+import { invalidField } from '../errors.ts';
+
+/** The fields by which every list is paged. */
+export const pageInput = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Entries per page.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before.' })),
+};
+
+/** A page of a list, as every list answers. */
+export const pageOf = <T extends TSchema>(item: T) =>
+  Type.Object({
+    data: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+  });
+
+/** Where a page starts: the id after which it goes on, and how many rows to read to know whether more follow. */
+export function pageStart(input: { limit?: number | undefined; cursor?: string | undefined }) {
+  const limit = input.limit ?? 50;
+  return { after: input.cursor === undefined ? undefined : decodeCursor(input.cursor), limit, rows: limit + 1 };
+}
+
+/** Turns the rows read (one more than the page holds, if there are more) into a page. */
+export function toPage<R, T>(rows: readonly R[], limit: number, idOf: (row: R) => string, toItem: (row: R) => T) {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = rows.length > limit && last !== undefined ? Buffer.from(idOf(last)).toString('base64url') : null;
+  return { data: page.map(toItem), nextCursor };
+}
+
+function decodeCursor(cursor: string): string {
+  const id = Buffer.from(cursor, 'base64url').toString();
+  // Ids and chat ids: nothing else was ever handed out as a cursor.
+  if (!/^[\w:|.@-]{1,200}$/.test(id)) throw invalidField('cursor', 'is not a cursor of this list');
+  return id;
+}

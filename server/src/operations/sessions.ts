@@ -1,0 +1,571 @@
+import QRCode from 'qrcode';
+import { type TObject, Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import type { Simulation } from '../connectors/connector.ts';
+import { query } from '../db/query.ts';
+import type { SessionTable } from '../db/schema.ts';
+import { AppError, invalidField } from '../errors.ts';
+import type { SessionRef } from '../sessions/inbox.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
+import { validator } from './validate.ts';
+
+export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
+const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
+  maxProperties: 50,
+  description: 'Your own labels: up to 50 strings by name.',
+});
+const Options = Type.Record(Type.String(), Type.Unknown(), { description: "The connector's own options." });
+
+export const Session = Type.Object({
+  sessionId: SessionId,
+  name: Type.Union([Type.String(), Type.Null()]),
+  connector: Type.String({ description: 'The network it lives on.' }),
+  phoneNumber: Type.Union([Type.String(), Type.Null()], { description: 'Digits; null until the network has said it.' }),
+  status: Type.Enum(['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed']),
+  connectedAt: NullableTime,
+  lastEventAt: NullableTime,
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it is not connected, in words.' }),
+  metadata: Type.Record(Type.String(), Type.String()),
+  createdAt: Type.String({ format: 'date-time' }),
+});
+
+const sessionInput = Type.Object({ sessionId: SessionId }, { additionalProperties: false });
+
+export const listSessions = defineOperation({
+  id: 'sessions.list',
+  method: 'GET',
+  path: '/sessions',
+  credential: 'any',
+  permission: 'sessions:read',
+  effect: 'read',
+  tool: true,
+  summary: 'List the sessions',
+  input: Type.Object(pageInput, { additionalProperties: false }),
+  output: pageOf(Session),
+  errors: [],
+  async run(ctx, input) {
+    const { after, limit, rows } = pageStart(input);
+    let select = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
+    if (after !== undefined) select = select.where('session_id', '<', after);
+    const found = await select.orderBy('session_id', 'desc').limit(rows).execute();
+    return toPage(
+      found,
+      limit,
+      ({ session_id }) => session_id,
+      (row) => toSession(ctx, row),
+    );
+  },
+});
+
+export const createSession = defineOperation({
+  id: 'sessions.create',
+  method: 'POST',
+  path: '/sessions',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Create a session',
+  description: 'It is not connected yet: connect it next.',
+  status: 201,
+  idempotent: true,
+  input: Type.Object(
+    {
+      name: Type.Optional(Name),
+      connector: Type.Optional(
+        Type.String({ maxLength: 50, description: 'The network; the server has a default one.' }),
+      ),
+      phoneNumber: Type.Optional(PhoneNumberInput('The number to use, where the network lets one choose.')),
+      options: Type.Optional(Options),
+      metadata: Type.Optional(Metadata),
+    },
+    { additionalProperties: false },
+  ),
+  output: Session,
+  errors: [],
+  example: { name: 'support', phoneNumber: '491701234567' },
+  async run(ctx, input) {
+    const connector = input.connector ?? ctx.settings.defaultConnector;
+    const row: SessionTable = {
+      account_id: ctx.accountId,
+      session_id: ctx.resourceId === undefined ? ctx.newId('ses') : `ses_${ctx.resourceId}`,
+      name: input.name ?? null,
+      connector,
+      phone_number: input.phoneNumber === undefined ? null : phoneNumber('phoneNumber', input.phoneNumber),
+      status: 'created',
+      wanted: 0,
+      connected_at: null,
+      disconnected_at: null,
+      last_event_at: null,
+      error: null,
+      options: JSON.stringify(checkOptions(ctx, connector, input.options ?? {})),
+      metadata: JSON.stringify(input.metadata ?? {}),
+      created_at: ctx.clock.now(),
+      lease_owner: null,
+      lease_expires_at: null,
+      lease_generation: 0,
+    };
+    await ctx.database.commit(({ kysely }) =>
+      kysely
+        .insertInto('sessions')
+        .values(row)
+        .onConflict((conflict) => conflict.column('session_id').doNothing())
+        .execute(),
+    );
+    return toSession(ctx, await findSession(ctx, row.session_id));
+  },
+});
+
+export const getSession = defineOperation({
+  id: 'sessions.get',
+  method: 'GET',
+  path: '/sessions/{sessionId}',
+  credential: 'any',
+  permission: 'sessions:read',
+  effect: 'read',
+  tool: true,
+  summary: 'Show a session',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found'],
+  run: async (ctx, { sessionId }) => toSession(ctx, await findSession(ctx, sessionId)),
+});
+
+export const updateSession = defineOperation({
+  id: 'sessions.update',
+  method: 'PATCH',
+  path: '/sessions/{sessionId}',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: false,
+  summary: 'Change the name, metadata or options of a session',
+  description: 'Options take effect with the next connect.',
+  input: Type.Object(
+    {
+      sessionId: SessionId,
+      name: Type.Optional(Type.Union([Name, Type.Null()])),
+      metadata: Type.Optional(Metadata),
+      options: Type.Optional(Options),
+    },
+    { additionalProperties: false },
+  ),
+  output: Session,
+  errors: ['not_found'],
+  async run(ctx, { sessionId, name, metadata, options }) {
+    const { connector } = await findSession(ctx, sessionId);
+    await ctx.database.commit(({ kysely }) =>
+      kysely
+        .updateTable('sessions')
+        .set({
+          session_id: sessionId,
+          ...(name !== undefined && { name }),
+          ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+          ...(options !== undefined && { options: JSON.stringify(checkOptions(ctx, connector, options)) }),
+        })
+        .where('account_id', '=', ctx.accountId)
+        .where('session_id', '=', sessionId)
+        .execute(),
+    );
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
+export const connectSession = defineOperation({
+  id: 'sessions.connect',
+  method: 'POST',
+  path: '/sessions/{sessionId}/connect',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Connect a session',
+  description:
+    'Does nothing when it is connected. A status of `awaiting_pairing` means: show the QR or ask for a pairing code.',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found', 'phone_number_in_use', 'not_supported'],
+  async run(ctx, { sessionId }) {
+    await findSession(ctx, sessionId);
+    await ctx.sessions.connect({ accountId: ctx.accountId, sessionId });
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
+const Qr = Type.Object({
+  qr: Type.String({ description: 'Text to show as a QR code.' }),
+  expiresAt: Type.String({ format: 'date-time', description: 'When the next one replaces it.' }),
+});
+
+export const getSessionQr = defineOperation({
+  id: 'sessions.get_qr',
+  method: 'GET',
+  path: '/sessions/{sessionId}/qr',
+  credential: 'any',
+  // A QR links a device to the session: seeing it is more than reading.
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Show the QR code that links a device',
+  description: 'With `Accept: image/png` as a picture.',
+  input: sessionInput,
+  output: Qr,
+  errors: ['not_found', 'session_state'],
+  representations: { 'image/png': ({ qr }) => QRCode.toBuffer(qr, { margin: 2, width: 400 }) },
+  async run(ctx, { sessionId }) {
+    const { status } = await findSession(ctx, sessionId);
+    const pairing = ctx.sessions.pairing({ accountId: ctx.accountId, sessionId });
+    if (pairing === undefined) {
+      throw new AppError(
+        'session_state',
+        `There is a QR code only while the session is awaiting_pairing; it is ${status}`,
+      );
+    }
+    return { qr: pairing.qr, expiresAt: isoTime(pairing.expiresAt) };
+  },
+});
+
+export const requestPairingCode = defineOperation({
+  id: 'sessions.request_pairing_code',
+  method: 'POST',
+  path: '/sessions/{sessionId}/pairing-code',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Ask for a code that links a device',
+  description: 'Type it into the phone instead of scanning the QR code.',
+  input: Type.Object(
+    { sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({ code: Type.String(), expiresAt: Type.String({ format: 'date-time' }) }),
+  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
+  async run(ctx, input) {
+    const session = toRef(await findSession(ctx, input.sessionId));
+    const request = ctx.sessions.part(session, 'requestPairingCode');
+    const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
+    return { code, expiresAt: isoTime(expiresAt) };
+  },
+});
+
+export const disconnectSession = defineOperation({
+  id: 'sessions.disconnect',
+  method: 'POST',
+  path: '/sessions/{sessionId}/disconnect',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Disconnect a session',
+  description: 'It keeps its credentials: to connect again nothing has to be linked.',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found'],
+  async run(ctx, { sessionId }) {
+    await ctx.sessions.disconnect(toRef(await findSession(ctx, sessionId)));
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
+export const logoutSession = defineOperation({
+  id: 'sessions.logout',
+  method: 'POST',
+  path: '/sessions/{sessionId}/logout',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'destructive',
+  tool: false,
+  summary: 'Unlink the device of a session',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found'],
+  async run(ctx, { sessionId }) {
+    await ctx.sessions.logout(toRef(await findSession(ctx, sessionId)));
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
+export const sessionHistory = defineOperation({
+  id: 'sessions.history',
+  method: 'GET',
+  path: '/sessions/{sessionId}/history',
+  credential: 'any',
+  permission: 'sessions:read',
+  effect: 'read',
+  tool: false,
+  summary: 'List the status changes of a session, newest first',
+  input: Type.Object({ sessionId: SessionId, ...pageInput }, { additionalProperties: false }),
+  output: pageOf(
+    Type.Object({
+      status: Type.String(),
+      reason: Type.Union([Type.String(), Type.Null()]),
+      at: Type.String({ format: 'date-time' }),
+    }),
+  ),
+  errors: ['not_found'],
+  async run(ctx, input) {
+    await findSession(ctx, input.sessionId);
+    const { after, limit, rows } = pageStart(input);
+    let select = ctx.database.reader.kysely
+      .selectFrom('session_history')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('session_id', '=', input.sessionId);
+    if (after !== undefined) select = select.where('entry_id', '<', after);
+    const found = await select.orderBy('entry_id', 'desc').limit(rows).execute();
+    return toPage(
+      found,
+      limit,
+      ({ entry_id }) => entry_id,
+      ({ status, reason, at }) => ({ status, reason, at: isoTime(at) }),
+    );
+  },
+});
+
+export const deleteSession = defineOperation({
+  id: 'sessions.delete',
+  method: 'DELETE',
+  path: '/sessions/{sessionId}',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'destructive',
+  tool: false,
+  summary: 'Delete a session with its chats and messages',
+  description: 'Events that were emitted stay in the delivery log.',
+  input: sessionInput,
+  output: Type.Object({ sessionId: SessionId, deleted: Type.Literal(true) }),
+  errors: ['not_found'],
+  async run(ctx, { sessionId }) {
+    const session = toRef(await findSession(ctx, sessionId));
+    await ctx.sessions.forget(session);
+    await deleteRows(ctx, session);
+    return { sessionId, deleted: true as const };
+  },
+});
+
+const SimulateAction = Type.Enum([
+  'pair',
+  'incoming',
+  'receipt',
+  'disconnect',
+  'logout',
+  'group_create',
+  'group_subject',
+]);
+
+export const simulateSession = defineOperation({
+  id: 'sessions.simulate',
+  method: 'POST',
+  path: '/sessions/{sessionId}/simulate',
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: false,
+  summary: 'Play the other side of a sandbox session',
+  description:
+    '`pair` scans the QR; `incoming` writes to the session (`from`, `message`, `groupId`); `receipt` confirms a message (`messageId`, `status`); `disconnect` cuts the connection (`reason`, `reconnectAfterMs`); `logout` unlinks it; `group_create` (`from`, `subject`, `phoneNumbers`) and `group_subject` (`groupId`, `subject`) act as another member.',
+  input: Type.Object(
+    {
+      sessionId: SessionId,
+      action: SimulateAction,
+      from: Type.Optional(PhoneNumberInput('Who does it.')),
+      message: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
+      groupId: Type.Optional(Type.String({ maxLength: 100 })),
+      messageId: Type.Optional(Type.String({ maxLength: 100 })),
+      status: Type.Optional(Type.Enum(['delivered', 'read', 'failed'])),
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      reconnectAfterMs: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 3_600_000 }), Type.Null()])),
+      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      phoneNumbers: Type.Optional(Type.Array(PhoneNumberInput('A member.'), { maxItems: 1024 })),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({ simulated: SimulateAction }),
+  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
+  example: { sessionId: 'ses_…', action: 'incoming', from: '491707654321', message: 'Hello' },
+  async run(ctx, input) {
+    const session = toRef(await findSession(ctx, input.sessionId));
+    const simulate = ctx.sessions.part(session, 'simulate');
+    await simulate(await toSimulation(ctx, input));
+    return { simulated: input.action };
+  },
+});
+
+type SimulateInput = Parameters<typeof simulateSession.run>[1];
+
+async function toSimulation(ctx: Context, input: SimulateInput): Promise<Simulation> {
+  const needed = <T>(field: keyof SimulateInput, value: T | undefined): T => {
+    if (value === undefined) throw invalidField(field, `is required for the action ${input.action}`, 'required');
+    return value;
+  };
+  const from = () => phoneNumber('from', needed('from', input.from));
+  const group = () => networkIdOfGroup(ctx, input.sessionId, needed('groupId', input.groupId));
+  switch (input.action) {
+    case 'pair':
+    case 'logout':
+      return { action: input.action };
+    case 'incoming':
+      return {
+        action: 'incoming',
+        from: from(),
+        message: needed('message', input.message),
+        group: input.groupId === undefined ? null : await group(),
+        replyTo: input.messageId === undefined ? null : await networkIdOfMessage(ctx, input.sessionId, input.messageId),
+      };
+    case 'receipt': {
+      const networkId = await networkIdOfMessage(ctx, input.sessionId, needed('messageId', input.messageId));
+      return { action: 'receipt', networkId, status: needed('status', input.status) };
+    }
+    case 'disconnect':
+      return {
+        action: 'disconnect',
+        reason: input.reason ?? 'The network closed the connection',
+        reconnectAfterMs: input.reconnectAfterMs === undefined ? 1000 : input.reconnectAfterMs,
+      };
+    case 'group_create':
+      return {
+        action: 'group_create',
+        from: from(),
+        subject: needed('subject', input.subject),
+        phoneNumbers: (input.phoneNumbers ?? []).map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)),
+      };
+    case 'group_subject':
+      return { action: 'group_subject', group: await group(), subject: needed('subject', input.subject) };
+  }
+}
+
+async function networkIdOfGroup(ctx: Context, sessionId: string, groupId: string): Promise<string> {
+  const row = await ctx.database.reader.kysely
+    .selectFrom('groups')
+    .select('network_id')
+    .where('account_id', '=', ctx.accountId)
+    .where('session_id', '=', sessionId)
+    .where('group_id', '=', groupId)
+    .executeTakeFirst();
+  if (row === undefined) throw new AppError('not_found', 'The session has no such group');
+  return row.network_id;
+}
+
+async function networkIdOfMessage(ctx: Context, sessionId: string, messageId: string): Promise<string> {
+  const row = await ctx.database.reader.kysely
+    .selectFrom('messages')
+    .select('network_id')
+    .where('account_id', '=', ctx.accountId)
+    .where('session_id', '=', sessionId)
+    .where('message_id', '=', messageId)
+    .executeTakeFirst();
+  if (row === undefined) throw new AppError('not_found', 'The session has no such message');
+  return row.network_id;
+}
+
+/**
+ * Which session is meant: the one that is named, or the only one there is.
+ * @throws {AppError} `not_found`, `session_required`
+ */
+export async function resolveSession(ctx: Context, sessionId: string | undefined): Promise<SessionRef> {
+  const { accountId } = ctx;
+  if (sessionId !== undefined) {
+    const session = { accountId, sessionId };
+    return ctx.sessions.isLive(session) ? session : toRef(await findSession(ctx, sessionId));
+  }
+  const [only, another] = await firstSessions.all(ctx.database.reader, { accountId });
+  if (only === undefined)
+    throw new AppError('session_required', 'The account has no session yet: create and connect one');
+  if (another !== undefined) {
+    throw new AppError('session_required', 'The account has several sessions: say which one by sessionId', {
+      fields: [{ field: 'sessionId', code: 'required', message: 'is required when there are several sessions' }],
+    });
+  }
+  return { accountId, sessionId: only.session_id };
+}
+
+/** @throws {AppError} `not_found`, also for a session of another account */
+export async function findSession(ctx: Context, sessionId: string): Promise<SessionTable> {
+  const row = await sessionById.first(ctx.database.reader, { accountId: ctx.accountId, sessionId });
+  if (row === undefined) throw new AppError('not_found', `There is no session ${sessionId}`);
+  return row;
+}
+
+const firstSessions = query((db, p: { accountId: string }) =>
+  db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),
+);
+
+const sessionById = query((db, p: SessionRef) =>
+  db.selectFrom('sessions').selectAll().where('account_id', '=', p.accountId).where('session_id', '=', p.sessionId),
+);
+
+function checkOptions(ctx: Context, name: string, options: Record<string, unknown>): Record<string, unknown> {
+  const connector = ctx.sessions.connectors.get(name);
+  if (connector === undefined) {
+    const known = [...ctx.sessions.connectors.keys()].join(', ');
+    throw invalidField('connector', `There is no connector "${name}"; this server has ${known}`, 'unknown_connector');
+  }
+  return validator(Type.Object({ options: connector.options as TObject }))({ options })['options'] as Record<
+    string,
+    unknown
+  >;
+}
+
+const DELETED_AT_ONCE = 500;
+
+/** Deletes what belongs to the session, in pieces that keep the database free for others, the session itself last. */
+async function deleteRows(ctx: Context, { accountId, sessionId }: SessionRef): Promise<void> {
+  const { commit } = ctx.database;
+  for (;;) {
+    const deleted = await commit(async ({ kysely }) => {
+      const batch = await kysely
+        .selectFrom('messages')
+        .select('message_id')
+        .where('session_id', '=', sessionId)
+        .limit(DELETED_AT_ONCE)
+        .execute();
+      const ids = batch.map(({ message_id }) => message_id);
+      if (ids.length === 0) return 0;
+      await kysely.deleteFrom('reactions').where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
+      await kysely.deleteFrom('messages').where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
+      return ids.length;
+    });
+    if (deleted < DELETED_AT_ONCE) break;
+  }
+  await commit(async ({ kysely }) => {
+    const groups = kysely
+      .selectFrom('groups')
+      .select('group_id')
+      .where('account_id', '=', accountId)
+      .where('session_id', '=', sessionId);
+    await kysely
+      .deleteFrom('group_participants')
+      .where('account_id', '=', accountId)
+      .where('group_id', 'in', groups)
+      .execute();
+    for (const table of ['groups', 'chats', 'contacts', 'session_history', 'sessions'] as const) {
+      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
+    }
+    await kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute();
+  });
+}
+
+function toRef({ account_id, session_id }: SessionTable): SessionRef {
+  return { accountId: account_id, sessionId: session_id };
+}
+
+function toSession(ctx: Context, row: SessionTable) {
+  return {
+    sessionId: row.session_id,
+    name: row.name,
+    connector: row.connector,
+    phoneNumber: row.phone_number,
+    // Written by us, from the same list.
+    status: row.status as 'created',
+    connectedAt: isoTime(row.connected_at),
+    lastEventAt: isoTime(ctx.sessions.lastEventAt(row.session_id) ?? row.last_event_at),
+    error: row.error,
+    metadata: JSON.parse(row.metadata) as Record<string, string>,
+    createdAt: isoTime(row.created_at),
+  };
+}

@@ -1,0 +1,58 @@
+import type { TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { TLocalizedValidationError } from 'typebox/error';
+import { AppError, type FieldError } from '../errors.ts';
+
+/**
+ * Compiles an input schema to a function that fills in defaults and checks.
+ * @throws {AppError} `validation_failed`, with one entry per bad field
+ */
+export function validator(schema: TObject): (input: unknown) => Record<string, unknown> {
+  const compiled = Compile(schema);
+  const defaults = Object.entries(schema.properties).flatMap(([name, property]) => {
+    const value = (property as TSchema & { default?: unknown }).default;
+    return value === undefined ? [] : [{ name, value }];
+  });
+
+  return (input) => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+      throw new AppError('validation_failed', 'The body must be a JSON object');
+    }
+    const filled: Record<string, unknown> = { ...input };
+    for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
+    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
+    return filled;
+  };
+}
+
+function describe(found: readonly TLocalizedValidationError[]): AppError {
+  const fields = new Map<string, FieldError>();
+  for (const error of found)
+    for (const field of fieldErrors(error)) if (!fields.has(field.field)) fields.set(field.field, field);
+  const list = [...fields.values()].slice(0, 50);
+  return new AppError('validation_failed', list.map(({ field, message }) => `${field} ${message}`).join('; '), {
+    fields: list,
+  });
+}
+
+function fieldErrors({ keyword, instancePath, params, message }: TLocalizedValidationError): FieldError[] {
+  const at = (name?: string) => [...instancePath.split('/').slice(1), ...(name === undefined ? [] : [name])].join('.');
+  const named = (names: readonly string[], code: string, words: string) =>
+    names.map((name) => ({ field: at(name), code, message: words }));
+  switch (keyword) {
+    case 'required':
+      return named((params as { requiredProperties: string[] }).requiredProperties, 'required', 'is required');
+    case 'additionalProperties':
+      return named(
+        (params as { additionalProperties: string[] }).additionalProperties,
+        'unknown',
+        'is not a known field',
+      );
+    // The parts of a union or of a forbidden property: the error of the whole says it better.
+    case 'boolean':
+    case 'const':
+      return [];
+    default:
+      return [{ field: at(), code: keyword, message }];
+  }
+}

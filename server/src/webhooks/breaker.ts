@@ -1,0 +1,269 @@
+import { type Outcome, type OutcomeClass, outcomeClasses } from './outcome.ts';
+import { jitter } from './retry.ts';
+
+/*
+ * The circuit breaker of a webhook, as decisions without storage.
+ *
+ * closed: deliveries go out. Five failures in a row, or half of at least 20 attempts within 60 s failing, open it;
+ * so do 410 and a forbidden address, at once. A breaker that was just closed starts slowly: 1, 2, 4, 8 … in flight.
+ *
+ * open: nothing is attempted, events are held. When the open period is over and something is held, it becomes
+ *
+ * half_open: exactly one attempt at a time, the oldest held event first. Two successes in a row close it; a failure
+ * opens it again, for twice as long as before, up to 15 minutes.
+ *
+ * The state is stored with the webhook in the transaction that settles the outcome, so a restart changes nothing.
+ * Every change of state raises `generation`; the result of an attempt that began under an older one is ignored.
+ */
+
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
+/** Why the state changed. */
+export type BreakerReason =
+  | 'failures_in_a_row'
+  | 'failure_rate'
+  | 'gone'
+  | 'invalid_target'
+  | 'probe_failed'
+  | 'probe_due'
+  | 'probes_succeeded'
+  | 'test_succeeded'
+  | 'reset'
+  | 'new_url';
+
+export interface Breaker {
+  readonly state: BreakerState;
+  readonly generation: number;
+  /** When the state was entered. */
+  readonly since: number;
+  readonly reason: BreakerReason | null;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** Successes in a row while half open. */
+  readonly successes: number;
+  readonly openUntil: number | null;
+  /** Length of the last open period; the next one is twice as long. Null when the last one ended well. */
+  readonly openForMs: number | null;
+  /** Deliveries in flight that a slow start allows, and how many of them have succeeded; null once it is over. */
+  readonly slowStart: { readonly limit: number; readonly successes: number } | null;
+  /** Until when the receiver asked the lane to pause (429). */
+  readonly pausedUntil: number | null;
+  /** Attempts of the last minute, in buckets of ten seconds, oldest first. */
+  readonly window: readonly { readonly at: number; readonly attempts: number; readonly failures: number }[];
+  readonly lastError: {
+    readonly class: OutcomeClass;
+    readonly status: number | null;
+    readonly message: string;
+    readonly at: number;
+  } | null;
+  /** The last changes of state, newest first. */
+  readonly transitions: readonly {
+    readonly at: number;
+    readonly from: BreakerState;
+    readonly to: BreakerState;
+    readonly reason: BreakerReason;
+  }[];
+}
+
+export interface BreakerPolicy {
+  /** First open period. */
+  readonly openMs: number;
+  readonly random: () => number;
+}
+
+export const thresholds = {
+  failuresInARow: 5,
+  windowMs: 60_000,
+  windowAttempts: 20,
+  windowFailureRate: 0.5,
+  successesToClose: 2,
+  longestOpenMs: 15 * 60_000,
+} as const;
+
+const BUCKET_MS = 10_000;
+const TRANSITIONS_KEPT = 20;
+
+export function newBreaker(now: number): Breaker {
+  return {
+    state: 'closed',
+    generation: 0,
+    since: now,
+    reason: null,
+    failures: 0,
+    successes: 0,
+    openUntil: null,
+    openForMs: null,
+    slowStart: null,
+    pausedUntil: null,
+    window: [],
+    lastError: null,
+    transitions: [],
+  };
+}
+
+/** What the lane may do now. */
+export type Permit =
+  /** Up to `limit` deliveries in flight. */
+  | { readonly kind: 'go'; readonly limit: number }
+  /** Nothing before this moment. */
+  | { readonly kind: 'wait'; readonly until: number }
+  /** The open period is over: `beginProbe`, if something is held. */
+  | { readonly kind: 'probe_due' };
+
+export function permit(breaker: Breaker, maxInFlight: number, now: number): Permit {
+  const { pausedUntil } = breaker;
+  if (breaker.state === 'open') {
+    const until = breaker.openUntil ?? now;
+    return until > now ? { kind: 'wait', until } : { kind: 'probe_due' };
+  }
+  if (pausedUntil !== null && pausedUntil > now) return { kind: 'wait', until: pausedUntil };
+  if (breaker.state === 'half_open') return { kind: 'go', limit: 1 };
+  return { kind: 'go', limit: Math.min(maxInFlight, breaker.slowStart?.limit ?? maxInFlight) };
+}
+
+/**
+ * An open period counts from a moment of a clock that somebody may set back: what is left of it can never be more
+ * than all of it. The same holds for a pause.
+ */
+export function clampToClock(breaker: Breaker, now: number): Breaker {
+  const openLimit = now + Math.min((breaker.openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
+  const pauseLimit = now + 60 * 60_000;
+  const openTooLong = breaker.openUntil !== null && breaker.openUntil > openLimit;
+  const pausedTooLong = breaker.pausedUntil !== null && breaker.pausedUntil > pauseLimit;
+  if (!openTooLong && !pausedTooLong) return breaker;
+  return {
+    ...breaker,
+    ...(openTooLong && { openUntil: openLimit }),
+    ...(pausedTooLong && { pausedUntil: pauseLimit }),
+  };
+}
+
+/** open → half_open: the open period is over and something is held. */
+export function beginProbe(breaker: Breaker, now: number): Breaker {
+  return breaker.state === 'open' ? enter(breaker, 'half_open', 'probe_due', now) : breaker;
+}
+
+/** any → closed, with a slow start: by a reset or a new URL. Resetting a closed breaker changes nothing. */
+export function reset(breaker: Breaker, reason: 'reset' | 'new_url', now: number): Breaker {
+  if (breaker.state === 'closed') return { ...breaker, failures: 0, window: [], pausedUntil: null };
+  return close(breaker, reason, now);
+}
+
+/** open → half_open: a test delivery got through. */
+export function onTestSuccess(breaker: Breaker, now: number): Breaker {
+  return breaker.state === 'open' ? enter(breaker, 'half_open', 'test_succeeded', now) : breaker;
+}
+
+/** Takes in the outcome of an attempt that began under `generation`. */
+export function onOutcome(
+  breaker: Breaker,
+  outcome: Outcome,
+  generation: number,
+  maxInFlight: number,
+  now: number,
+  policy: BreakerPolicy,
+): Breaker {
+  if (generation !== breaker.generation) return breaker;
+  switch (outcomeClasses[outcome.class].breaker) {
+    case 'none':
+      return outcome.class === 'throttled' && outcome.retryAfterMs !== null
+        ? { ...breaker, pausedUntil: now + outcome.retryAfterMs }
+        : breaker;
+    case 'success':
+      return onSuccess(breaker, maxInFlight, now);
+    case 'failure':
+      return onFailure(breaker, outcome, now, policy);
+    case 'opens':
+      return open(withError(breaker, outcome, now), outcome.class === 'gone' ? 'gone' : 'invalid_target', now, policy);
+  }
+}
+
+function onSuccess(breaker: Breaker, maxInFlight: number, now: number): Breaker {
+  const next = { ...breaker, failures: 0, window: counted(breaker, now, false) };
+  if (breaker.state === 'half_open') {
+    const successes = breaker.successes + 1;
+    return successes >= thresholds.successesToClose ? close(next, 'probes_succeeded', now) : { ...next, successes };
+  }
+  return { ...next, slowStart: warmer(breaker.slowStart, maxInFlight) };
+}
+
+/** Doubles what is allowed in flight after as many successes. */
+function warmer(slowStart: Breaker['slowStart'], maxInFlight: number): Breaker['slowStart'] {
+  if (slowStart === null) return null;
+  const successes = slowStart.successes + 1;
+  if (successes < slowStart.limit) return { ...slowStart, successes };
+  const limit = slowStart.limit * 2;
+  return limit >= maxInFlight ? null : { limit, successes: 0 };
+}
+
+function onFailure(breaker: Breaker, outcome: Outcome, now: number, policy: BreakerPolicy): Breaker {
+  const failures = breaker.failures + 1;
+  const next = { ...withError(breaker, outcome, now), failures, window: counted(breaker, now, true) };
+  if (breaker.state === 'half_open') return open(next, 'probe_failed', now, policy);
+  if (failures >= thresholds.failuresInARow) return open(next, 'failures_in_a_row', now, policy);
+  const { attempts, failures: failed } = windowTotals(next, now);
+  if (attempts >= thresholds.windowAttempts && failed >= attempts * thresholds.windowFailureRate) {
+    return open(next, 'failure_rate', now, policy);
+  }
+  return next;
+}
+
+/** What the last minute looked like. */
+export function windowTotals(breaker: Breaker, now: number): { attempts: number; failures: number } {
+  const recent = breaker.window.filter(({ at }) => isRecent(at, now));
+  return {
+    attempts: recent.reduce((sum, bucket) => sum + bucket.attempts, 0),
+    failures: recent.reduce((sum, bucket) => sum + bucket.failures, 0),
+  };
+}
+
+function counted({ window }: Breaker, now: number, failed: boolean): Breaker['window'] {
+  const at = now - (now % BUCKET_MS);
+  const recent = window.filter((bucket) => isRecent(bucket.at, now));
+  const last = recent.at(-1);
+  const bucket = last?.at === at ? last : { at, attempts: 0, failures: 0 };
+  const grown = { at, attempts: bucket.attempts + 1, failures: bucket.failures + (failed ? 1 : 0) };
+  return [...recent.filter((other) => other.at !== at), grown];
+}
+
+function isRecent(at: number, now: number): boolean {
+  // A bucket of the future was filled before the clock was set back.
+  return at > now - thresholds.windowMs && at <= now;
+}
+
+function open(breaker: Breaker, reason: BreakerReason, now: number, { openMs, random }: BreakerPolicy): Breaker {
+  const isFirst = breaker.openForMs === null;
+  const openForMs = Math.min(isFirst ? openMs : (breaker.openForMs ?? 0) * 2, thresholds.longestOpenMs);
+  const periodMs = isFirst ? openForMs : Math.min(jitter(openForMs, random), thresholds.longestOpenMs);
+  return { ...enter(breaker, 'open', reason, now), openForMs, openUntil: now + periodMs };
+}
+
+function close(breaker: Breaker, reason: BreakerReason, now: number): Breaker {
+  return {
+    ...enter(breaker, 'closed', reason, now),
+    failures: 0,
+    openForMs: null,
+    pausedUntil: null,
+    slowStart: { limit: 1, successes: 0 },
+    window: [],
+  };
+}
+
+function enter(breaker: Breaker, state: BreakerState, reason: BreakerReason, now: number): Breaker {
+  const transition = { at: now, from: breaker.state, to: state, reason };
+  return {
+    ...breaker,
+    state,
+    generation: breaker.generation + 1,
+    since: now,
+    reason,
+    successes: 0,
+    openUntil: null,
+    slowStart: null,
+    transitions: [transition, ...breaker.transitions].slice(0, TRANSITIONS_KEPT),
+  };
+}
+
+function withError(breaker: Breaker, { class: kind, status, message }: Outcome, now: number): Breaker {
+  return { ...breaker, lastError: { class: kind, status, message, at: now } };
+}

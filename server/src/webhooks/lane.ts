@@ -1,0 +1,355 @@
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import {
+  type Breaker,
+  type BreakerPolicy,
+  beginProbe,
+  clampToClock,
+  onOutcome,
+  type Permit,
+  permit,
+} from './breaker.ts';
+import type { Deliver } from './deliver.ts';
+import type { Outcome } from './outcome.ts';
+import {
+  addFigures,
+  type Due,
+  findWebhook,
+  readDue,
+  readNextDue,
+  type Settlement,
+  settle,
+  storeBreaker,
+  type Webhook,
+} from './queue.ts';
+import { decide, type RetryPolicy } from './retry.ts';
+import { deliveryHeaders } from './sign.ts';
+import { count, minuteOf, noFigures } from './stats.ts';
+
+/*
+ * A lane works off the deliveries of one webhook. It reads due ones in batches and keeps them in memory: `held` until
+ * they are settled, and of these `ready` may start at once. The first attempts of one conversation start one at a
+ * time, in order; what follows waits in `conversations` behind the one in flight. A delivery that waits for its retry
+ * is back in the database and holds up nobody.
+ *
+ * Outcomes are settled in batches: what finishes while a transaction is being written shares the next one.
+ */
+
+export interface LaneDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly deliver: Deliver;
+  readonly retry: RetryPolicy;
+  readonly breaker: BreakerPolicy;
+  /** The lane has something to start; the engine calls `startOne` when it is its turn. */
+  offer(lane: Lane): void;
+  /** An attempt has ended: its place is free. */
+  release(): void;
+  /** The lane has nothing to do and no timer running. */
+  idle(lane: Lane): void;
+}
+
+/** Deliveries kept in memory. Twice the largest number in flight: the next batch is read while this one goes out. */
+const BATCH = 256;
+const SETTLE_RETRY_MS = 250;
+
+export class Lane {
+  readonly webhookId: string;
+  readonly #deps: LaneDeps;
+  #webhook: Webhook | undefined;
+  #storedGeneration = 0;
+  #held = new Set<string>();
+  #ready: Due[] = [];
+  #conversations = new Map<string, Due[]>();
+  #finished: Settlement[] = [];
+  #inFlight = 0;
+  #isReading = false;
+  #isSettling = false;
+  #isStopped = false;
+  /** Something was emitted, or became due, since the last read began. */
+  #mayHaveMore = true;
+  #mustReload = true;
+  #cancelTimer = () => {};
+  #hasTimer = false;
+
+  constructor(webhookId: string, deps: LaneDeps) {
+    this.webhookId = webhookId;
+    this.#deps = deps;
+  }
+
+  /** There may be something due. */
+  wake(): void {
+    this.#mayHaveMore = true;
+    this.#advance();
+  }
+
+  /** The webhook's row was changed: its URL, kinds, secret or breaker. */
+  reload(): void {
+    this.#mustReload = true;
+    this.wake();
+  }
+
+  get canStart(): boolean {
+    return this.#ready.length > 0 && this.#inFlight < this.#limit();
+  }
+
+  /** Starts the next delivery. The engine calls it when `canStart`. */
+  startOne(): void {
+    const due = this.#ready.shift();
+    const webhook = this.#webhook;
+    if (due === undefined || webhook === undefined) throw new Error('nothing to start');
+    this.#inFlight++;
+    void this.#attempt(webhook, due);
+    if (this.#ready.length < BATCH / 2) this.#advance();
+  }
+
+  /** Starts nothing more and settles what is finished. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    this.#drop();
+    while (this.#isSettling || this.#isReading) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Does what can be done now: offers what may start, reads when there is room, waits for what is later. */
+  #advance(): void {
+    if (this.#isStopped) return;
+    if (this.canStart) this.#deps.offer(this);
+    if (this.#isReading) return;
+    if (this.#mustReload) {
+      // What has finished belongs to the breaker as it was: it is settled first.
+      if (!this.#isSettling && this.#finished.length === 0) void this.#read();
+      return;
+    }
+    const allowed = this.#permit();
+    if (allowed.kind === 'wait') {
+      if (this.#ready.length > 0 || this.#mayHaveMore) this.#wakeAt(allowed.until);
+    } else if (this.#mayHaveMore && this.#held.size <= this.#capacity(allowed) / 2) {
+      void this.#read();
+    }
+  }
+
+  #permit(): Permit {
+    if (this.#webhook === undefined) return { kind: 'go', limit: 0 };
+    return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.clock.now());
+  }
+
+  #limit(): number {
+    if (this.#isStopped || this.#mustReload) return 0;
+    const allowed = this.#permit();
+    return allowed.kind === 'go' ? allowed.limit : 0;
+  }
+
+  /** How many deliveries to keep in memory: behind a breaker that is not closed just the one that may go. */
+  #capacity(allowed: Permit): number {
+    return allowed.kind === 'go' && this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    try {
+      if (this.#mustReload) await this.#load();
+      else await this.#fill();
+    } catch (error) {
+      this.#deps.log.error({ err: error, webhook: this.webhookId }, 'reading the queue failed');
+      this.#mayHaveMore = true;
+      this.#wakeAt(this.#deps.clock.now() + SETTLE_RETRY_MS);
+      return;
+    } finally {
+      this.#isReading = false;
+    }
+    this.#advance();
+    this.#checkIdle();
+  }
+
+  async #load(): Promise<void> {
+    this.#mustReload = false;
+    const { database, clock } = this.#deps;
+    const found = await findWebhook(database.reader, this.webhookId);
+    this.#drop();
+    this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, clock.now()) };
+    this.#storedGeneration = found?.breaker.generation ?? 0;
+    this.#mayHaveMore = found?.isEnabled ?? false;
+  }
+
+  async #fill(): Promise<void> {
+    const webhook = this.#webhook;
+    if (webhook === undefined) {
+      this.#mayHaveMore = false;
+      return;
+    }
+    const { database, clock } = this.#deps;
+    const now = clock.now();
+    const allowed = this.#permit();
+    this.#mayHaveMore = false;
+    const wanted = this.#capacity(allowed) + this.#held.size;
+    const due = await readDue(database.reader, this.webhookId, now, wanted);
+    if (this.#mustReload || this.#isStopped) return;
+    const fresh = due.filter(({ deliveryId }) => !this.#held.has(deliveryId));
+    if (due.length === wanted) this.#mayHaveMore = true;
+    if (allowed.kind === 'probe_due' && fresh.length > 0) await this.#changeBreaker(beginProbe(webhook.breaker, now));
+    for (const delivery of fresh) this.#take(delivery);
+    if (fresh.length === 0 && !this.#mayHaveMore) {
+      const next = await readNextDue(database.reader, this.webhookId, now);
+      if (next !== undefined) this.#wakeAt(next);
+    }
+  }
+
+  #take(due: Due): void {
+    this.#held.add(due.deliveryId);
+    if (due.attempts > 0) {
+      this.#ready.push(due);
+      return;
+    }
+    const behind = this.#conversations.get(due.conversation);
+    if (behind !== undefined) behind.push(due);
+    else {
+      this.#conversations.set(due.conversation, []);
+      this.#ready.push(due);
+    }
+  }
+
+  async #attempt(webhook: Webhook, due: Due): Promise<void> {
+    const { clock, deliver, retry, breaker: policy } = this.#deps;
+    const startedAt = clock.now();
+    const { generation, state } = webhook.breaker;
+    const outcome = await deliver.attempt({
+      url: webhook.url,
+      headers: deliveryHeaders({
+        kind: due.kind,
+        eventId: due.eventId,
+        attempt: due.attempts + 1,
+        body: due.body,
+        secret: webhook.secret,
+        previousSecret: (webhook.previousSecretUntil ?? 0) > startedAt ? webhook.previousSecret : null,
+        isTest: false,
+        now: startedAt,
+      }),
+      body: due.body,
+    });
+    this.#inFlight--;
+    this.#deps.release();
+    // Cut off by a stop: nothing is written, so it is pending and goes out again.
+    if (outcome.class === 'unknown_outcome') return;
+
+    const now = clock.now();
+    const verdict = decide(outcome, due.steps, state === 'half_open', now, retry);
+    const { dueAt, steps } = verdict.state === 'pending' ? verdict : { dueAt: now, steps: due.steps };
+    this.#finished.push({ due, outcome, startedAt, state: verdict.state, dueAt, steps });
+    this.#countOutcome(outcome, generation, policy);
+    this.#nextOfConversation(due);
+    void this.#settle();
+    this.#advance();
+  }
+
+  #countOutcome(outcome: Outcome, generation: number, policy: BreakerPolicy): void {
+    const webhook = this.#webhook;
+    if (webhook === undefined) return;
+    const now = this.#deps.clock.now();
+    const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, now, policy);
+    this.#webhook = { ...webhook, breaker };
+    if (breaker.state === 'open' && webhook.breaker.state !== 'open') {
+      this.#deps.log.warn(
+        { webhook: this.webhookId, reason: breaker.reason, error: outcome.message },
+        'circuit breaker opened',
+      );
+      this.#drop();
+      this.#mayHaveMore = true;
+    }
+  }
+
+  #nextOfConversation(done: Due): void {
+    if (done.attempts > 0) return;
+    const behind = this.#conversations.get(done.conversation);
+    const next = behind?.shift();
+    if (next !== undefined) this.#ready.push(next);
+    else this.#conversations.delete(done.conversation);
+  }
+
+  /** One transaction for everything that has finished; a failure keeps it and tries again. */
+  async #settle(): Promise<void> {
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    while (this.#finished.length > 0) {
+      const batch = this.#finished;
+      this.#finished = [];
+      try {
+        await this.#writeSettlements(batch);
+      } catch (error) {
+        this.#deps.log.error({ err: error, webhook: this.webhookId }, 'settling deliveries failed; trying again');
+        this.#finished = [...batch, ...this.#finished];
+        // Stopping: what is not settled stays pending and is delivered again.
+        if (this.#isStopped) break;
+        await new Promise<void>((resolve) => void this.#deps.clock.after(SETTLE_RETRY_MS, resolve));
+        continue;
+      }
+      for (const { due, state } of batch) {
+        this.#held.delete(due.deliveryId);
+        if (state === 'pending') this.#mayHaveMore = true;
+      }
+    }
+    this.#isSettling = false;
+    this.#advance();
+    this.#checkIdle();
+  }
+
+  async #writeSettlements(batch: readonly Settlement[]): Promise<void> {
+    const { database, clock } = this.#deps;
+    const breaker = this.#webhook?.breaker;
+    const generation = this.#storedGeneration;
+    let figures = noFigures;
+    for (const { outcome, state } of batch) {
+      figures = count(figures, outcome, state === 'delivered' || state === 'failed' ? state : 'pending');
+    }
+    const stored = await database.commit(async (tx) => {
+      await settle(tx, this.webhookId, batch);
+      await addFigures(tx, this.webhookId, minuteOf(clock.now()), figures);
+      return breaker === undefined || (await storeBreaker(tx, this.webhookId, breaker, generation));
+    });
+    this.#noteStored(breaker, stored);
+  }
+
+  async #changeBreaker(breaker: Breaker): Promise<void> {
+    const webhook = this.#webhook;
+    if (webhook === undefined) return;
+    this.#webhook = { ...webhook, breaker };
+    const generation = this.#storedGeneration;
+    this.#noteStored(
+      breaker,
+      await this.#deps.database.commit((tx) => storeBreaker(tx, this.webhookId, breaker, generation)),
+    );
+  }
+
+  #noteStored(breaker: Breaker | undefined, stored: boolean): void {
+    if (stored && breaker !== undefined) this.#storedGeneration = breaker.generation;
+    // Somebody reset it or set a new URL meanwhile: theirs counts.
+    else if (!stored) this.#mustReload = true;
+  }
+
+  /** Forgets what has not started; it is still pending in the database. */
+  #drop(): void {
+    for (const { deliveryId } of this.#ready) this.#held.delete(deliveryId);
+    for (const [conversation, behind] of this.#conversations) {
+      for (const { deliveryId } of behind) this.#held.delete(deliveryId);
+      this.#conversations.set(conversation, []);
+    }
+    for (const { conversation, attempts } of this.#ready) if (attempts === 0) this.#conversations.delete(conversation);
+    this.#ready = [];
+  }
+
+  #wakeAt(at: number): void {
+    this.#cancelTimer();
+    this.#hasTimer = true;
+    this.#cancelTimer = this.#deps.clock.after(Math.max(1, at - this.#deps.clock.now()), () => {
+      this.#hasTimer = false;
+      this.wake();
+    });
+  }
+
+  #checkIdle(): void {
+    const isBusy = this.#held.size > 0 || this.#isReading || this.#isSettling || this.#mayHaveMore || this.#hasTimer;
+    if (!isBusy && this.#inFlight === 0) this.#deps.idle(this);
+  }
+}

@@ -1,0 +1,295 @@
+import { sql } from 'kysely';
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
+import type { DeliveryState, WebhookTable } from '../db/schema.ts';
+import type { Breaker } from './breaker.ts';
+import type { Outcome } from './outcome.ts';
+import { add, type Figures, noFigures } from './stats.ts';
+
+/*
+ * All SQL of delivery. The queue is the pending rows of `deliveries`: reading one writes nothing, so a crash leaves
+ * nothing to undo. A row leaves the queue when its outcome is settled, and only from the state the attempt found.
+ */
+
+/** A webhook as the engine works with it. */
+export interface Webhook {
+  readonly accountId: string;
+  readonly webhookId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: string | null;
+  readonly previousSecret: string | null;
+  readonly previousSecretUntil: number | null;
+  readonly isEnabled: boolean;
+  readonly maxInFlight: number;
+  readonly breaker: Breaker;
+}
+
+/** A delivery whose next attempt is due. */
+export interface Due {
+  readonly accountId: string;
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly kind: string;
+  readonly conversation: string;
+  readonly attempts: number;
+  readonly steps: number;
+  readonly body: string;
+}
+
+/** An attempt to settle: what it was, what it came to, and what becomes of its delivery. */
+export interface Settlement {
+  readonly due: Due;
+  readonly outcome: Outcome;
+  readonly startedAt: number;
+  readonly state: DeliveryState;
+  readonly dueAt: number;
+  readonly steps: number;
+}
+
+export function toWebhook(row: WebhookTable): Webhook {
+  return {
+    accountId: row.account_id,
+    webhookId: row.webhook_id,
+    url: row.url,
+    events: JSON.parse(row.events),
+    secret: row.secret,
+    previousSecret: row.previous_secret,
+    previousSecretUntil: row.previous_secret_until,
+    isEnabled: row.enabled === 1,
+    maxInFlight: row.max_in_flight,
+    breaker: JSON.parse(row.breaker),
+  };
+}
+
+export async function findWebhook(on: Queryable, webhookId: string): Promise<Webhook | undefined> {
+  const row = await webhookById.first(on, { webhookId });
+  return row && toWebhook(row);
+}
+
+/** The due deliveries of a lane, in the order in which they are to start. */
+export async function readDue(on: Queryable, webhookId: string, now: number, limit: number): Promise<Due[]> {
+  const rows = await dueDeliveries.all(on, { webhookId, now, limit });
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    deliveryId: row.delivery_id,
+    eventId: row.event_id,
+    kind: row.kind,
+    conversation: row.conversation,
+    attempts: row.attempts,
+    steps: row.steps,
+    body: row.body,
+  }));
+}
+
+/** When the lane's next delivery after `now` is due; undefined when none is pending later. */
+export async function readNextDue(on: Queryable, webhookId: string, now: number): Promise<number | undefined> {
+  return (await nextDue.first(on, { webhookId, now }))?.due_at;
+}
+
+/** The webhooks that have pending deliveries, and when the first of them is due. */
+export function readLanes(on: Queryable): Promise<{ webhook_id: string; due_at: number }[]> {
+  return lanes.all(on, {});
+}
+
+/** How many events wait behind the breaker, and since when the oldest one does. */
+export async function readHeld(on: Queryable, webhookId: string): Promise<{ count: number; oldestAt: number | null }> {
+  const row = await pendingOf.first(on, { webhookId });
+  return { count: row?.count ?? 0, oldestAt: row?.oldest_at ?? null };
+}
+
+/**
+ * Settles attempts: logs each and moves its delivery on. An attempt whose delivery has moved on meanwhile (it was
+ * cancelled, or another node settled it) changes nothing and is not logged.
+ */
+export async function settle(on: Queryable, webhookId: string, settlements: readonly Settlement[]): Promise<void> {
+  const rows = settlements.map(({ due, outcome, startedAt, state, dueAt, steps }) => ({
+    account_id: due.accountId,
+    delivery_id: due.deliveryId,
+    webhook_id: webhookId,
+    number: due.attempts + 1,
+    class: outcome.class,
+    status: outcome.status,
+    duration_ms: outcome.durationMs,
+    message: outcome.message,
+    response: outcome.response,
+    started_at: startedAt,
+    state,
+    due_at: dueAt,
+    steps,
+    settled_at: state === 'pending' ? null : startedAt + outcome.durationMs,
+  }));
+  const json = JSON.stringify(rows);
+  await logAttempts.run(on, { json });
+  await moveDeliveries.run(on, { json });
+}
+
+/**
+ * Stores a breaker, unless it was changed by somebody else since `generation`, who then holds the truth.
+ * @returns whether it was stored
+ */
+export async function storeBreaker(
+  on: Queryable,
+  webhookId: string,
+  breaker: Breaker,
+  generation: number,
+): Promise<boolean> {
+  const { state, generation: next } = breaker;
+  const changed = await updateBreaker.run(on, { webhookId, state, next, breaker: JSON.stringify(breaker), generation });
+  return changed === 1;
+}
+
+/** Adds to the figures of a minute. */
+export async function addFigures(on: Queryable, webhookId: string, minute: number, figures: Figures): Promise<void> {
+  const row = await minuteFigures.first(on, { webhookId, minute });
+  const sum = add(row === undefined ? noFigures : JSON.parse(row.figures), figures);
+  await putFigures.run(on, { webhookId, minute, figures: JSON.stringify(sum) });
+}
+
+/** The figures of each minute since `from`, oldest first. */
+export async function readFigures(
+  on: Queryable,
+  webhookId: string,
+  from: number,
+): Promise<{ minute: number; figures: Figures }[]> {
+  const rows = await figuresSince.all(on, { webhookId, from });
+  return rows.map(({ minute, figures }) => ({ minute, figures: JSON.parse(figures) }));
+}
+
+const webhookById = query((db, p: { webhookId: string }) =>
+  db.selectFrom('webhooks').selectAll().where('webhook_id', '=', p.webhookId),
+);
+
+const dueDeliveries = query((db, p: { webhookId: string; now: number; limit: number }) =>
+  db
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+    )
+    .select([
+      'd.account_id',
+      'd.delivery_id',
+      'd.event_id',
+      'd.kind',
+      'd.conversation',
+      'd.attempts',
+      'd.steps',
+      'e.body',
+    ])
+    .where('d.webhook_id', '=', p.webhookId)
+    // A literal, not a parameter: the planner must see that the index of pending rows fits.
+    .where('d.state', '=', sql.lit('pending' as const))
+    .where('d.due_at', '<=', p.now)
+    .orderBy('d.due_at')
+    .orderBy('d.delivery_id')
+    .limit(p.limit),
+);
+
+const nextDue = query((db, p: { webhookId: string; now: number }) =>
+  db
+    .selectFrom('deliveries')
+    .select('due_at')
+    .where('webhook_id', '=', p.webhookId)
+    .where('state', '=', sql.lit('pending' as const))
+    .where('due_at', '>', p.now)
+    .orderBy('due_at')
+    .limit(1),
+);
+
+/**
+ * Jumps from lane to lane through the index of pending rows, so that a million rows in one lane cost as much as one:
+ * a plain `group by` would read them all. Neither planner finds that way by itself.
+ */
+const lanes = query<object, { webhook_id: string; due_at: number }>(
+  () => sql<{ webhook_id: string; due_at: number }>`
+    with recursive lane (webhook_id) as (
+      select min(webhook_id) from deliveries where state = 'pending'
+      union all
+      select (select min(d.webhook_id) from deliveries d where d.state = 'pending' and d.webhook_id > lane.webhook_id)
+      from lane where lane.webhook_id is not null
+    )
+    select webhook_id, (
+      select min(d.due_at) from deliveries d where d.state = 'pending' and d.webhook_id = lane.webhook_id
+    ) as due_at
+    from lane where webhook_id is not null`,
+);
+
+const pendingOf = query((db, p: { webhookId: string }) =>
+  db
+    .selectFrom('deliveries')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldest_at')])
+    .where('webhook_id', '=', p.webhookId)
+    .where('state', '=', sql.lit('pending' as const)),
+);
+
+const logAttempts = query<{ json: string }, unknown>(
+  (_, p, dialect) => sql`
+    insert into attempts (account_id, delivery_id, number, webhook_id, class, status, duration_ms, message, response, started_at)
+    select r.account_id, r.delivery_id, r.number, r.webhook_id, r.class, r.status, r.duration_ms, r.message, r.response, r.started_at
+    from (select * from ${dialect.recordset(p.json, {
+      account_id: 'text',
+      delivery_id: 'text',
+      number: 'bigint',
+      webhook_id: 'text',
+      class: 'text',
+      status: 'bigint',
+      duration_ms: 'bigint',
+      message: 'text',
+      response: 'text',
+      started_at: 'bigint',
+    })}) as r
+    join deliveries d on d.account_id = r.account_id and d.delivery_id = r.delivery_id
+    where d.state = 'pending' and d.attempts = r.number - 1`,
+);
+
+const moveDeliveries = query<{ json: string }, unknown>(
+  (_, p, dialect) => sql`
+    update deliveries set state = r.state, due_at = r.due_at, attempts = r.number, steps = r.steps,
+      last_class = r.class, last_message = r.message, settled_at = r.settled_at
+    from (select * from ${dialect.recordset(p.json, {
+      account_id: 'text',
+      delivery_id: 'text',
+      number: 'bigint',
+      state: 'text',
+      due_at: 'bigint',
+      steps: 'bigint',
+      class: 'text',
+      message: 'text',
+      settled_at: 'bigint',
+    })}) as r
+    where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
+      and deliveries.state = 'pending' and deliveries.attempts = r.number - 1`,
+);
+
+const updateBreaker = query(
+  (db, p: { webhookId: string; state: string; next: number; breaker: string; generation: number }) =>
+    db
+      .updateTable('webhooks')
+      .set({ breaker_state: p.state, breaker_generation: p.next, breaker: p.breaker })
+      .where('webhook_id', '=', p.webhookId)
+      .where('breaker_generation', '=', p.generation),
+);
+
+const minuteFigures = query((db, p: { webhookId: string; minute: number }) =>
+  db
+    .selectFrom('webhook_minutes')
+    .select('figures')
+    .where('webhook_id', '=', p.webhookId)
+    .where('minute', '=', p.minute),
+);
+
+const putFigures = query((db, p: { webhookId: string; minute: number; figures: string }) =>
+  db
+    .insertInto('webhook_minutes')
+    .values({ webhook_id: p.webhookId, minute: p.minute, figures: p.figures })
+    .onConflict((conflict) => conflict.columns(['webhook_id', 'minute']).doUpdateSet({ figures: p.figures })),
+);
+
+const figuresSince = query((db, p: { webhookId: string; from: number }) =>
+  db
+    .selectFrom('webhook_minutes')
+    .select(['minute', 'figures'])
+    .where('webhook_id', '=', p.webhookId)
+    .where('minute', '>=', p.from)
+    .orderBy('minute'),
+);

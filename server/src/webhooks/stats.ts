@@ -1,0 +1,61 @@
+import type { Outcome, OutcomeClass } from './outcome.ts';
+
+/** What happened at a webhook within one minute. */
+export interface Figures {
+  /** Attempts by outcome class. */
+  readonly classes: Partial<Record<OutcomeClass, number>>;
+  /** Deliveries by the final state they reached. */
+  readonly states: Partial<Record<'delivered' | 'failed' | 'expired' | 'cancelled', number>>;
+  /** Attempts by duration: `latencies[n]` took from 2^(n/4) to 2^((n+1)/4) ms. */
+  readonly latencies: readonly number[];
+}
+
+export const noFigures: Figures = { classes: {}, states: {}, latencies: [] };
+
+/** Quarter powers of two: a percentile is off by 9 % at most, and an hour fits in 88 buckets. */
+const BUCKETS_PER_DOUBLING = 4;
+
+export function minuteOf(ms: number): number {
+  return ms - (ms % 60_000);
+}
+
+/** Adds one attempt, and the final state when it was the last one. */
+export function count(figures: Figures, outcome: Outcome, state: 'pending' | 'delivered' | 'failed'): Figures {
+  const latencies = [...figures.latencies];
+  const bucket = Math.floor(Math.log2(Math.max(1, outcome.durationMs)) * BUCKETS_PER_DOUBLING);
+  while (latencies.length <= bucket) latencies.push(0);
+  latencies[bucket] = (latencies[bucket] ?? 0) + 1;
+  return {
+    classes: { ...figures.classes, [outcome.class]: (figures.classes[outcome.class] ?? 0) + 1 },
+    states: state === 'pending' ? figures.states : { ...figures.states, [state]: (figures.states[state] ?? 0) + 1 },
+    latencies,
+  };
+}
+
+export function add(a: Figures, b: Figures): Figures {
+  const longer = a.latencies.length >= b.latencies.length ? a.latencies : b.latencies;
+  return {
+    classes: addCounts(a.classes, b.classes),
+    states: addCounts(a.states, b.states),
+    latencies: longer.map((_, index) => (a.latencies[index] ?? 0) + (b.latencies[index] ?? 0)),
+  };
+}
+
+/** The duration in ms that the share `q` (0 to 1) of all attempts stayed below; null without attempts. */
+export function percentile({ latencies }: Figures, q: number): number | null {
+  const total = latencies.reduce((sum, n) => sum + n, 0);
+  if (total === 0) return null;
+  let seen = 0;
+  for (let bucket = 0; bucket < latencies.length; bucket++) {
+    seen += latencies[bucket] ?? 0;
+    if (seen >= q * total) return Math.round(2 ** ((bucket + 1) / BUCKETS_PER_DOUBLING));
+  }
+  return null;
+}
+
+function addCounts<T extends Partial<Record<string, number>>>(a: T, b: T): T {
+  const sum: Partial<Record<string, number>> = { ...a };
+  for (const [name, n] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (n ?? 0);
+  // The names are those of the two terms.
+  return sum as T;
+}
