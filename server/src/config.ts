@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
 
 interface Setting<T> {
   readonly env: string;
@@ -89,7 +90,7 @@ export const settingsTable = {
     'list of CIDRs',
     '',
     'Address ranges that webhooks may point at although they are private.',
-    list,
+    cidrs,
   ),
   webhookTimeoutMs: setting(
     'WEBHOOK_TIMEOUT_MS',
@@ -210,6 +211,12 @@ function list(text: string): readonly string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function cidrs(text: string): readonly string[] {
+  const wrong = list(text).filter((item) => !ipaddr.isValidCIDR(item));
+  if (wrong.length > 0) throw new Error(`must list ranges such as 10.0.0.0/8, not "${wrong.join('", "')}"`);
+  return list(text);
 }
 
 function path(text: string): string {

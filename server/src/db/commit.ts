@@ -38,6 +38,7 @@ interface Done {
 
 // Large enough to spread one fsync over many requests, small enough that the first one does not wait long.
 const LARGEST_BATCH = 128;
+const MOST_TURNS = 16;
 const RETRY_WAIT_MS = 25;
 const PATIENCE_MS = 2000;
 
@@ -49,6 +50,7 @@ const PATIENCE_MS = 2000;
 export function createCommit(store: Store): GroupCommit {
   let waiting: Waiting[] = [];
   let running = 0;
+  let lastBatch = 0;
   let scheduled = false;
   let stopped = false;
   const busyKeys = new Set<string>();
@@ -69,15 +71,25 @@ export function createCommit(store: Store): GroupCommit {
       schedule();
     });
 
-  /** Starts at the end of this turn of the event loop, so that everything that arrives in it goes together. */
-  function schedule(): void {
-    if (scheduled || running >= store.writers) return;
-    scheduled = true;
+  /**
+   * Starts at the end of this turn of the event loop, so that everything that arrives in it goes together. While
+   * works come in company, a few more turns are waited for: the others are on their way.
+   */
+  function schedule(turns = 0): void {
+    if (turns === 0) {
+      if (scheduled || running >= store.writers) return;
+      scheduled = true;
+    }
     setImmediate(() => {
+      if (waiting.length < lastBatch && turns < MOST_TURNS) {
+        schedule(turns + 1);
+        return;
+      }
       scheduled = false;
       while (running < store.writers) {
         const batch = takeBatch();
         if (batch.length === 0) break;
+        lastBatch = batch.length;
         running++;
         void writeBatch(batch).finally(() => {
           running--;

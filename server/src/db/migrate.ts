@@ -1,12 +1,6 @@
 import { sql } from 'kysely';
-import type { Dialect, Store } from './dialect.ts';
+import type { Store } from './dialect.ts';
 import { migrations as released } from './migrations/index.ts';
-
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly statements: (dialect: Dialect) => readonly string[];
-}
 
 /** The database was written by a newer Switchboard: an older one must not touch it. */
 export class NewerSchemaError extends Error {

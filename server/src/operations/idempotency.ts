@@ -4,24 +4,28 @@ import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import { AppError, invalidField } from '../errors.ts';
 import type { NewId } from '../ids.ts';
-import type { Call, Operation } from './operation.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A run that has not ended by now died with its process: no operation is allowed to take this long. */
 const ABANDONED_MS = 60_000;
 
+/** A request that may have been made before. */
+export interface KeyedRequest {
+  readonly accountId: string;
+  readonly key: string;
+  readonly operationId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
 export interface Idempotency {
   /**
-   * Runs `run` unless the call carries an idempotency key that was used before: then the first answer is given
-   * again, for 24 hours. Without a key, or where the operation does not know them, it just runs.
-   *
+   * Runs `run` unless the same request was made before: then the first answer is given again, for 24 hours.
+   * @param run gets the id to give to what it makes: a run after a crash gets the same one
    * @throws {AppError} `idempotency_in_flight`, `idempotency_mismatch`
    */
   once(
-    operation: Operation,
-    call: Call,
-    input: Record<string, unknown>,
-    run: (resourceId: string | undefined) => Promise<unknown>,
+    request: KeyedRequest,
+    run: (resourceId: string) => Promise<unknown>,
   ): Promise<{ output: unknown; replayed: boolean }>;
 }
 
@@ -36,21 +40,12 @@ export function createIdempotency({
   newId: NewId;
   nodeId: string;
 }): Idempotency {
-  async function once(
-    operation: Operation,
-    call: Call,
-    input: Record<string, unknown>,
-    run: (resourceId: string | undefined) => Promise<unknown>,
-  ) {
-    const key = call.idempotencyKey ?? input['idempotencyKey'];
-    if (!operation.idempotent || key === undefined || call.caller === undefined) {
-      return { output: await run(undefined), replayed: false };
-    }
-    if (typeof key !== 'string' || key === '' || key.length > 255) {
+  async function once(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
+    const { accountId, key } = request;
+    if (key === '' || key.length > 255) {
       throw invalidField('Idempotency-Key', 'The idempotency key must have 1 to 255 characters');
     }
-    const { accountId } = call.caller;
-    const claim = await claimKey(accountId, key, hashRequest(operation, input));
+    const claim = await claimKey(accountId, key, hashRequest(request));
     if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
     try {
       const output = await run(claim.resourceId);
@@ -83,10 +78,10 @@ export function createIdempotency({
   return { once };
 }
 
-function hashRequest(operation: Operation, input: Record<string, unknown>): string {
+function hashRequest({ operationId, input }: KeyedRequest): string {
   const { idempotencyKey: _, ...rest } = input;
   return createHash('sha256')
-    .update(`${operation.id}\n${canonical(rest)}`)
+    .update(`${operationId}\n${canonical(rest)}`)
     .digest('hex');
 }
 

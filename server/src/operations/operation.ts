@@ -140,7 +140,7 @@ export function createInvoke(services: Services): Invoke {
       if (!taken.allowed) throw rateLimited(taken);
       const { validate, project } = prepare(operation);
       const input = validate(call.input);
-      const { output, replayed } = await idempotency.once(operation, call, input, async (resourceId) =>
+      const { output, replayed } = await runOnce(operation, call, input, async (resourceId) =>
         project(await run(operation, call, input, resourceId)),
       );
       answer = { ok: true, status: operation.status ?? 200, output, allowance, replayed };
@@ -172,6 +172,19 @@ export function createInvoke(services: Services): Invoke {
     );
     return answer;
   };
+
+  async function runOnce(
+    operation: Operation,
+    { caller, idempotencyKey }: Call,
+    input: Record<string, unknown>,
+    run: (resourceId?: string) => Promise<unknown>,
+  ) {
+    const key = idempotencyKey ?? input['idempotencyKey'];
+    if (!operation.idempotent || typeof key !== 'string' || caller === undefined) {
+      return { output: await run(), replayed: false };
+    }
+    return idempotency.once({ accountId: caller.accountId, key, operationId: operation.id, input }, run);
+  }
 
   function run(operation: Operation, call: Call, input: Record<string, unknown>, resourceId: string | undefined) {
     const { requestId, address, caller } = call;

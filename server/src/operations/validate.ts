@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
-import { AppError, type FieldError } from '../errors.ts';
+import { AppError, type FieldError, invalidField } from '../errors.ts';
 
 /**
  * Compiles an input schema to a function that fills in defaults and checks.
@@ -21,8 +21,22 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     const filled: Record<string, unknown> = { ...input };
     for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
     if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
+    const withNul = findNul(filled, '');
+    if (withNul !== undefined) throw invalidField(withNul, 'must not contain the NUL character', 'nul');
     return filled;
   };
+}
+
+/** Where a text has a NUL: PostgreSQL cannot store one, and no network carries it. */
+function findNul(value: unknown, field: string): string | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? field : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const path = field === '' ? name : `${field}.${name}`;
+    const found = name.includes('\0') ? path : findNul(member, path);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function describe(found: readonly TLocalizedValidationError[]): AppError {

@@ -180,6 +180,7 @@ export function createInbox({
     const replied =
       event.replyTo === null ? undefined : await messageByNetworkId.first(tx, { sessionId, networkId: event.replyTo });
     const messageId = newId('msg');
+    const body = event.text.replaceAll('\0', '\ufffd'); // PostgreSQL's text has no NUL
     const to = own.phone_number ?? '';
     const isNew = await insertIncoming.run(tx, {
       ...session,
@@ -188,7 +189,7 @@ export function createInbox({
       networkId: event.networkId,
       from: event.from,
       to: event.chat.type === 'direct' ? to : chatId,
-      body: event.text,
+      body,
       replyTo: replied?.message_id ?? null,
       timestamp: event.timestamp,
       now: clock.now(),
@@ -198,7 +199,7 @@ export function createInbox({
     const data = {
       messageId,
       from: event.from,
-      message: event.text,
+      message: body,
       timestamp: isoTime(event.timestamp),
       sessionId,
       chatId,

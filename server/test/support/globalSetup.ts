@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ let folder = '';
 
 export async function globalSetup(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'switchboard-postgres-'));
+  chmodSync(folder, 0o755); // the user that PostgreSQL runs as must get in
   const port = await freePort();
   postgres = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),

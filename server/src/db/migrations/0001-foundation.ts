@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * Everything the product stores. Primary keys start with the account, which makes a query that forgets the account

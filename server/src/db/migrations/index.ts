@@ -1,5 +1,5 @@
-import type { Migration } from '../migrate.ts';
 import { foundation } from './0001-foundation.ts';
+import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
 export const migrations: readonly Migration[] = [foundation];

@@ -1,0 +1,205 @@
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import ipaddr from 'ipaddr.js';
+
+/*
+ * Where a webhook may point. An account chooses the URL and the server makes the request, so a webhook must not become
+ * a way into the server's own network. The address that is vetted is the one that is dialled: names are vetted in the
+ * connection's own lookup, where a name server cannot give a second answer; literal addresses are not looked up by
+ * Node, so they are vetted before, when the webhook is set and again before every attempt.
+ */
+
+export interface TargetPolicy {
+  /** 127.0.0.0/8 and ::1, in these plain forms only. */
+  readonly allowLoopback: boolean;
+  readonly allowed: readonly Range[];
+}
+
+/** Whether a target may be used; if not, by which rule and in words that setting and sending share. */
+export type Verdict =
+  | { readonly ok: true; readonly url: URL }
+  | { readonly ok: false; readonly rule: TargetRule; readonly message: string };
+
+export type TargetRule = 'not_absolute' | 'scheme' | 'credentials' | 'too_long' | 'address';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+const LONGEST_URL = 2048;
+
+/** What is never a public receiver (RFC 6890 and what was registered since), with the words for it. */
+const refused = ranges([
+  ['0.0.0.0/8', 'an unspecified address'],
+  ['10.0.0.0/8', 'a private address'],
+  ['100.64.0.0/10', "an address of a carrier's network (RFC 6598)"],
+  ['127.0.0.0/8', 'a loopback address'],
+  ['169.254.0.0/16', 'a link-local address, where cloud metadata lives'],
+  ['172.16.0.0/12', 'a private address'],
+  ['192.0.0.0/24', 'a reserved address'],
+  ['192.0.2.0/24', 'a documentation address'],
+  ['192.31.196.0/24', 'a reserved address'],
+  ['192.52.193.0/24', 'a reserved address'],
+  ['192.88.99.0/24', 'a 6to4 relay (RFC 7526)'],
+  ['192.168.0.0/16', 'a private address'],
+  ['192.175.48.0/24', 'a reserved address'],
+  ['198.18.0.0/15', 'a benchmark address'],
+  ['198.51.100.0/24', 'a documentation address'],
+  ['203.0.113.0/24', 'a documentation address'],
+  ['224.0.0.0/4', 'a multicast address'],
+  ['240.0.0.0/4', 'a reserved address'],
+  ['::/128', 'an unspecified address'],
+  ['::1/128', 'a loopback address'],
+  ['::ffff:0:0/96', 'an IPv4-mapped address'],
+  ['::/96', 'an IPv4-compatible address'],
+  ['64:ff9b::/96', 'a NAT64 address (RFC 6052)'],
+  ['64:ff9b:1::/48', 'a NAT64 address (RFC 8215)'],
+  ['fc00::/7', 'a private address'],
+  ['fe80::/10', 'a link-local address'],
+  ['ff00::/8', 'a multicast address'],
+  ['2001::/32', 'a Teredo address (RFC 4380)'],
+  ['2001:2::/48', 'a benchmark address'],
+  ['2001::/23', 'a reserved address'],
+  ['2001:db8::/32', 'a documentation address'],
+  ['2002::/16', 'a 6to4 address (RFC 3056)'],
+  ['3fff::/20', 'a documentation address'],
+  ['5f00::/16', 'a segment routing address'],
+]);
+/** All of IPv6 that is given out to the public. */
+const globalUnicast = parseRange('2000::/3');
+const loopback = [parseRange('127.0.0.0/8'), parseRange('::1/128')];
+
+/**
+ * @param host address that the server listens on: one that only this machine can reach may also be its receivers'
+ * @param allowedCidrs ranges that are opened all the same; the settings have checked them
+ */
+export function createTargetPolicy({
+  host,
+  allowedCidrs,
+}: {
+  host: string;
+  allowedCidrs: readonly string[];
+}): TargetPolicy {
+  const isLocal =
+    host === 'localhost' || (ipaddr.isValid(host) && loopback.some((range) => isWithin(ipaddr.parse(host), range)));
+  return { allowLoopback: isLocal, allowed: allowedCidrs.map(parseRange) };
+}
+
+/** Vets a URL as far as that needs no name server. */
+export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
+  if (raw.length > LONGEST_URL) return refuse('too_long', `The URL is longer than ${LONGEST_URL} characters`);
+  // The URL parser is lenient where people are careless: `http:host`, backslashes and line breaks would pass.
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\\\s]/i.test(raw) || /[\s\\]/.test(raw) || !URL.canParse(raw)) {
+    return refuse('not_absolute', `"${raw.slice(0, 100)}" is not an absolute URL, such as https://example.com/hooks`);
+  }
+  const url = new URL(raw);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return refuse('scheme', `The scheme ${url.protocol} is not possible; webhooks are sent by http or https`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    return refuse(
+      'credentials',
+      'The URL must not hold a user name or password; set a secret and verify the signature',
+    );
+  }
+  // The parser has turned every spelling of an IPv4 address (octal, hexadecimal, one number) into the plain one.
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (/(^|\.)localhost$/i.test(host))
+    return policy.allowLoopback ? { ok: true, url } : refuseAddress(host, 'this machine');
+  if (!ipaddr.isValid(host)) return { ok: true, url };
+  const why = refusalOf(host, policy);
+  return why === undefined ? { ok: true, url } : refuseAddress(host, why);
+}
+
+/**
+ * Vets a URL when it is set: also what its name resolves to now. A name that does not resolve passes, for a receiver
+ * may be deployed later; the lookup of each attempt vets again.
+ */
+export async function checkTarget(raw: string, policy: TargetPolicy, lookup: Lookup = systemLookup): Promise<Verdict> {
+  const verdict = checkUrl(raw, policy);
+  if (!verdict.ok) return verdict;
+  const { hostname } = verdict.url;
+  if (hostname.startsWith('[') || ipaddr.isValid(hostname)) return verdict;
+  return new Promise((resolve) => {
+    createLookup(policy, lookup)(hostname, { all: true }, (error) => {
+      resolve(error instanceof TargetRefused ? refuse('address', error.message) : verdict);
+    });
+  });
+}
+
+/** A name resolves to an address that webhooks may not reach. */
+export class TargetRefused extends Error {
+  readonly code = 'ERR_TARGET_REFUSED';
+}
+
+export type Lookup = (
+  hostname: string,
+  options: LookupOptions & { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * A `lookup` for `net.connect`: resolves all addresses of a name and refuses when any one of them is refused. What it
+ * answers with is what is dialled, so a name server that changes its mind gains nothing.
+ */
+export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup) {
+  return (
+    hostname: string,
+    options: LookupOptions,
+    callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+  ): void => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) {
+        callback(error, []);
+        return;
+      }
+      for (const { address } of addresses) {
+        const why = refusalOf(address, policy);
+        if (why === undefined) continue;
+        callback(new TargetRefused(`${hostname} resolves to ${sentence(address, why)}`), []);
+        return;
+      }
+      const [first] = addresses;
+      if (options.all === true || first === undefined) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Why an address is refused, in words; undefined when it may be used. */
+export function refusalOf(text: string, policy: TargetPolicy): string | undefined {
+  // A zone names an interface of this machine: only link-local addresses have one.
+  const address = ipaddr.parse(text.replace(/%.*$/, ''));
+  if (policy.allowed.some((range) => isWithin(address, range))) return undefined;
+  if (policy.allowLoopback && loopback.some((range) => isWithin(address, range))) return undefined;
+  const found = refused.find(({ range }) => isWithin(address, range));
+  if (found !== undefined) return found.words;
+  if (address.kind() === 'ipv4') return undefined;
+  if (!isWithin(address, globalUnicast)) return 'outside the public part of IPv6';
+  // RFC 5214: an interface id of 0000:5efe or 0200:5efe, followed by an IPv4 address.
+  const parts = (address as ipaddr.IPv6).parts;
+  return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe ? 'an ISATAP address (RFC 5214)' : undefined;
+}
+
+function refuse(rule: TargetRule, message: string): Verdict {
+  return { ok: false, rule, message };
+}
+
+function refuseAddress(host: string, why: string): Verdict {
+  return refuse('address', sentence(host, why));
+}
+
+function sentence(address: string, why: string): string {
+  return `${address}, which is ${why}: webhooks may not point there, unless WEBHOOK_ALLOWED_CIDRS opens it`;
+}
+
+/** An IPv4 range says nothing of IPv6 forms that embed its addresses: those are opened only as IPv6 ranges. */
+function isWithin(address: Address, [base, bits]: Range): boolean {
+  return address.kind() === base.kind() && address.match(base, bits);
+}
+
+function ranges(table: readonly (readonly [cidr: string, words: string])[]) {
+  return table.map(([cidr, words]) => ({ range: parseRange(cidr), words }));
+}
+
+function parseRange(cidr: string): Range {
+  return ipaddr.parseCIDR(cidr);
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Breaker,
+  type BreakerPolicy,
+  beginProbe,
+  clampToClock,
+  newBreaker,
+  onOutcome,
+  onTestSuccess,
+  permit,
+  reset,
+  thresholds,
+} from '../src/webhooks/breaker.ts';
+import { type Outcome, type OutcomeClass, outcomeClasses } from '../src/webhooks/outcome.ts';
+
+const T0 = Date.UTC(2026, 0, 1);
+const MAX_IN_FLIGHT = 8;
+const policy: BreakerPolicy = { openMs: 30_000, random: () => 0.5 };
+
+function outcome(kind: OutcomeClass, more: Partial<Outcome> = {}): Outcome {
+  return { class: kind, status: null, durationMs: 1, message: kind, response: null, retryAfterMs: null, ...more };
+}
+
+/** Feeds outcomes of attempts that began under the breaker's own generation. */
+function feed(breaker: Breaker, kinds: readonly OutcomeClass[], now = T0, more: Partial<Outcome> = {}): Breaker {
+  return kinds.reduce(
+    (state, kind) => onOutcome(state, outcome(kind, more), state.generation, MAX_IN_FLIGHT, now, policy),
+    breaker,
+  );
+}
+
+const times = (n: number, kind: OutcomeClass): OutcomeClass[] => Array.from({ length: n }, () => kind);
+const opened = () => feed(newBreaker(T0), times(5, 'server_error'));
+const halfOpen = () => beginProbe(opened(), T0 + 30_000);
+
+describe('a closed breaker', () => {
+  it('lets the whole number in flight through', () => {
+    assert.deepEqual(permit(newBreaker(T0), MAX_IN_FLIGHT, T0), { kind: 'go', limit: 8 });
+  });
+
+  it('stays closed after four failures in a row and opens for 30 s after the fifth', () => {
+    assert.equal(feed(newBreaker(T0), times(4, 'timeout')).state, 'closed');
+    const breaker = feed(newBreaker(T0), times(5, 'timeout'));
+    assert.equal(breaker.state, 'open');
+    assert.equal(breaker.reason, 'failures_in_a_row');
+    assert.equal(breaker.openUntil, T0 + 30_000);
+  });
+
+  it('starts counting again after a success', () => {
+    const breaker = feed(newBreaker(T0), [...times(4, 'reset'), 'ok', ...times(4, 'reset')]);
+    assert.equal(breaker.state, 'closed');
+    assert.equal(breaker.failures, 4);
+  });
+
+  it('opens when half of at least 20 attempts within 60 s failed, though never five in a row', () => {
+    const nineteen = Array.from({ length: 19 }, (_, n): OutcomeClass => (n % 2 === 0 ? 'dns' : 'ok'));
+    const before = feed(newBreaker(T0), nineteen);
+    assert.equal(before.state, 'closed');
+    const breaker = feed(before, ['dns']);
+    assert.equal(breaker.state, 'open');
+    assert.equal(breaker.reason, 'failure_rate');
+  });
+
+  it('forgets attempts that are older than 60 s', () => {
+    const nineteen = Array.from({ length: 19 }, (_, n): OutcomeClass => (n % 2 === 0 ? 'dns' : 'ok'));
+    const breaker = feed(feed(newBreaker(T0), nineteen), ['dns'], T0 + 71_000);
+    assert.equal(breaker.state, 'closed');
+  });
+
+  it('opens at once on 410 and on a forbidden address', () => {
+    assert.equal(feed(newBreaker(T0), ['gone']).reason, 'gone');
+    assert.equal(feed(newBreaker(T0), ['blocked_address']).reason, 'invalid_target');
+    assert.equal(feed(newBreaker(T0), ['gone']).state, 'open');
+  });
+
+  it('does not count 429 and unknown outcomes, but pauses for as long as the receiver asked', () => {
+    const breaker = feed(newBreaker(T0), times(50, 'throttled'), T0, { retryAfterMs: 4000 });
+    assert.equal(breaker.state, 'closed');
+    assert.deepEqual(permit(breaker, MAX_IN_FLIGHT, T0), { kind: 'wait', until: T0 + 4000 });
+    assert.deepEqual(permit(breaker, MAX_IN_FLIGHT, T0 + 4000), { kind: 'go', limit: 8 });
+    assert.equal(feed(newBreaker(T0), times(50, 'unknown_outcome')).state, 'closed');
+  });
+
+  it('opens on every class that the table calls a failure', () => {
+    for (const [kind, { breaker }] of Object.entries(outcomeClasses)) {
+      const after = feed(newBreaker(T0), times(5, kind as OutcomeClass));
+      assert.equal(after.state === 'open', breaker === 'failure' || breaker === 'opens', kind);
+    }
+  });
+});
+
+describe('an open breaker', () => {
+  it('lets nothing through before its period is over, then asks for a probe', () => {
+    assert.deepEqual(permit(opened(), MAX_IN_FLIGHT, T0 + 29_999), { kind: 'wait', until: T0 + 30_000 });
+    assert.deepEqual(permit(opened(), MAX_IN_FLIGHT, T0 + 30_000), { kind: 'probe_due' });
+  });
+
+  it('becomes half open when the probe begins', () => {
+    assert.equal(halfOpen().state, 'half_open');
+    assert.equal(halfOpen().generation, opened().generation + 1);
+  });
+
+  it('becomes half open when a test delivery gets through', () => {
+    const breaker = onTestSuccess(opened(), T0 + 1000);
+    assert.equal(breaker.state, 'half_open');
+    assert.equal(breaker.reason, 'test_succeeded');
+    assert.equal(onTestSuccess(newBreaker(T0), T0).state, 'closed');
+  });
+
+  it('ignores the results of attempts that began before it opened', () => {
+    const breaker = opened();
+    const late = onOutcome(breaker, outcome('ok'), breaker.generation - 1, MAX_IN_FLIGHT, T0, policy);
+    assert.equal(late, breaker);
+  });
+
+  it('waits no longer than its whole period when the clock is set back', () => {
+    const tenHoursBack = T0 - 36_000_000;
+    const breaker = clampToClock(opened(), tenHoursBack);
+    assert.ok((breaker.openUntil ?? 0) - tenHoursBack <= 36_000);
+    assert.deepEqual(clampToClock(opened(), T0 + 1), opened());
+  });
+});
+
+describe('a half-open breaker', () => {
+  it('lets exactly one through at a time', () => {
+    assert.deepEqual(permit(halfOpen(), MAX_IN_FLIGHT, T0 + 30_000), { kind: 'go', limit: 1 });
+  });
+
+  it('closes after two successes in a row, not after one', () => {
+    const once = feed(halfOpen(), ['ok'], T0 + 30_000);
+    assert.equal(once.state, 'half_open');
+    const twice = feed(once, ['ok'], T0 + 30_000);
+    assert.equal(twice.state, 'closed');
+    assert.equal(twice.reason, 'probes_succeeded');
+  });
+
+  it('opens again on a failure, for twice as long each time, up to 15 minutes', () => {
+    const periods: number[] = [];
+    let breaker = opened();
+    let now = T0;
+    for (let round = 0; round < 8; round++) {
+      now = breaker.openUntil ?? now;
+      breaker = feed(beginProbe(breaker, now), ['connect'], now);
+      assert.equal(breaker.reason, 'probe_failed');
+      periods.push((breaker.openUntil ?? 0) - now);
+    }
+    assert.deepEqual(periods, [60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000, 900_000]);
+  });
+
+  it('varies the period by 20 % either way', () => {
+    const at = (random: number) => {
+      const next = onOutcome(halfOpen(), outcome('connect'), halfOpen().generation, MAX_IN_FLIGHT, T0, {
+        openMs: 30_000,
+        random: () => random,
+      });
+      return (next.openUntil ?? 0) - T0;
+    };
+    assert.equal(at(0), 48_000);
+    assert.equal(at(1), 72_000);
+  });
+
+  it('starts from 30 s again once it has been closed', () => {
+    const closed = feed(halfOpen(), ['ok', 'ok'], T0 + 30_000);
+    const reopened = feed(closed, times(5, 'timeout'), T0 + 31_000);
+    assert.equal(reopened.openUntil, T0 + 61_000);
+  });
+});
+
+describe('a slow start', () => {
+  it('allows 1, 2, 4 in flight, each after as many successes, and then everything', () => {
+    let breaker = feed(halfOpen(), ['ok', 'ok'], T0 + 30_000);
+    const limits: number[] = [];
+    for (let n = 0; n < 8; n++) {
+      const allowed = permit(breaker, MAX_IN_FLIGHT, T0 + 30_000);
+      limits.push(allowed.kind === 'go' ? allowed.limit : 0);
+      breaker = feed(breaker, ['ok'], T0 + 30_000);
+    }
+    assert.deepEqual(limits, [1, 2, 2, 4, 4, 4, 4, 8]);
+  });
+
+  it('never allows more than the webhook does', () => {
+    const breaker = feed(halfOpen(), ['ok', 'ok', 'ok', 'ok', 'ok'], T0 + 30_000);
+    assert.deepEqual(permit(breaker, 3, T0 + 30_000), { kind: 'go', limit: 3 });
+  });
+});
+
+describe('a reset', () => {
+  it('closes from any state with a slow start, and doing it again changes nothing', () => {
+    for (const breaker of [opened(), halfOpen()]) {
+      const closed = reset(breaker, 'reset', T0 + 5000);
+      assert.equal(closed.state, 'closed');
+      assert.deepEqual(closed.slowStart, { limit: 1, successes: 0 });
+      assert.deepEqual(reset(closed, 'reset', T0 + 6000), closed);
+    }
+  });
+
+  it('makes a late result of before change nothing', () => {
+    const before = opened();
+    const closed = reset(before, 'new_url', T0);
+    assert.equal(onOutcome(closed, outcome('timeout'), before.generation, MAX_IN_FLIGHT, T0, policy), closed);
+  });
+});
+
+it('remembers the last 20 transitions, newest first, and survives being stored', () => {
+  let breaker = newBreaker(T0);
+  for (let n = 0; n < 15; n++) breaker = reset(feed(breaker, ['gone'], T0 + n), 'reset', T0 + n);
+  assert.equal(breaker.transitions.length, 20);
+  assert.deepEqual(breaker.transitions[0], { at: T0 + 14, from: 'open', to: 'closed', reason: 'reset' });
+  assert.deepEqual(JSON.parse(JSON.stringify(breaker)), breaker);
+});
+
+it('has the thresholds of the design', () => {
+  assert.deepEqual(thresholds, {
+    failuresInARow: 5,
+    windowMs: 60_000,
+    windowAttempts: 20,
+    windowFailureRate: 0.5,
+    successesToClose: 2,
+    longestOpenMs: 900_000,
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { readSettings, SettingsError, settingsHelp, settingsTable } from '../src/config.ts';
+
+it('has a default for everything and no default secret', () => {
+  const settings = readSettings({});
+  assert.equal(settings.host, '127.0.0.1');
+  assert.equal(settings.port, 8080);
+  assert.equal(settings.databaseUrl, '');
+  assert.equal(settings.jwtSecret, '');
+  assert.deepEqual(settings.webhookRetrySeconds, [5, 30, 120, 600, 1800, 3600, 10800, 21600, 43200, 86400]);
+  assert.ok(Object.isFrozen(settings));
+});
+
+it('takes a variable that is set but empty as not set', () => {
+  assert.equal(readSettings({ PORT: ' ' }).port, 8080);
+});
+
+it('reports all problems at once, each with what would be right', () => {
+  const problems = (env: Record<string, string>) => {
+    try {
+      readSettings(env);
+    } catch (error) {
+      assert.ok(error instanceof SettingsError);
+      return error.problems.join('\n');
+    }
+    return '';
+  };
+  const text = problems({
+    PORT: '99999',
+    REGISTRATION: 'maybe',
+    QUERY_KEY_AUTH: 'yes',
+    JWT_SECRET: 'short',
+    DATABASE_URL: 'mysql://root:hunter2@localhost/x',
+    WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8, 10.0.0.0/33',
+    WEBHOOK_RETRY_SECONDS: '5,soon',
+    PUBLIC_URL: 'example.com',
+  });
+  for (const name of [
+    'PORT',
+    'REGISTRATION',
+    'QUERY_KEY_AUTH',
+    'JWT_SECRET',
+    'DATABASE_URL',
+    'WEBHOOK_ALLOWED_CIDRS',
+    'WEBHOOK_RETRY_SECONDS',
+    'PUBLIC_URL',
+  ]) {
+    assert.match(text, new RegExp(`^ {2}${name} must`, 'm'));
+  }
+  assert.match(text, /open, closed/);
+  assert.match(text, /"10\.0\.0\.0\/33"/);
+  assert.ok(!text.includes('hunter2'), 'a password in DATABASE_URL is not repeated');
+});
+
+it('prints every setting with its meaning', () => {
+  const help = settingsHelp();
+  for (const { env, doc } of Object.values(settingsTable)) {
+    assert.ok(help.includes(env));
+    assert.ok(help.includes(doc));
+  }
+});

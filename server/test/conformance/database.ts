@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
+import { systemClock } from '../../src/clock.ts';
+import { createCommit } from '../../src/db/commit.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { openPostgres, openSqlite, type Store } from '../../src/db/dialect.ts';
+import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
+import { query } from '../../src/db/query.ts';
+import type { Home } from '../support/databases.ts';
+
+/** What the data layer promises, whichever database is below it. */
+export function databaseConformance(newHome: () => Promise<Home>): void {
+  let home: Home;
+  let database: Database;
+
+  before(async () => {
+    home = await newHome();
+    database = await openDatabase(home, systemClock);
+    await database.commit(({ kysely }) =>
+      sql`create table things (id text primary key, n bigint not null)`.execute(kysely),
+    );
+  });
+  after(async () => {
+    await database.close();
+    await home.remove();
+  });
+
+  const put = (id: string, n = 0) =>
+    database.commit(({ kysely }) => sql`insert into things (id, n) values (${id}, ${n})`.execute(kysely));
+  const has = async (id: string) => {
+    const { rows } = await sql`select id from things where id = ${id}`.execute(database.reader.kysely);
+    return rows.length === 1;
+  };
+
+  describe('commit', () => {
+    it('resolves with what the work returned, when others can read it', async () => {
+      const value = await database.commit(async ({ kysely }) => {
+        await sql`insert into things (id, n) values ('a', 1)`.execute(kysely);
+        return 42;
+      });
+      assert.equal(value, 42);
+      assert.equal(await has('a'), true);
+    });
+
+    it('undoes a failing work alone; its neighbours in the same transaction stay', async () => {
+      const results = await Promise.allSettled([
+        put('b1'),
+        database.commit(async ({ kysely }) => {
+          await sql`insert into things (id, n) values ('b2', 1)`.execute(kysely);
+          throw new Error('changed my mind');
+        }),
+        put('b1'), // breaks the primary key
+        put('b3'),
+      ]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+      );
+      assert.deepEqual([await has('b1'), await has('b2'), await has('b3')], [true, false, true]);
+    });
+
+    it('undoes a failing work that is alone', async () => {
+      await assert.rejects(
+        database.commit(async ({ kysely }) => {
+          await sql`insert into things (id, n) values ('c', 1)`.execute(kysely);
+          throw new Error('changed my mind');
+        }),
+        /changed my mind/,
+      );
+      assert.equal(await has('c'), false);
+    });
+
+    it('runs what waits for the commit after it, and not at all when the work is undone', async () => {
+      const seen: string[] = [];
+      await Promise.allSettled([
+        database.commit(async (tx) => tx.afterCommit(() => seen.push('done'))),
+        database.commit(async (tx) => {
+          tx.afterCommit(() => seen.push('undone'));
+          throw new Error('no');
+        }),
+      ]);
+      assert.deepEqual(seen, ['done']);
+    });
+
+    it('lets works of one key take effect in the order in which they came', async () => {
+      await put('d', 0);
+      const increments = Array.from({ length: 200 }, (_, n) =>
+        database.commit(async ({ kysely }) => {
+          const { rows } = await sql<{ n: number }>`select n from things where id = 'd'`.execute(kysely);
+          assert.equal(rows[0]?.n, n);
+          await sql`update things set n = n + 1 where id = 'd'`.execute(kysely);
+        }, 'key-d'),
+      );
+      await Promise.all(increments);
+    });
+
+    it('refuses work once it is stopped, and finishes what it had', async () => {
+      const store = await open(home);
+      const { commit, stop } = createCommit(store);
+      const last = commit(({ kysely }) => sql`insert into things (id, n) values ('e', 1)`.execute(kysely));
+      await stop();
+      await last;
+      assert.equal(await has('e'), true);
+      await assert.rejects(
+        commit(async () => {}),
+        { code: 'shutting_down' },
+      );
+      await stop();
+      await store.close();
+    });
+  });
+
+  describe('queries', () => {
+    it('are built once and take their parameters each time', async () => {
+      let built = 0;
+      const findEmail = query((db, p: { accountId: string }) => {
+        built++;
+        return db
+          .selectFrom('accounts')
+          .select('email')
+          .where('account_id', '=', p.accountId)
+          .where('token_version', '=', 1);
+      });
+      await database.commit(({ kysely }) =>
+        kysely
+          .insertInto('accounts')
+          .values(
+            ['x', 'y'].map((id) => ({
+              account_id: id,
+              email: `${id}@example.com`,
+              name: null,
+              password_hash: '',
+              token_version: 1,
+              created_at: 1,
+            })),
+          )
+          .execute(),
+      );
+      assert.equal((await findEmail.first(database.reader, { accountId: 'x' }))?.email, 'x@example.com');
+      assert.deepEqual(await findEmail.all(database.reader, { accountId: 'y' }), [{ email: 'y@example.com' }]);
+      assert.equal(await findEmail.first(database.reader, { accountId: 'z' }), undefined);
+      assert.equal(built, 1);
+    });
+
+    it('read times and counts as numbers', async () => {
+      await put('big', 1_767_225_600_000);
+      const { rows } = await sql`select n from things where id = 'big'`.execute(database.reader.kysely);
+      assert.deepEqual(rows, [{ n: 1_767_225_600_000 }]);
+    });
+
+    it('take a JSON list as a table, with missing values as null', async () => {
+      const json = JSON.stringify([{ id: 'f1', n: 1 }, { id: 'f2', n: null }, { id: "f'3 ü" }]);
+      const { rows } =
+        await sql`select id, n from ${database.reader.dialect.recordset(json, { id: 'text', n: 'bigint' })} order by id`.execute(
+          database.reader.kysely,
+        );
+      assert.deepEqual(
+        rows.map((row) => ({ ...(row as object) })),
+        [
+          { id: "f'3 ü", n: null },
+          { id: 'f1', n: 1 },
+          { id: 'f2', n: null },
+        ],
+      );
+    });
+
+    it('tell a broken unique key from other errors', async () => {
+      await put('g');
+      const { dialect } = database.reader;
+      await assert.rejects(put('g'), (error) => dialect.isUniqueViolation(error));
+      await assert.rejects(
+        sql`select nonsense`.execute(database.reader.kysely),
+        (error) => !dialect.isUniqueViolation(error),
+      );
+    });
+  });
+
+  describe('migrations', () => {
+    it('have brought the schema to its version, and do nothing a second time', async () => {
+      const store = await open(home);
+      assert.deepEqual(await migrate(store, Date.now), []);
+      await store.close();
+    });
+
+    it('are whole or not at all: a failing one leaves the version before', async () => {
+      const fresh = await newHome();
+      const store = await open(fresh);
+      const good = { version: 1, name: 'good', statements: () => ['create table one (id text primary key)'] };
+      const bad = {
+        version: 2,
+        name: 'bad',
+        statements: () => ['create table two (id text primary key)', 'create nonsense'],
+      };
+      await assert.rejects(migrate(store, Date.now, [good, bad]));
+      const tables = await store.reader.connection.query('select version from schema_versions', []);
+      assert.deepEqual(
+        tables.rows.map((row) => ({ ...(row as object) })),
+        [{ version: 1 }],
+      );
+      await assert.rejects(store.reader.connection.query('select * from two', []));
+      const mended = { ...bad, statements: () => ['create table two (id text primary key)'] };
+      assert.deepEqual(await migrate(store, Date.now, [good, mended]), [2]);
+      await store.close();
+      await fresh.remove();
+    });
+
+    it('refuse a schema that is newer than they know', async () => {
+      const fresh = await newHome();
+      const store = await open(fresh);
+      const future = { version: 99, name: 'future', statements: () => [] };
+      await migrate(store, Date.now, [future]);
+      await assert.rejects(migrate(store, Date.now), NewerSchemaError);
+      await store.close();
+      await fresh.remove();
+    });
+  });
+}
+
+async function open({ databaseUrl, dataDir }: Home): Promise<Store> {
+  return databaseUrl === '' ? openSqlite(`${dataDir}/switchboard.db`) : openPostgres(databaseUrl);
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { systemClock } from '../src/clock.ts';
+import { DataDirInUseError, openDatabase } from '../src/db/database.ts';
+import { databaseConformance } from './conformance/database.ts';
+import { describeOnEachDatabase, newHome } from './support/databases.ts';
+import { startServer } from './support/server.ts';
+
+describeOnEachDatabase('the data layer', databaseConformance);
+
+describe('SQLite', () => {
+  it('belongs to one process: a second one on the same folder is told so', async () => {
+    const home = await newHome('sqlite');
+    const first = await openDatabase(home, systemClock);
+    await assert.rejects(openDatabase(home, systemClock), DataDirInUseError);
+    await first.close();
+    await (await openDatabase(home, systemClock)).close();
+    await home.remove();
+  });
+
+  it('keeps the secret that signs tokens from everybody else on the machine', async () => {
+    const server = await startServer();
+    assert.equal(statSync(`${server.home.dataDir}/jwt-secret`).mode & 0o777, 0o600);
+    await server.stop();
+  });
+
+  it('answers 503 while somebody else holds a lock, loses nothing and recovers', async () => {
+    const server = await startServer();
+    const { call } = await server.account();
+    const { body: session } = await call('POST', '/sessions', {});
+    await call('POST', `/sessions/${session.sessionId}/connect`);
+
+    const intruder = new DatabaseSync(`${server.home.dataDir}/switchboard.db`);
+    intruder.exec('begin immediate');
+    const refused = await call('POST', '/messages/send', { to: '491702222222', message: 'while locked' });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.body.code, 'storage_unavailable');
+    assert.ok(refused.headers.get('retry-after'));
+    assert.equal((await call('GET', '/messages')).status, 200);
+    intruder.exec('rollback');
+    intruder.close();
+
+    assert.equal((await call('POST', '/messages/send', { to: '491702222222', message: 'after' })).status, 201);
+    const { body: list } = await call('GET', '/messages');
+    assert.deepEqual(
+      list.data.map(({ message }: { message: string }) => message),
+      ['after'],
+    );
+    await server.stop();
+  });
+
+  it('answers 503 when the disk is full, keeps what was acknowledged and recovers', async () => {
+    const server = await startServer();
+    const { call } = await server.account();
+    const { body: session } = await call('POST', '/sessions', {});
+    await call('POST', `/sessions/${session.sessionId}/connect`);
+    const { database } = server.app.services;
+    const limit = (pages: number) =>
+      database.commit(({ connection }) => connection.query(`pragma max_page_count = ${pages}`, []));
+
+    const acknowledged: string[] = [];
+    await limit(1); // SQLite takes the present size instead: not one page more
+    for (let n = 0; ; n++) {
+      const sent = await call('POST', '/messages/send', { to: '491702222222', message: 'x'.repeat(5000) });
+      if (sent.status === 503) {
+        assert.equal(sent.body.code, 'storage_unavailable');
+        break;
+      }
+      acknowledged.push(sent.body.messageId);
+      assert.ok(n < 1000, 'the disk never filled up');
+    }
+    await limit(1_000_000);
+    assert.equal((await call('POST', '/messages/send', { to: '491702222222', message: 'after' })).status, 201);
+    for (const messageId of acknowledged) assert.equal((await call('GET', `/messages/${messageId}`)).status, 200);
+    await server.stop();
+  });
+});

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { afterEach, it } from 'node:test';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { type Call, startServer, type TestServer } from './support/server.ts';
+
+const SECRET = 'Schlüssel für die Prüfung';
+
+describeOnEachDatabase('delivery', (_, database) => {
+  const open: { stop?: () => Promise<void>; close?: () => Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const thing of open.splice(0).reverse()) await (thing.stop ?? thing.close)?.call(thing);
+  });
+
+  async function start(env: Record<string, string> = {}): Promise<TestServer> {
+    const server = await startServer({ database, env });
+    open.push(server);
+    return server;
+  }
+
+  async function receive(): Promise<Receiver> {
+    const receiver = await startReceiver();
+    open.push(receiver);
+    return receiver;
+  }
+
+  async function connect(call: Call, phoneNumber: string): Promise<string> {
+    const { body } = await call('POST', '/sessions', { phoneNumber });
+    const connected = await call('POST', `/sessions/${body.sessionId}/connect`);
+    assert.equal(connected.body.status, 'connected');
+    return body.sessionId;
+  }
+
+  const setWebhook = (call: Call, { url }: Receiver, events: string[], more = {}) =>
+    call('POST', '/webhooks/set', { webhookUrl: url, events, ...more });
+
+  it('signs every delivery as the contract and Standard Webhooks say', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await server.account();
+    await setWebhook(call, receiver, ['session.connected'], { secret: SECRET });
+    const sessionId = await connect(call, '491701111111');
+    await receiver.waitFor(1);
+
+    const [delivery] = receiver.deliveries;
+    assert.ok(delivery);
+    const { headers, body } = delivery;
+    assert.equal(headers['content-type'], 'application/json');
+    assert.match(String(headers['user-agent']), /^Switchboard\//);
+    assert.equal(headers['x-webhook-event'], 'session.connected');
+    assert.equal(headers['x-webhook-attempt'], '1');
+    assert.match(String(headers['x-webhook-id']), /^evt_/);
+    assert.ok(Math.abs(Number(headers['x-webhook-timestamp']) - Date.now() / 1000) < 10);
+    const hex = createHmac('sha256', SECRET).update(body).digest('hex');
+    assert.equal(headers['x-webhook-signature'], `sha256=${hex}`);
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+    const base64 = createHmac('sha256', SECRET).update(signed).digest('base64');
+    assert.equal(headers['webhook-signature'], `v1,${base64}`);
+    assert.equal(headers['webhook-id'], headers['x-webhook-id']);
+
+    const { event, data } = JSON.parse(body);
+    assert.equal(event, 'session.connected');
+    assert.equal(data.sessionId, sessionId);
+    assert.equal(data.phoneNumber, '491701111111');
+    assert.equal(new Date(data.connectedAt).toISOString(), data.connectedAt);
+  });
+
+  it('signs nothing without a secret', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await server.account();
+    await setWebhook(call, receiver, ['session.connected']);
+    await connect(call, '491701111111');
+    await receiver.waitFor(1);
+    const names = Object.keys(receiver.deliveries[0]?.headers ?? {});
+    assert.deepEqual(
+      names.filter((name) => name.includes('signature') || name.startsWith('webhook-')),
+      [],
+    );
+    assert.ok(names.includes('x-webhook-timestamp'));
+  });
+
+  it('delivers only the kinds that are wanted, with the bytes of the stored body', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await server.account();
+    const sessionId = await connect(call, '491701111111');
+    await setWebhook(call, receiver, ['message.incoming']);
+    const text = 'Grüße 👋\u2028 "zitiert" \\ \t';
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491702222222', message: text });
+    await call('POST', '/messages/send', { to: '491702222222', message: 'not wanted' });
+    await call('POST', `/sessions/${sessionId}/simulate`, {
+      action: 'incoming',
+      from: '491702222222',
+      message: 'last',
+    });
+    await receiver.waitFor(2);
+    assert.deepEqual(
+      receiver.deliveries.map(({ event }) => event),
+      ['message.incoming', 'message.incoming'],
+    );
+    assert.equal(receiver.deliveries[0]?.parsed.data.message, text);
+  });
+
+  it('keeps the order of a conversation, one at a time, while conversations go in parallel', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await server.account();
+    await connect(call, '491701111111');
+    await setWebhook(call, receiver, ['message.sent']);
+    const open = new Map<string, number>();
+    let overlaps = 0;
+    receiver.respond(({ parsed }, response) => {
+      const chat = parsed.data.to;
+      open.set(chat, (open.get(chat) ?? 0) + 1);
+      if ((open.get(chat) ?? 0) > 1) overlaps++;
+      setTimeout(() => {
+        open.set(chat, (open.get(chat) ?? 0) - 1);
+        response.writeHead(200).end();
+      }, 5);
+    });
+    const sent = new Map<string, string[]>();
+    for (let n = 0; n < 10; n++) {
+      for (const to of ['491702222222', '491703333333', '491704444444']) {
+        const { body } = await call('POST', '/messages/send', { to, message: `${n}` });
+        sent.set(to, [...(sent.get(to) ?? []), body.messageId]);
+      }
+    }
+    await receiver.waitFor(30);
+    for (const [to, messageIds] of sent) {
+      const received = receiver.deliveries.filter(({ parsed }) => parsed.data.to === to);
+      assert.deepEqual(
+        received.map(({ parsed }) => parsed.data.messageId),
+        messageIds,
+      );
+    }
+    assert.equal(overlaps, 0);
+    assert.ok(receiver.maxInFlight <= 8);
+  });
+
+  it('tries again what failed, with the same id and body and the next attempt number', async () => {
+    const server = await start({ WEBHOOK_RETRY_SECONDS: '1,1,1' });
+    const receiver = await receive();
+    const { call } = await server.account();
+    await setWebhook(call, receiver, ['session.connected'], { secret: SECRET });
+    receiver.respond(({ attempt }, response) => response.writeHead(attempt < 3 ? 500 : 204).end());
+    await connect(call, '491701111111');
+    await receiver.waitFor(3);
+    const [first, second, third] = receiver.deliveries;
+    assert.deepEqual([first?.attempt, second?.attempt, third?.attempt], [1, 2, 3]);
+    assert.equal(first?.id, third?.id);
+    assert.equal(first?.body, third?.body);
+  });
+
+  it('holds events behind an open breaker and sends them all, the first in order, after a reset', async () => {
+    const server = await start({ BREAKER_OPEN_SECONDS: '900' });
+    const receiver = await receive();
+    const { call } = await server.account();
+    await connect(call, '491701111111');
+    await setWebhook(call, receiver, ['message.sent']);
+    receiver.respond(503);
+    const messageIds: string[] = [];
+    const send = async (n: number) => {
+      const { body } = await call('POST', '/messages/send', {
+        to: `49170555${String(n % 7).padStart(4, '0')}`,
+        message: `${n}`,
+      });
+      messageIds.push(body.messageId);
+    };
+    for (let n = 0; n < 5; n++) await send(n);
+    await waitForState(call, 'open');
+    const before = receiver.deliveries.length;
+    for (let n = 5; n < 60; n++) await send(n);
+
+    const breaker = await call('GET', '/webhooks/circuit-breaker');
+    assert.equal(breaker.body.state, 'open');
+    assert.equal(breaker.body.reason, 'failures_in_a_row');
+    assert.equal(breaker.body.lastError.status, 503);
+    assert.equal(breaker.body.held.count, 60);
+    assert.equal(receiver.deliveries.length, before);
+
+    receiver.respond(200);
+    const reset = await call('POST', '/webhooks/circuit-breaker/reset');
+    assert.deepEqual(reset.body, { previousState: 'open', state: 'closed', released: 60 });
+    await receiver.waitFor((all) => new Set(all.slice(before).map(({ parsed }) => parsed.data.messageId)).size === 60);
+    const firstAfter = receiver.deliveries[before]?.parsed.data.messageId;
+    assert.equal(firstAfter, messageIds[0]);
+    assert.deepEqual((await call('POST', '/webhooks/circuit-breaker/reset')).body, {
+      previousState: 'closed',
+      state: 'closed',
+      released: 0,
+    });
+  });
+
+  it('probes once when the open period is over, and closes after two successes', async () => {
+    const server = await start({ BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' });
+    const receiver = await receive();
+    const { call } = await server.account();
+    await connect(call, '491701111111');
+    await setWebhook(call, receiver, ['message.sent']);
+    receiver.respond(500);
+    for (let n = 0; n < 5; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
+    await waitForState(call, 'open');
+    for (let n = 0; n < 20; n++)
+      await call('POST', '/messages/send', { to: `4917066600${10 + n}`, message: `held ${n}` });
+    const before = receiver.deliveries.length;
+    receiver.respond((_, response) => setTimeout(() => response.writeHead(200).end(), 20));
+    await receiver.waitFor(before + 20);
+    const { body } = await call('GET', '/webhooks/circuit-breaker');
+    assert.equal(body.state, 'closed');
+    assert.deepEqual(
+      body.transitions.map(({ reason }: { reason: string }) => reason),
+      ['probes_succeeded', 'probe_due', 'failures_in_a_row'],
+    );
+  });
+
+  it('sends a test whatever the state, keeps it out of the statistics and tells what it sent', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await server.account();
+    assert.equal((await call('GET', '/webhooks/test')).body.code, 'webhook_not_set');
+    await setWebhook(call, receiver, ['message.sent', 'group.updated'], { secret: SECRET });
+    const test = await call('GET', '/webhooks/test');
+    assert.equal(test.status, 200);
+    assert.equal(test.headers.get('cache-control'), 'no-store');
+    assert.equal(test.body.delivered, true);
+    assert.equal(test.body.class, 'ok');
+    const [delivery] = receiver.deliveries;
+    assert.equal(delivery?.headers['x-webhook-test'], 'true');
+    assert.equal(delivery?.parsed.event, 'message.sent');
+    assert.equal(delivery?.parsed.data.test, true);
+    assert.equal(test.body.request.body, delivery?.body);
+    assert.equal(test.body.request.headers['x-webhook-signature'], delivery?.headers['x-webhook-signature']);
+    assert.ok(!JSON.stringify(test.body).includes(SECRET));
+    assert.equal((await call('GET', '/webhooks/test?event=group.updated')).body.delivered, true);
+    assert.equal(receiver.deliveries[1]?.event, 'group.updated');
+    assert.equal((await call('GET', '/webhooks/test?event=nonsense')).status, 400);
+    assert.equal((await call('GET', '/webhooks/stats')).body.windows['1h'].attempts, 0);
+
+    receiver.respond(401);
+    const refused = await call('GET', '/webhooks/test');
+    assert.equal(refused.body.delivered, false);
+    assert.equal(refused.body.class, 'client_error');
+    assert.equal(refused.body.status, 401);
+  });
+
+  it('counts what happened by class and state, with latencies', async () => {
+    const server = await start({ WEBHOOK_RETRY_SECONDS: '1' });
+    const receiver = await receive();
+    const { call } = await server.account();
+    await setWebhook(call, receiver, ['session.connected']);
+    receiver.respond(({ attempt }, response) => response.writeHead(attempt === 1 ? 404 : 200).end());
+    await connect(call, '491701111111');
+    await receiver.waitFor(2);
+    const stats = await eventually(
+      () => call('GET', '/webhooks/stats'),
+      ({ body }) => body.windows['1h'].byState.delivered === 1,
+    );
+    assert.deepEqual(stats.body.windows['1h'].byClass, { client_error: 1, ok: 1 });
+    assert.equal(stats.body.windows['24h'].successRate, 0.5);
+    assert.equal(stats.body.pending, 0);
+    assert.ok(stats.body.windows['7d'].latencyMs.p99 >= 1);
+    assert.ok(stats.body.series.length >= 1);
+  });
+
+  it('keeps the secret when it is left out, removes it on null, and never shows it', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await server.account();
+    assert.deepEqual((await call('GET', '/webhooks')).body, {
+      webhookUrl: null,
+      events: [],
+      hasSecret: false,
+      enabled: false,
+      createdAt: null,
+      updatedAt: null,
+    });
+    const set = await setWebhook(call, receiver, ['message.read', 'message.read'], { secret: SECRET });
+    assert.equal(set.status, 200);
+    assert.equal(set.body.hasSecret, true);
+    assert.deepEqual(set.body.events, ['message.read']);
+    assert.ok(!JSON.stringify(set.body).includes(SECRET));
+    assert.equal((await setWebhook(call, receiver, ['message.sent'])).body.hasSecret, true);
+    assert.equal((await setWebhook(call, receiver, ['message.sent'], { secret: null })).body.hasSecret, false);
+    assert.equal((await call('GET', '/webhooks')).body.hasSecret, false);
+  });
+
+  it('cancels what waits for a kind that is no longer wanted', async () => {
+    const server = await start({ BREAKER_OPEN_SECONDS: '900' });
+    const receiver = await receive();
+    const { call } = await server.account();
+    await connect(call, '491701111111');
+    await setWebhook(call, receiver, ['message.sent', 'message.delivered']);
+    receiver.respond(410);
+    await call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
+    await waitForState(call, 'open');
+    await eventually(
+      () => call('GET', '/webhooks/stats'),
+      ({ body }) => body.held === 2,
+    );
+    await setWebhook(call, receiver, ['message.delivered']);
+    assert.equal((await call('GET', '/webhooks/circuit-breaker')).body.held.count, 1);
+  });
+
+  it('names what is wrong with a webhook', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const refusals: [body: unknown, field: string][] = [
+      [{ webhookUrl: 'not a url', events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: '/relative', events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: 'ftp://example.com/', events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: 'https://user:pass@example.com/', events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: 'http://169.254.169.254/latest', events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: 'http://10.0.0.1/', events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: 'https://example.com/', events: [] }, 'events'],
+      [{ webhookUrl: 'https://example.com/', events: ['message.sent', 'message.eaten'] }, 'events.1'],
+      [{ webhookUrl: 'https://example.com/' }, 'events'],
+      [{ events: ['message.sent'] }, 'webhookUrl'],
+      [{ webhookUrl: 'https://example.com/', events: ['message.sent'], secret: 5 }, 'secret'],
+    ];
+    for (const [body, field] of refusals) {
+      const answer = await call('POST', '/webhooks/set', body);
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.equal(answer.body.code, 'validation_failed');
+      assert.ok(
+        answer.body.errors.some((error: { field: string }) => error.field === field),
+        JSON.stringify(answer.body),
+      );
+    }
+    assert.equal((await call('GET', '/webhooks')).body.webhookUrl, null);
+  });
+
+  it('keeps apart what belongs to two accounts', async () => {
+    const server = await start();
+    const [mine, theirs] = [await receive(), await receive()];
+    const [me, they] = [await server.account(), await server.account()];
+    await setWebhook(me.call, mine, ['message.sent']);
+    await setWebhook(they.call, theirs, ['message.sent']);
+    await connect(me.call, '491701111111');
+    await me.call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
+    await mine.waitFor(1);
+    assert.equal(theirs.deliveries.length, 0);
+    assert.equal((await they.call('GET', '/webhooks')).body.webhookUrl, theirs.url);
+  });
+});
+
+function waitForState(call: Call, state: string) {
+  return eventually(
+    () => call('GET', '/webhooks/circuit-breaker'),
+    ({ body }) => body.state === state,
+  );
+}
+
+/** Asks again until the answer is as wanted: for what is stored shortly after the receiver has seen it. */
+async function eventually<T>(ask: () => Promise<T>, isMet: (answer: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const answer = await ask();
+    if (isMet(answer)) return answer;
+    if (Date.now() > deadline) assert.fail(`never came: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../src/', import.meta.url));
+
+/** What each part may import beside itself. The arrows of `architecture`, read from left to right. */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  main: ['app'],
+  quickstart: [],
+  app: ['http', 'operations', 'auth', 'sessions', 'connectors', 'webhooks', 'cluster', 'db'],
+  http: ['operations', 'auth', 'sessions', 'webhooks'],
+  operations: ['auth', 'sessions', 'connectors', 'webhooks', 'db'],
+  sessions: ['connectors', 'webhooks', 'cluster', 'db'],
+  webhooks: ['cluster', 'db'],
+  auth: ['db'],
+  cluster: ['db'],
+  connectors: [],
+  db: [],
+};
+/** Small parts that stand on nothing else; everything may use them. */
+const ground = ['errors', 'events', 'config', 'log', 'ids', 'clock', 'version'];
+/** Narrower than the folder: who may import only these files of it. */
+const onlyFiles: Readonly<Record<string, readonly string[]>> = {
+  'sessions → webhooks': ['webhooks/emit.ts'],
+  'operations → connectors': ['connectors/connector.ts'],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const files = globSync('**/*.ts', { cwd: root });
+const imports: Import[] = files.flatMap((file) => {
+  const text = readFileSync(join(root, file), 'utf8');
+  const found = [
+    ...text.matchAll(/^(?:import|export)\s[^;]*?from '(\.[^']+)'/gm),
+    ...text.matchAll(/\bimport\('(\.[^']+)'\)/g),
+  ];
+  return found.map(([, path]) => ({ from: file, to: relative(root, join(root, dirname(file), path ?? '')) }));
+});
+const partOf = (file: string) => file.split('/')[0]?.replace(/\.ts$/, '') ?? file;
+
+it('reads the imports of every file', () => {
+  assert.ok(files.length > 30);
+  assert.ok(imports.some(({ from, to }) => from === 'main.ts' && to === 'app.ts'));
+});
+
+it('imports go one way', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const [part, target] = [partOf(from), partOf(to)];
+    if (part === target || ground.includes(target)) return false;
+    if (to.endsWith('.json')) return false;
+    if (!(arrows[part] ?? []).includes(target) && !(part === 'main' && ground.includes(target))) {
+      // The entry point explains the errors that keep the server from starting.
+      return !(part === 'main' && target === 'db');
+    }
+    const narrowed = onlyFiles[`${part} → ${target}`];
+    return narrowed !== undefined && !narrowed.includes(to);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+it('the ground stands on nothing but itself', () => {
+  const wrong = imports.filter(
+    ({ from, to }) => ground.includes(partOf(from)) && !ground.includes(partOf(to)) && !to.endsWith('.json'),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+it('a connector knows the interface and its own folder, nothing else of ours', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const folder = /^connectors\/[^/]+\//.exec(from)?.[0];
+    if (folder === undefined || ground.includes(partOf(to))) return false;
+    return to !== 'connectors/connector.ts' && !to.startsWith(folder);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+it('there are no cycles', () => {
+  const next = Map.groupBy(imports, ({ from }) => from);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(file), `a cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+    if (done.has(file)) return;
+    for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+});
+
+it('no file is a barrel', () => {
+  const barrels = files.filter((file) => /^export (\*|\{[^}]*\}) from/m.test(readFileSync(join(root, file), 'utf8')));
+  assert.deepEqual(barrels, []);
+});

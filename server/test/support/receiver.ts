@@ -1,0 +1,100 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request that came in. */
+export interface Received {
+  /** `X-Webhook-Id`. */
+  readonly id: string;
+  readonly event: string;
+  readonly attempt: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The raw body. */
+  readonly body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every kind
+  readonly parsed: any;
+  readonly at: number;
+}
+
+export type Respond = (received: Received, response: ServerResponse) => void;
+
+export interface Receiver {
+  readonly url: string;
+  readonly deliveries: readonly Received[];
+  /** The largest number of requests that were open at the same time. */
+  readonly maxInFlight: number;
+  /** Changes how requests are answered from now on; a status alone stands for an empty answer with it. */
+  respond(answer: Respond | number): void;
+  /** Resolves when `deliveries` satisfy the condition, or there are that many. */
+  waitFor(
+    condition: number | ((deliveries: readonly Received[]) => boolean),
+    options?: { timeoutMs?: number },
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A webhook receiver that keeps what it gets. */
+export async function startReceiver({ port = 0 }: { port?: number } = {}): Promise<Receiver> {
+  const deliveries: Received[] = [];
+  const waiting = new Set<() => void>();
+  let answer: Respond = (_, response) => response.writeHead(200).end();
+  let inFlight = 0;
+  let maxInFlight = 0;
+
+  const server = createServer((request, response) => {
+    inFlight++;
+    maxInFlight = Math.max(maxInFlight, inFlight);
+    response.on('close', () => inFlight--);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const { headers } = request;
+      const received: Received = {
+        id: String(headers['x-webhook-id'] ?? ''),
+        event: String(headers['x-webhook-event'] ?? ''),
+        attempt: Number(headers['x-webhook-attempt'] ?? 0),
+        headers,
+        body,
+        parsed: body.startsWith('{') ? JSON.parse(body) : undefined,
+        at: Date.now(),
+      };
+      deliveries.push(received);
+      answer(received, response);
+      for (const check of waiting) check();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    deliveries,
+    get maxInFlight() {
+      return maxInFlight;
+    },
+    respond(next) {
+      answer = typeof next === 'number' ? (_, response) => response.writeHead(next).end() : next;
+    },
+    waitFor(condition, { timeoutMs = 10_000 } = {}) {
+      const isMet = () => (typeof condition === 'number' ? deliveries.length >= condition : condition(deliveries));
+      return new Promise((resolve, reject) => {
+        const check = () => {
+          if (!isMet()) return;
+          clearTimeout(timer);
+          waiting.delete(check);
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          waiting.delete(check);
+          const seen = deliveries.map(({ event, attempt }) => `${event}#${attempt}`).slice(-20);
+          reject(new Error(`not received within ${timeoutMs} ms; got ${deliveries.length}: ${seen.join(', ')}`));
+        }, timeoutMs);
+        waiting.add(check);
+        check();
+      });
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

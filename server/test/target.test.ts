@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+import { buildConnector, Pool } from 'undici';
+import { checkTarget, checkUrl, createLookup, createTargetPolicy, type Lookup } from '../src/webhooks/target.ts';
+
+const strict = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
+const local = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
+const resolvesTo =
+  (...addresses: string[]): Lookup =>
+  (_, __, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+
+describe('a URL', () => {
+  it('is refused with the rule it breaks', () => {
+    const rules: [url: string, rule: string][] = [
+      ['', 'not_absolute'],
+      ['example.com/hook', 'not_absolute'],
+      ['/hook', 'not_absolute'],
+      ['//example.com', 'not_absolute'],
+      ['http:example.com', 'not_absolute'],
+      ['http:/example.com', 'not_absolute'],
+      ['http:\\\\example.com', 'not_absolute'],
+      ['http://example.com\\@127.0.0.1/', 'not_absolute'],
+      ['http://exa\nmple.com/', 'not_absolute'],
+      ['http://exa mple.com/', 'not_absolute'],
+      ['http://[::1', 'not_absolute'],
+      ['http://1.2.3.4.5.6.7.8/', 'not_absolute'],
+      ['ftp://example.com/', 'scheme'],
+      ['file:///etc/passwd', 'not_absolute'],
+      ['javascript://example.com/', 'scheme'],
+      ['https://user@example.com/', 'credentials'],
+      ['https://user:pass@example.com/', 'credentials'],
+      [`https://example.com/${'x'.repeat(2100)}`, 'too_long'],
+    ];
+    for (const [url, rule] of rules) {
+      const verdict = checkUrl(url, strict);
+      assert.equal(verdict.ok ? 'allowed' : verdict.rule, rule, url);
+    }
+  });
+
+  it('with a literal address that is not public is refused in every spelling', () => {
+    const hosts = [
+      '127.0.0.1',
+      '127.1',
+      '0x7f000001',
+      '0x7f.1',
+      '017700000001',
+      '2130706433',
+      '0177.0.0.1',
+      '127.0.0.1.',
+      '１２７.０.０.１',
+      'localhost',
+      'LOCALHOST',
+      'foo.localhost',
+      'localhost.',
+      'ⓛocalhost',
+      '%6c%6fcalhost',
+      '%31%32%37.0.0.1',
+      '0.0.0.0',
+      '0',
+      '10.1.2.3',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '100.127.255.255',
+      '192.0.0.8',
+      '192.0.2.1',
+      '198.18.0.1',
+      '198.19.255.255',
+      '198.51.100.7',
+      '203.0.113.9',
+      '192.88.99.1',
+      '224.0.0.1',
+      '239.255.255.255',
+      '240.0.0.1',
+      '255.255.255.255',
+      '[::]',
+      '[::1]',
+      '[0:0:0:0:0:0:0:1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '[::ffff:8.8.8.8]',
+      '[::7f00:1]',
+      '[::127.0.0.1]',
+      '[::8.8.8.8]',
+      '[64:ff9b::7f00:1]',
+      '[64:ff9b::808:808]',
+      '[64:ff9b:1::1]',
+      '[2002:7f00:1::]',
+      '[2002:808:808::1]',
+      '[2001::1]',
+      '[2001:0:7f00:1::]',
+      '[2001:db8::1]',
+      '[3fff::1]',
+      '[2001:2::1]',
+      '[2001:10::1]',
+      '[2001:20::1]',
+      '[fc00::1]',
+      '[fd00:ec2::254]',
+      '[fe80::1]',
+      '[fec0::1]',
+      '[ff02::1]',
+      '[100::1]',
+      '[5f00::1]',
+      '[2606:4700::5efe:7f00:1]',
+      '[2606:4700::200:5efe:a00:1]',
+      '[4000::1]',
+      '[::ffff:0:127.0.0.1]',
+    ];
+    for (const host of hosts) {
+      const verdict = checkUrl(`http://${host}/hook`, strict);
+      assert.equal(verdict.ok ? 'allowed' : verdict.rule, 'address', host);
+    }
+  });
+
+  it('that is public is allowed', () => {
+    for (const url of [
+      'https://example.com/hook?x=1',
+      'HTTPS://EXAMPLE.COM',
+      'http://8.8.8.8:8080/',
+      'http://[2606:4700:4700::1111]/',
+      'http://172.32.0.1/',
+      'http://100.128.0.1/',
+      'http://192.169.0.1/',
+      'https://localhost.example.com/',
+      'https://münchen.example/',
+    ]) {
+      assert.equal(checkUrl(url, strict).ok, true, url);
+    }
+  });
+});
+
+describe('the policy', () => {
+  it('lets a server that only this machine can reach point at this machine, in plain forms', () => {
+    for (const host of ['127.0.0.1', '127.8.9.10', '[::1]', 'localhost', 'app.localhost']) {
+      assert.equal(checkUrl(`http://${host}:3000/`, local).ok, true, host);
+    }
+    for (const host of ['[::ffff:127.0.0.1]', '10.0.0.1', '0.0.0.0', '169.254.169.254']) {
+      assert.equal(checkUrl(`http://${host}/`, local).ok, false, host);
+    }
+    for (const host of ['localhost', '::1', '127.0.0.2'])
+      assert.equal(createTargetPolicy({ host, allowedCidrs: [] }).allowLoopback, true);
+    for (const host of ['0.0.0.0', '::', '192.168.1.5', 'example.com']) {
+      assert.equal(createTargetPolicy({ host, allowedCidrs: [] }).allowLoopback, false, host);
+    }
+  });
+
+  it('opens the ranges that are allowed and nothing beside them', () => {
+    const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: ['10.1.0.0/16', 'fd00::/8'] });
+    assert.equal(checkUrl('http://10.1.2.3/', policy).ok, true);
+    assert.equal(checkUrl('http://[fd12::1]/', policy).ok, true);
+    assert.equal(checkUrl('http://10.2.0.1/', policy).ok, false);
+    assert.equal(checkUrl('http://[::ffff:10.1.2.3]/', policy).ok, false);
+  });
+});
+
+describe('a name', () => {
+  it('is refused when any of its addresses is, in the same words when set and when dialled', async () => {
+    const lookup = resolvesTo('93.184.216.34', '10.0.0.1');
+    const set = await checkTarget('https://example.com/', strict, lookup);
+    assert.equal(set.ok, false);
+    const dialled = await new Promise<Error | null>((resolve) =>
+      createLookup(strict, lookup)('example.com', { all: true }, (error) => resolve(error)),
+    );
+    assert.equal(set.ok ? '' : set.message, dialled?.message);
+    assert.match(dialled?.message ?? '', /^example\.com resolves to 10\.0\.0\.1, which is a private address/);
+  });
+
+  it('that does not resolve yet may be set', async () => {
+    const fails: Lookup = (_, __, callback) =>
+      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+    assert.equal((await checkTarget('https://later.example.com/', strict, fails)).ok, true);
+  });
+
+  it('is dialled at the address that was vetted, in the form the caller asked for', () => {
+    const lookup = createLookup(strict, resolvesTo('93.184.216.34', '2606:4700::1'));
+    lookup('example.com', { all: true }, (_, addresses) => assert.equal(addresses.length, 2));
+    lookup('example.com', {}, (_, address, family) => assert.deepEqual([address, family], ['93.184.216.34', 4]));
+  });
+
+  it('whose name server changes its mind between setting and sending is never dialled', async () => {
+    let visits = 0;
+    const server = createServer((_, response) => {
+      visits++;
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const connect = buildConnector({ lookup: createLookup(strict, resolvesTo('127.0.0.1')) });
+    const pool = new Pool(`http://rebind.example.com:${port}`, { connect });
+    await assert.rejects(pool.request({ path: '/', method: 'POST' }), { code: 'ERR_TARGET_REFUSED' });
+    // A literal address never comes to the lookup: that is why every attempt checks the URL first.
+    const literal = new Pool(`http://127.0.0.1:${port}`, { connect });
+    await literal.request({ path: '/', method: 'POST' });
+    assert.equal(visits, 1);
+    await Promise.all([pool.destroy(), literal.destroy()]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
