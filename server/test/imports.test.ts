@@ -9,7 +9,6 @@ const root = fileURLToPath(new URL('../src/', import.meta.url));
 /** What each part may import beside itself. The arrows of `architecture`, read from left to right. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
-  quickstart: [],
   app: ['http', 'operations', 'auth', 'sessions', 'connectors', 'webhooks', 'cluster', 'db'],
   http: ['operations', 'auth', 'sessions', 'webhooks'],
   operations: ['auth', 'sessions', 'connectors', 'webhooks', 'db'],

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { spawnServer } from './support/process.ts';
+import { startReceiver } from './support/receiver.ts';
+import { callerOf } from './support/server.ts';
+
+const KILLS = 4;
+
+describeOnEachDatabase('a server that is killed', (newHome) => {
+  it('delivers the events of every message it has acknowledged, once it is started again', async (test) => {
+    const home = await newHome();
+    const receiver = await startReceiver();
+    let server = await spawnServer(home);
+    const { body: login } = await callerOf(server.url, {})('POST', '/auth/register', {
+      email: 'killed@example.com',
+      password: 'correct horse battery',
+    });
+    const headers = { authorization: `Bearer ${login.token}` };
+    let call = callerOf(server.url, headers);
+    const sessionIds: string[] = [];
+    for (const phoneNumber of ['491701111111', '491702222222']) {
+      const { body } = await call('POST', '/sessions', { phoneNumber });
+      await call('POST', `/sessions/${body.sessionId}/connect`);
+      sessionIds.push(body.sessionId);
+    }
+    const events = ['message.sent', 'message.delivered', 'message.incoming'];
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events, secret: 'a secret' });
+
+    /** Texts of the messages that were answered 201. */
+    const acknowledged = new Map<string, string>();
+    let n = 0;
+    for (let round = 0; round < KILLS; round++) {
+      const until = performance.now() + 200 + Math.random() * 400;
+      const load = Array.from({ length: 20 }, async () => {
+        while (performance.now() < until + 500) {
+          const message = `message ${n++}`;
+          // Half of them to the other session, which gets an incoming message; half to a number outside.
+          const to = n % 2 === 0 ? '491702222222' : `4917033${String(n % 50).padStart(5, '0')}`;
+          try {
+            const sent = await call('POST', '/messages/send', { sessionId: sessionIds[0], to, message });
+            if (sent.status === 201) acknowledged.set(sent.body.messageId, message);
+          } catch {
+            return; // the server is gone
+          }
+        }
+      });
+      await new Promise((resolve) => setTimeout(resolve, until - performance.now()));
+      await server.kill();
+      await Promise.all(load);
+      server = await spawnServer(home);
+      call = callerOf(server.url, headers);
+    }
+
+    const ids = (kind: string) =>
+      new Set(receiver.deliveries.filter(({ event }) => event === kind).map(({ parsed }) => parsed.data.messageId));
+    const texts = () =>
+      new Set(
+        receiver.deliveries
+          .filter(({ event }) => event === 'message.incoming')
+          .map(({ parsed }) => parsed.data.message),
+      );
+    const toTheOther = [...acknowledged.values()].filter((message) => Number(message.split(' ')[1]) % 2 === 1);
+    const missing = () => ({
+      sent: [...acknowledged.keys()].filter((id) => !ids('message.sent').has(id)).length,
+      delivered: [...acknowledged.keys()].filter((id) => !ids('message.delivered').has(id)).length,
+      incoming: toTheOther.filter((message) => !texts().has(message)).length,
+    });
+    const quiet = () => Object.values(missing()).every((count) => count === 0);
+    const deadline = performance.now() + 30_000;
+    while (!quiet() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual(missing(), { sent: 0, delivered: 0, incoming: 0 });
+
+    // What came twice carries the same id, so that a receiver can tell.
+    const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
+    for (const [what, deliveries] of byEvent) {
+      assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} is one event`);
+    }
+    const duplicates = receiver.deliveries.length - byEvent.size;
+    test.diagnostic(`${acknowledged.size} acknowledged over ${KILLS} kills, 0 lost, ${duplicates} duplicates`);
+    assert.ok(acknowledged.size > 50);
+
+    assert.equal(await server.stop(), 0);
+    await receiver.close();
+    await home.remove();
+  });
+
+  it('ends in order on SIGTERM and leaves what it could not deliver to the next start', async () => {
+    const home = await newHome();
+    const receiver = await startReceiver();
+    let server = await spawnServer(home);
+    const { body: login } = await callerOf(server.url, {})('POST', '/auth/register', {
+      email: 'stopped@example.com',
+      password: 'correct horse battery',
+    });
+    const call = callerOf(server.url, { authorization: `Bearer ${login.token}` });
+    const { body: session } = await call('POST', '/sessions', { phoneNumber: '491701111111' });
+    await call('POST', `/sessions/${session.sessionId}/connect`);
+    receiver.respond(() => {}); // takes the request and never answers
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+    const { body: sent } = await call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
+    await receiver.waitFor(1);
+    assert.equal(await server.stop(), 0);
+
+    receiver.respond(200);
+    server = await spawnServer(home);
+    await receiver.waitFor(2);
+    const [first, second] = receiver.deliveries;
+    assert.equal(second?.parsed.data.messageId, sent.messageId);
+    assert.equal(second?.id, first?.id);
+    await server.stop();
+    await receiver.close();
+    await home.remove();
+  });
+});
