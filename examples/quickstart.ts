@@ -118,12 +118,18 @@ async function connectSession(serverUrl: string, name: string, key: string) {
   return { sessionId, phoneNumber };
 }
 
-async function call(
-  serverUrl: string,
-  path: string,
-  body: object,
-  credential?: string,
-): Promise<Record<string, string>> {
+/** What the answers that are used here hold. */
+interface Answers {
+  readonly token: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly sessionId: string;
+  readonly phoneNumber: string;
+  readonly messageId: string;
+  readonly status: string;
+}
+
+async function call(serverUrl: string, path: string, body: object, credential?: string): Promise<Answers> {
   const response = await fetch(`${serverUrl}/api/v1${path}`, {
     method: 'POST',
     headers: {

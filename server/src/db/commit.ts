@@ -38,7 +38,6 @@ interface Done {
 
 // Large enough to spread one fsync over many requests, small enough that the first one does not wait long.
 const LARGEST_BATCH = 128;
-const MOST_TURNS = 16;
 const RETRY_WAIT_MS = 25;
 const PATIENCE_MS = 2000;
 
@@ -50,7 +49,6 @@ const PATIENCE_MS = 2000;
 export function createCommit(store: Store): GroupCommit {
   let waiting: Waiting[] = [];
   let running = 0;
-  let lastBatch = 0;
   let scheduled = false;
   let stopped = false;
   const busyKeys = new Set<string>();
@@ -72,24 +70,17 @@ export function createCommit(store: Store): GroupCommit {
     });
 
   /**
-   * Starts at the end of this turn of the event loop, so that everything that arrives in it goes together. While
-   * works come in company, a few more turns are waited for: the others are on their way.
+   * Starts at the end of this turn of the event loop, so that everything that arrives in it goes together. Waiting
+   * longer makes larger batches and no more throughput: a commit costs by the pages it writes.
    */
-  function schedule(turns = 0): void {
-    if (turns === 0) {
-      if (scheduled || running >= store.writers) return;
-      scheduled = true;
-    }
+  function schedule(): void {
+    if (scheduled || running >= store.writers) return;
+    scheduled = true;
     setImmediate(() => {
-      if (waiting.length < lastBatch && turns < MOST_TURNS) {
-        schedule(turns + 1);
-        return;
-      }
       scheduled = false;
       while (running < store.writers) {
         const batch = takeBatch();
         if (batch.length === 0) break;
-        lastBatch = batch.length;
         running++;
         void writeBatch(batch).finally(() => {
           running--;

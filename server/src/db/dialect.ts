@@ -132,7 +132,10 @@ function isBrokenConnection(error: unknown): boolean {
  */
 export function openSqlite(file: string): Store {
   const writing = openFile(file);
-  writing.exec('pragma journal_mode = wal; pragma synchronous = full; pragma auto_vacuum = incremental;');
+  // `auto_vacuum` lets the file shrink again when events are pruned; it has to come first. A log of 16 MiB before it is
+  // written back spares writing the same pages many times over.
+  writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
+  writing.exec('pragma wal_autocheckpoint = 4000');
   const reading = openFile(file);
   reading.exec('pragma query_only = on');
   const writer = queryable(sqlite, new SqliteConnection(writing));

@@ -9,7 +9,7 @@ import { resolveSession, SessionId } from './sessions.ts';
 
 const ChatId = Type.String({ maxLength: 100, description: 'Phone number digits, or the id of the group.' });
 
-export const Chat = Type.Object({
+const Chat = Type.Object({
   chatId: ChatId,
   sessionId: SessionId,
   type: Type.Enum(['direct', 'group']),

@@ -13,7 +13,7 @@ const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'Name o
 const Description = Type.Union([Type.String({ maxLength: 2048 }), Type.Null()]);
 const PhoneNumbers = Type.Array(PhoneNumberInput('A participant.'), { minItems: 1, maxItems: 1024 });
 
-export const Group = Type.Object({
+const Group = Type.Object({
   groupId: GroupId,
   sessionId: SessionId,
   subject: Subject,

@@ -35,13 +35,13 @@ const MessageWithHistory = Type.Object({
   }),
 });
 
-export const SendTo = Type.String({
+const SendTo = Type.String({
   minLength: 1,
   maxLength: 100,
   description: 'Phone number in international form (+, spaces and dashes are taken off), or the id of a group.',
 });
 
-export const IdempotencyKey = Type.Optional(
+const IdempotencyKey = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 255,
@@ -157,7 +157,7 @@ async function requireMessageOfSession(ctx: Context, sessionId: string, messageI
 }
 
 /** The chat that `to` names: a group of the session, or a phone number. */
-export function recipient(to: string): string {
+function recipient(to: string): string {
   return to.startsWith('grp_') ? to : phoneNumber('to', to);
 }
 

@@ -20,7 +20,7 @@ const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLe
 });
 const Options = Type.Record(Type.String(), Type.Unknown(), { description: "The connector's own options." });
 
-export const Session = Type.Object({
+const Session = Type.Object({
   sessionId: SessionId,
   name: Type.Union([Type.String(), Type.Null()]),
   connector: Type.String({ description: 'The network it lives on.' }),
@@ -116,6 +116,7 @@ export const createSession = defineOperation({
         .onConflict((conflict) => conflict.column('session_id').doNothing())
         .execute(),
     );
+    ctx.sessions.recount(ctx.accountId);
     return toSession(ctx, await findSession(ctx, row.session_id));
   },
 });
@@ -344,6 +345,7 @@ export const deleteSession = defineOperation({
     const session = toRef(await findSession(ctx, sessionId));
     await ctx.sessions.forget(session);
     await deleteRows(ctx, session);
+    ctx.sessions.recount(ctx.accountId);
     return { sessionId, deleted: true as const };
   },
 });
@@ -473,15 +475,16 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
     const session = { accountId, sessionId };
     return ctx.sessions.isLive(session) ? session : toRef(await findSession(ctx, sessionId));
   }
-  const [only, another] = await firstSessions.all(ctx.database.reader, { accountId });
-  if (only === undefined)
+  const sole = await ctx.sessions.sole(accountId);
+  if (sole === 'none') {
     throw new AppError('session_required', 'The account has no session yet: create and connect one');
-  if (another !== undefined) {
+  }
+  if (sole === 'several') {
     throw new AppError('session_required', 'The account has several sessions: say which one by sessionId', {
       fields: [{ field: 'sessionId', code: 'required', message: 'is required when there are several sessions' }],
     });
   }
-  return { accountId, sessionId: only.session_id };
+  return { accountId, sessionId: sole.sessionId };
 }
 
 /** @throws {AppError} `not_found`, also for a session of another account */
@@ -490,10 +493,6 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
   if (row === undefined) throw new AppError('not_found', `There is no session ${sessionId}`);
   return row;
 }
-
-const firstSessions = query((db, p: { accountId: string }) =>
-  db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),
-);
 
 const sessionById = query((db, p: SessionRef) =>
   db.selectFrom('sessions').selectAll().where('account_id', '=', p.accountId).where('session_id', '=', p.sessionId),

@@ -20,7 +20,7 @@ const Class = Type.Enum(Object.keys(outcomeClasses) as OutcomeClass[]);
 const State = Type.Enum(['closed', 'open', 'half_open']);
 const none = Type.Object({}, { additionalProperties: false });
 
-export const WebhookConfiguration = Type.Object({
+const WebhookConfiguration = Type.Object({
   webhookUrl: Type.Union([Type.String(), Type.Null()], { description: 'Null while no webhook is set.' }),
   events: Type.Array(Kind),
   hasSecret: Type.Boolean({ description: 'Whether a secret is set. The secret itself is never shown.' }),

@@ -1,6 +1,4 @@
-/** How far an outgoing message has come. It only moves forward: queued → sent → delivered → read, or failed. */
-export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
-
+/** How far an outgoing message has come only moves forward: queued → sent → delivered → read, or failed. */
 const STEPS = ['sent', 'delivered', 'read'] as const;
 type Step = (typeof STEPS)[number];
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type {
   Connection,
@@ -49,6 +50,10 @@ export interface Sessions {
   /** Ends the connection of a session that is being deleted, and frees its number. */
   forget(session: SessionRef): Promise<void>;
 
+  /** The only session of an account, where a request names none. */
+  sole(accountId: string): Promise<Sole>;
+  /** The account has got a session more or less. */
+  recount(accountId: string): void;
   /** Whether this process has, or is getting, its connection. */
   isLive(session: SessionRef): boolean;
   /** The QR to scan now; undefined while none is shown. */
@@ -75,6 +80,8 @@ export interface Sessions {
 
 type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
 
+type Sole = { readonly sessionId: string } | 'none' | 'several';
+
 /** A session that has, or is getting, a connection in this process. */
 interface Live extends SessionRef {
   readonly connector: Connector;
@@ -90,6 +97,9 @@ interface Live extends SessionRef {
 const SEND_TIMEOUT_MS = 30_000;
 const RESTORED_AT_ONCE = 50;
 const NOTE_EVERY_MS = 10_000;
+const SOLES_KEPT = 10_000;
+/** How long another node may still take the only session for the only one. */
+const SOLE_KEPT_MS = 1000;
 /** More than this waiting for its confirmation is not asked for again: it would be weeks of traffic. */
 const UNDELIVERED_KEPT = 10_000;
 
@@ -110,6 +120,7 @@ export function createSessions({
   const live = new Map<string, Live>();
   /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
   const sending = new Set<string>();
+  const soles = new LRUCache<string, { sole: Sole; until: number }>({ max: SOLES_KEPT });
   let isStopped = false;
   let cancelNoting = () => {};
 
@@ -296,6 +307,16 @@ export function createSessions({
     const connector = byName.get(row.connector);
     const entry = { ...session, phoneNumber: row.phone_number } as Live;
     await connector?.forget?.(hostOf(entry, row));
+  }
+
+  async function sole(accountId: string): Promise<Sole> {
+    const now = clock.now();
+    const known = soles.get(accountId);
+    if (known !== undefined && known.until > now) return known.sole;
+    const [first, second] = await firstSessions.all(database.reader, { accountId });
+    const found = first === undefined ? 'none' : second === undefined ? { sessionId: first.session_id } : 'several';
+    soles.set(accountId, { sole: found, until: now + SOLE_KEPT_MS });
+    return found;
   }
 
   function owned({ accountId, sessionId }: SessionRef): Live | undefined {
@@ -487,6 +508,8 @@ export function createSessions({
     disconnect,
     logout,
     forget,
+    sole,
+    recount: (accountId) => soles.delete(accountId),
     isLive: (session) => owned(session) !== undefined,
     pairing: (session) => owned(session)?.pairing,
     lastEventAt: (sessionId) => live.get(sessionId)?.lastEventAt,
@@ -530,6 +553,10 @@ function storeOf({ reader, commit }: Database, sessionId: string): SessionHost['
 
 const findSession = query((db, p: SessionRef) =>
   db.selectFrom('sessions').selectAll().where('account_id', '=', p.accountId).where('session_id', '=', p.sessionId),
+);
+
+const firstSessions = query((db, p: { accountId: string }) =>
+  db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),
 );
 
 const updateWanted = query((db, p: SessionRef & { wanted: number }) =>
