@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Outcome, OutcomeClass } from './outcome.ts';
 import { parseRetryAfter } from './retry.ts';
@@ -54,19 +54,14 @@ export function createDeliver({
       callback(...result);
     });
 
+  // `attempt` keeps the time: undici's timers tick in seconds and start again with every byte.
+  const clientOptions = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, connect };
+
   function poolOf(origin: string): Pool {
     let pool = pools.get(origin);
     if (pool === undefined) {
-      // The lane limits what is in flight, and `attempt` keeps the time: undici's timers tick in seconds and start
-      // again with every byte.
-      pool = new Pool(origin, {
-        connections: null,
-        pipelining: 1,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connect,
-      });
+      // No limit of connections: the lane limits what is in flight.
+      pool = new Pool(origin, { ...clientOptions, connections: null });
       pools.set(origin, pool);
     }
     return pool;
@@ -147,23 +142,25 @@ export function createDeliver({
           if (isDone) return;
           if (status !== null) return finish(answered());
           // An idle connection may be closed by the other side in the very moment we use it: nothing was answered,
-          // so the same attempt goes out again on another one.
+          // so the same attempt goes out again, on a connection that is sure to be new.
           if (!isRetry && isStaleSocket(error)) {
             isRetry = true;
-            dispatch();
+            const client = new Client(url.origin, clientOptions);
+            dispatch(client);
+            void client.close().catch(() => {}); // when this request is done
             return;
           }
           finish(outcome(...describeError(error, url, timeoutMs)));
         },
       };
 
-      function dispatch(): void {
-        poolOf(url.origin).dispatch({ method: 'POST', path: url.pathname + url.search, headers, body }, handler);
+      function dispatch(client: Dispatcher): void {
+        client.dispatch({ method: 'POST', path: url.pathname + url.search, headers, body }, handler);
       }
 
       inFlight.add(finish);
       try {
-        dispatch();
+        dispatch(poolOf(url.origin));
       } catch (error) {
         finish(outcome(...describeError(error as Error, url, timeoutMs)));
       }
@@ -273,7 +270,9 @@ function describeError(error: Error, url: URL, timeoutMs: number): Described {
   if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code)) {
     return ['reset', null, `${host} closed the connection before it answered`];
   }
-  if (/^(HPE_|UND_ERR_)/.test(code)) return ['protocol', null, `${host} did not answer in valid HTTP (${code})`];
+  // undici gives the parser's own complaint without a code.
+  if (first.name === 'HTTPParserError' || /^(HPE_|UND_ERR_)/.test(code))
+    return ['protocol', null, `${host} did not answer in valid HTTP${code && ` (${code})`}`];
   return ['connect', null, `No answer from ${host}: ${(code || first.message).slice(0, 200)}`];
 }
 
@@ -282,5 +281,6 @@ function excerpt(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks)
     .toString('utf8')
     .slice(0, BODY_KEPT_CHARACTERS)
-    .replace(/[^\P{C}\n\t]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+    .replace(/[^\P{C}\n\t]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+    .slice(0, BODY_KEPT_CHARACTERS);
 }

@@ -46,7 +46,9 @@ const MOST_RETRY_AFTER_MS = 60 * 60 * 1000;
 export function parseRetryAfter(value: string | undefined, now: number): number | null {
   if (value === undefined) return null;
   const text = value.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  // Date.parse takes almost anything for a date, "-5" among it; an HTTP date starts with a weekday.
+  const date = /^[a-z]{3,9},? /i.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : date - now;
   if (Number.isNaN(ms)) return null;
   return Math.min(Math.max(ms, LEAST_RETRY_AFTER_MS), MOST_RETRY_AFTER_MS);
 }

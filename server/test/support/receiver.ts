@@ -32,6 +32,14 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A webhook receiver that keeps what it gets. */
 export async function startReceiver({ port = 0 }: { port?: number } = {}): Promise<Receiver> {
   const deliveries: Received[] = [];
@@ -55,7 +63,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
         attempt: Number(headers['x-webhook-attempt'] ?? 0),
         headers,
         body,
-        parsed: body.startsWith('{') ? JSON.parse(body) : undefined,
+        parsed: parse(body),
         at: Date.now(),
       };
       deliveries.push(received);
@@ -63,6 +71,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
       for (const check of waiting) check();
     });
   });
+  server.keepAliveTimeout = 0; // it is the sender that lets go of idle connections
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 
   return {

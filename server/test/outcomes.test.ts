@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { systemClock } from '../src/clock.ts';
+import { createDeliver, type Deliver } from '../src/webhooks/deliver.ts';
+import type { Outcome } from '../src/webhooks/outcome.ts';
+import { parseRetryAfter } from '../src/webhooks/retry.ts';
+import { createTargetPolicy } from '../src/webhooks/target.ts';
+import {
+  type Behaviour,
+  behaviours,
+  behaviourTable,
+  type FaultyReceiver,
+  startFaultyReceiver,
+} from './support/faultyReceiver.ts';
+
+const TIMEOUT_MS = 1500;
+
+/** The sentence that a person gets for it. */
+const sentences: Partial<Record<Behaviour, RegExp>> = {
+  hanging: /did not answer within 1\.5 s/,
+  headerDrip: /did not answer within 1\.5 s/,
+  resetAtOnce: /closed the connection before it answered/,
+  garbageStatusLine: /did not answer in valid HTTP/,
+  closedPort: /Nothing listens on 127\.0\.0\.1:\d+/,
+  unknownHost: /The name \S+\.invalid (does not exist|could not be resolved)/,
+  redirect: /redirecting to http:\/\/127\.0\.0\.1:\d+\/redirect\/target\. Redirects are not followed/,
+  unauthorized: /Answered 401: .* wants a credential/,
+  gone: /Answered 410 Gone/,
+  tlsSelfSigned: /its certificate is self-signed/,
+  tlsExpired: /its certificate has expired/,
+  tlsWrongHost: /its certificate is for another host name/,
+  loginPage: /Answered 200 with an HTML page that looks like a login/,
+  n8nTestUrl: /n8n test URL/,
+};
+
+describe('an attempt at a receiver that misbehaves', () => {
+  let receiver: FaultyReceiver;
+  let deliver: Deliver;
+
+  before(async () => {
+    receiver = await startFaultyReceiver({ slowMs: 300, dripMs: 20, retryAfterSeconds: 7 });
+    setDefaultCACertificates([...getCACertificates('default'), receiver.caPem]);
+    const policy = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
+    deliver = createDeliver({ policy, timeoutMs: TIMEOUT_MS, clock: systemClock });
+  });
+  after(async () => {
+    await deliver.close();
+    await receiver.close();
+  });
+
+  const attempt = (url: string): Promise<Outcome> =>
+    deliver.attempt({
+      url,
+      headers: { 'content-type': 'application/json' },
+      body: '{"event":"message.sent","data":{}}',
+    });
+
+  for (const behaviour of behaviours) {
+    it(`that ${behaviourTable[behaviour].does}: ${behaviourTable[behaviour].outcome}`, async () => {
+      const outcome = await attempt(receiver.url(behaviour));
+      assert.equal(outcome.class, behaviourTable[behaviour].outcome, outcome.message);
+      if (sentences[behaviour] !== undefined) assert.match(outcome.message, sentences[behaviour]);
+      assert.ok(outcome.durationMs < TIMEOUT_MS + 500);
+      assert.ok((outcome.response ?? '').length <= 1100);
+    });
+  }
+
+  it('does not follow a redirect', () => {
+    assert.equal(receiver.visits('redirectTarget'), 0);
+  });
+
+  it('reads Retry-After in both forms', async () => {
+    assert.equal((await attempt(receiver.url('throttledSeconds'))).retryAfterMs, 7000);
+    for (const behaviour of ['throttledDate', 'unavailableDate'] as const) {
+      const { retryAfterMs } = await attempt(receiver.url(behaviour));
+      assert.ok(retryAfterMs !== null && retryAfterMs > 4000 && retryAfterMs <= 8000, `${retryAfterMs}`);
+    }
+  });
+
+  it('is made again at once, once, when a reused connection dies before the answer', async () => {
+    const url = receiver.url('keepAliveClosed');
+    const seen = receiver.visits('keepAliveClosed');
+    for (let n = 0; n < 3; n++) assert.equal((await attempt(url)).class, 'ok');
+    assert.ok(receiver.visits('keepAliveClosed') - seen > 3, 'some of them took two requests');
+  });
+
+  it('keeps its deadline while it waits for a connection, and frees what it held', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => attempt(receiver.url('hanging'))));
+    assert.ok(outcomes.every(({ class: kind }) => kind === 'timeout'));
+    assert.equal((await attempt(receiver.url('slow'))).class, 'ok');
+  });
+
+  it('shows what is not printable in an answer as escapes', async () => {
+    const outcome = await attempt(receiver.url('gzipBomb'));
+    assert.doesNotMatch(outcome.response ?? '', /[\0-\x08\x0b-\x1f]/);
+  });
+
+  it('ends as unknown_outcome when the server stops meanwhile', async () => {
+    const own = createDeliver({
+      policy: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
+      timeoutMs: TIMEOUT_MS,
+      clock: systemClock,
+    });
+    const pending = own.attempt({ url: receiver.url('hanging'), headers: {}, body: '' });
+    await new Promise((resolve) => setImmediate(resolve));
+    await own.close();
+    assert.equal((await pending).class, 'unknown_outcome');
+  });
+});
+
+it('Retry-After is held between one second and one hour, and nonsense is ignored', () => {
+  const now = Date.UTC(2026, 0, 1);
+  assert.equal(parseRetryAfter('0', now), 1000);
+  assert.equal(parseRetryAfter('120', now), 120_000);
+  assert.equal(parseRetryAfter('999999', now), 3_600_000);
+  assert.equal(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now), 30_000);
+  assert.equal(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now), 1000);
+  assert.equal(parseRetryAfter('soon', now), null);
+  assert.equal(parseRetryAfter('-5', now), null);
+  assert.equal(parseRetryAfter(undefined, now), null);
+});
