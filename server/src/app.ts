@@ -17,10 +17,13 @@ import { createSessions } from './sessions/sessions.ts';
 import { createDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
 import { createEngine } from './webhooks/engine.ts';
+import { createFeed } from './webhooks/feed.ts';
+import { createRetention, type Retention } from './webhooks/retention.ts';
 import { createTargetPolicy } from './webhooks/target.ts';
 
 export interface App {
   readonly http: FastifyInstance;
+  readonly retention: Retention;
   readonly services: Services;
   /** Starts everything and listens. @returns the address, such as `http://127.0.0.1:8080` */
   start(): Promise<string>;
@@ -55,7 +58,15 @@ export async function createApp(
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
-  const emit = createEmit({ newId, clock, wake: engine.wake });
+  const feed = createFeed(clock);
+  const emit = createEmit({ newId, clock, wake: engine.wake, announce: feed.announce });
+  const retention = createRetention({
+    database,
+    clock,
+    log,
+    eventDays: settings.eventRetentionDays,
+    heldDays: settings.heldRetentionDays,
+  });
 
   const inbox = createInbox({ database, clock, newId, emit });
   const sessions = createSessions({ database, inbox, connectors: [createSandbox(clock)], clock, log });
@@ -75,19 +86,23 @@ export async function createApp(
       address: createBuckets(settings.loginRateLimit * 10, clock),
     },
     sessions,
+    feed,
     webhooks: { engine, deliver, targets },
   };
   let isStopping = false;
   const isReady = async () => !isStopping && (await answers(database));
-  const http = await createServer({ settings, authenticator, invoke: createInvoke(services), newId, log, isReady });
+  const invoke = createInvoke(services);
+  const http = await createServer({ authenticator, invoke, feed, reader: database.reader, newId, log, isReady });
 
   let stopping: Promise<void> | undefined;
   return {
     http,
+    retention,
     services,
     async start() {
       authenticator.start();
       engine.start();
+      retention.start();
       await sessions.start();
       return http.listen({ host: settings.host, port: settings.port });
     },
@@ -96,6 +111,7 @@ export async function createApp(
       stopping ??= (async () => {
         await http.close();
         await sessions.stop();
+        await retention.stop();
         await engine.stop(DELIVERY_GRACE_MS);
         await deliver.close();
         await authenticator.stop();

@@ -74,6 +74,11 @@ export function createIds(clock: Clock): NewId {
   };
 }
 
+/** The smallest id of that kind that can have been made at `ms` or later: where a range of time begins. */
+export function firstIdAt(prefix: IdPrefix, ms: number): string {
+  return `${prefix}_${encodeTime(Math.max(0, ms))}${'0'.repeat(RANDOM_DIGITS)}`;
+}
+
 function encodeTime(ms: number): string {
   let text = '';
   for (let i = 0, rest = ms; i < TIME_DIGITS; i++, rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text;

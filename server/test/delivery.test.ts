@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, it } from 'node:test';
+import { createEmit } from '../src/webhooks/emit.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Call, startServer, type TestServer } from './support/server.ts';
@@ -191,6 +192,62 @@ describeOnEachDatabase('delivery', (_, database) => {
       state: 'closed',
       released: 0,
     });
+  });
+
+  it('holds 10,000 events without a sound, then sends one probe, then all of them, slowly at first', async () => {
+    const server = await start({ BREAKER_OPEN_SECONDS: '2' });
+    const receiver = await receive();
+    const { call, accountId } = await server.account();
+    await setWebhook(call, receiver, ['message.sent']);
+    receiver.respond(410);
+    const { database: db, newId, clock } = server.app.services;
+    const emit = createEmit({ newId, clock, wake: server.app.services.webhooks.engine.wake, announce: () => {} });
+    const emitOne = (n: number) =>
+      db.commit((tx) =>
+        emit(tx, {
+          accountId,
+          kind: 'message.sent',
+          data: { messageId: `msg_${n}`, to: '491702222222', status: 'sent', timestamp: new Date().toISOString() },
+          conversation: `chat ${n % 500}`,
+        }),
+      );
+    await emitOne(0);
+    await waitForState(call, 'open');
+    const isRejected = receiver.deliveries.length;
+    await Promise.all(Array.from({ length: 10_000 }, (_, n) => emitOne(n + 1)));
+    assert.equal(receiver.deliveries.length, isRejected, 'nothing is sent while it is open');
+
+    let isFirst = true;
+    let inFlightAtFirst = 0;
+    let open = 0;
+    const peaks: number[] = [];
+    receiver.respond((_, response) => {
+      open++;
+      if (isFirst) inFlightAtFirst = Math.max(inFlightAtFirst, open);
+      peaks.push(open);
+      const answer = () => {
+        open--;
+        response.writeHead(200).end();
+      };
+      // The probe is answered late: whatever else were let through would be seen beside it.
+      if (isFirst)
+        setTimeout(() => {
+          isFirst = false;
+          answer();
+        }, 200);
+      else setImmediate(answer);
+    });
+    await receiver.waitFor(isRejected + 10_001, { timeoutMs: 60_000 });
+    const after = receiver.deliveries.slice(isRejected).map(({ parsed }) => parsed.data.messageId);
+    assert.equal(new Set(after).size, 10_001);
+    assert.equal(after[0], 'msg_0', 'the oldest is the probe');
+    assert.equal(inFlightAtFirst, 1, 'exactly one probe');
+    // Two probes one at a time, then 1, 2, 2, 4, 4, 4, 4 and from there on 8.
+    const allowed = [1, 1, 1, 2, 2, 4, 4, 4, 4];
+    allowed.forEach((limit, n) =>
+      assert.ok((peaks[n] ?? 0) <= limit, `delivery ${n} was one of ${peaks[n]}, allowed were ${limit}`),
+    );
+    assert.ok(Math.max(...peaks) <= 8);
   });
 
   it('probes once when the open period is over, and closes after two successes', async () => {

@@ -29,6 +29,17 @@ export interface Dialect {
    * @param columns name → type
    */
   recordset(json: unknown, columns: Readonly<Record<string, 'text' | 'bigint'>>): RawBuilder<unknown>;
+  /**
+   * How a log of rows that several transactions append to is read so that nothing is passed over: `position` is the
+   * column's default, `isSettled` holds for rows before which none can appear any more, `order` is their order.
+   */
+  readonly log: {
+    readonly position: string;
+    readonly isSettled: RawBuilder<boolean>;
+    readonly order: readonly ('position' | 'event_id')[];
+  };
+  /** Gives pages that deleting has freed back to the file system. */
+  readonly reclaim: string | undefined;
   /** Whether the error means that a row with this key exists already. */
   isUniqueViolation(error: unknown): boolean;
   /** Whether the error says that the database cannot work now: full, locked, restarting. A caller may try again. */
@@ -82,6 +93,9 @@ const sqlite: Dialect = {
     const list = Object.keys(columns).map((name) => sql`value ->> ${sql.lit(`$.${name}`)} as ${sql.ref(name)}`);
     return sql`(select ${sql.join(list)} from json_each(${json})) as recordset`;
   },
+  // One writer: rows become visible in the order in which their ids were made.
+  log: { position: '0', isSettled: sql<boolean>`1 = 1`, order: ['event_id'] },
+  reclaim: 'pragma incremental_vacuum(1000)',
   // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
   isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
   // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
@@ -101,6 +115,13 @@ const postgres: Dialect = {
     const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
     return sql`json_to_recordset(${json}::json) as recordset(${sql.join(list)})`;
   },
+  // Writers commit in any order: a row counts once every transaction that began before its own has ended.
+  log: {
+    position: 'pg_current_xact_id()::text::bigint',
+    isSettled: sql<boolean>`position < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+    order: ['position', 'event_id'],
+  },
+  reclaim: undefined, // autovacuum does it
   isUniqueViolation: (error) => postgresCode(error) === '23505',
   isUnavailable: (error) => {
     const code = postgresCode(error);

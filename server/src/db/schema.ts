@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 /**
  * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text:
  * the same on SQLite and PostgreSQL.
@@ -238,6 +240,8 @@ export interface EventTable {
   body: string;
   is_test: number;
   created_at: number;
+  /** Where it stands in the log that readers follow; the database sets it. */
+  position: Generated<number>;
 }
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';

@@ -15,9 +15,12 @@ export function addRoutes(
   operations: readonly Operation[],
   deps: { readonly authenticator: Authenticator; readonly invoke: Invoke },
 ): void {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
   for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
     const url = API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
-    for (const operation of atPath) app.route({ method: operation.method, url, handler: handlerOf(operation, deps) });
+    for (const operation of atPath)
+      app.route({ method: operation.method, url, handler: handlerOf(operation, deps, stopping.signal) });
     const known = atPath.map(({ method }) => method);
     const others = METHODS.filter((method) => !known.some((one) => one === method));
     app.route({
@@ -31,7 +34,11 @@ export function addRoutes(
   }
 }
 
-function handlerOf(operation: Operation, { authenticator, invoke }: { authenticator: Authenticator; invoke: Invoke }) {
+function handlerOf(
+  operation: Operation,
+  { authenticator, invoke }: { authenticator: Authenticator; invoke: Invoke },
+  stopping: AbortSignal,
+) {
   const readInput = inputReader(operation);
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { key, ...query } = request.query as Record<string, unknown>;
@@ -45,6 +52,7 @@ function handlerOf(operation: Operation, { authenticator, invoke }: { authentica
       requestId: request.id,
       address: request.ip,
       channel: 'rest',
+      signal: () => AbortSignal.any([stopping, hungUp(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
     });
     setHeaders(reply, operation, answer);
@@ -52,6 +60,13 @@ function handlerOf(operation: Operation, { authenticator, invoke }: { authentica
       return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
     return sendOutput(operation, answer.status, answer.output, request, reply);
   };
+}
+
+/** Aborted when the caller hangs up before it has its answer. */
+function hungUp(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 function announceDeprecation(reply: FastifyReply, { form }: Presented): void {

@@ -1,18 +1,21 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
-import type { Settings } from '../config.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { type Log, redactUrl } from '../log.ts';
 import { operations } from '../operations/index.ts';
 import type { Invoke } from '../operations/operation.ts';
+import type { Feed } from '../webhooks/feed.ts';
 import { addDocs } from './docs.ts';
 import { addRoutes } from './routes.ts';
+import { addStream } from './stream.ts';
 
 export interface HttpDeps {
-  readonly settings: Settings;
   readonly authenticator: Authenticator;
   readonly invoke: Invoke;
+  readonly feed: Feed;
+  readonly reader: Queryable;
   readonly newId: NewId;
   readonly log: Log;
   /** Whether the server can do its work now; a load balancer asks. */
@@ -48,6 +51,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   );
 
   addRoutes(app, operations, deps);
+  addStream(app, deps);
   addHealth(app, deps);
   await addDocs(app);
   return app;

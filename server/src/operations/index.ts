@@ -1,6 +1,20 @@
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './apiKeys.ts';
 import { changePassword, login, logout, me, register } from './auth.ts';
 import { listChats, markChatRead } from './chats.ts';
+import { getDelivery, listDeliveries, replayDeliveries } from './deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  endpointStats,
+  getEndpoint,
+  getEndpointBreaker,
+  listEndpoints,
+  resetEndpointBreaker,
+  rotateEndpointSecret,
+  testEndpoint,
+  updateEndpoint,
+} from './endpoints.ts';
+import { listEvents } from './events.ts';
 import { createGroup, getGroup, listGroups, updateGroup, updateParticipants } from './groups.ts';
 import { getMessage, listMessages, sendMessage } from './messages.ts';
 import type { Operation } from './operation.ts';
@@ -19,9 +33,11 @@ import {
   updateSession,
 } from './sessions.ts';
 import {
+  deleteWebhook,
   getCircuitBreaker,
   getWebhook,
   resetCircuitBreaker,
+  rotateWebhookSecret,
   setWebhook,
   testWebhook,
   webhookStats,
@@ -67,4 +83,20 @@ export const operations: readonly Operation[] = [
   webhookStats,
   getCircuitBreaker,
   resetCircuitBreaker,
+  listDeliveries,
+  getDelivery,
+  replayDeliveries,
+  rotateWebhookSecret,
+  deleteWebhook,
+  listEndpoints,
+  createEndpoint,
+  getEndpoint,
+  updateEndpoint,
+  deleteEndpoint,
+  rotateEndpointSecret,
+  testEndpoint,
+  endpointStats,
+  getEndpointBreaker,
+  resetEndpointBreaker,
+  listEvents,
 ];

@@ -62,6 +62,8 @@ export interface PublicContext extends Services {
   readonly requestId: string;
   /** Address of the caller, for throttling. */
   readonly address: string;
+  /** Made on demand; aborted when the caller is gone or the server stops. For waiting, never in the middle of a change. */
+  readonly signal: () => AbortSignal;
 }
 
 export interface Context extends PublicContext {
@@ -86,6 +88,7 @@ export interface Call {
   readonly input: unknown;
   readonly requestId: string;
   readonly address: string;
+  readonly signal: () => AbortSignal;
   readonly idempotencyKey?: string | undefined;
   readonly channel: 'rest' | 'mcp';
 }
@@ -187,11 +190,11 @@ export function createInvoke(services: Services): Invoke {
   }
 
   function run(operation: Operation, call: Call, input: Record<string, unknown>, resourceId: string | undefined) {
-    const { requestId, address, caller } = call;
-    if (operation.credential === 'none') return operation.run({ ...services, requestId, address }, input);
+    const { requestId, address, signal, caller } = call;
+    if (operation.credential === 'none') return operation.run({ ...services, requestId, address, signal }, input);
     if (caller === undefined) throw new AppError('unauthorized');
     const { accountId } = caller;
-    return operation.run({ ...services, requestId, address, caller, accountId, resourceId }, input);
+    return operation.run({ ...services, requestId, address, signal, caller, accountId, resourceId }, input);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../clock.ts';
@@ -14,8 +15,17 @@ export interface AttemptRequest {
 export interface Deliver {
   /** Makes one attempt. Never rejects: whatever happens is an outcome. */
   attempt(request: AttemptRequest): Promise<Outcome>;
+  /** Makes one attempt on a connection of its own, and tells how far it came. */
+  probe(request: AttemptRequest): Promise<{ outcome: Outcome; stages: readonly Stage[] }>;
   /** Ends what is in flight as `unknown_outcome` and closes the connections. */
   close(): Promise<void>;
+}
+
+/** A step of an attempt. `skipped`: there was nothing to do, or it was not reached. */
+export interface Stage {
+  readonly stage: 'url' | 'dns' | 'connect' | 'tls' | 'http';
+  readonly result: 'ok' | 'failed' | 'skipped';
+  readonly ms: number | null;
 }
 
 const POOLS_KEPT = 1000;
@@ -67,7 +77,24 @@ export function createDeliver({
     return pool;
   }
 
-  function attempt({ url: text, headers, body }: AttemptRequest): Promise<Outcome> {
+  async function probe(request: AttemptRequest) {
+    const startedAt = performance.now();
+    const moments = new Map<string, number>();
+    const note = (name: string) => () => moments.set(name, performance.now());
+    const traced: buildConnector.connector = (options, callback) => {
+      // undici's type leaves out that its connector hands back the socket it is about to connect.
+      const socket = connectSocket(options, callback) as unknown as Socket;
+      for (const name of ['lookup', 'connect', 'secureConnect']) socket.once(name, note(name));
+    };
+    const outcome = await attempt(request, (origin) => new Client(origin, { ...clientOptions, connect: traced }));
+    return { outcome, stages: stagesOf(request.url, outcome, startedAt, moments) };
+  }
+
+  /** @param clientOf a client for this attempt alone; without it the origin's pool is used */
+  function attempt(
+    { url: text, headers, body }: AttemptRequest,
+    clientOf?: (origin: string) => Client,
+  ): Promise<Outcome> {
     const startedAt = performance.now();
     // A literal address is dialled without a lookup, so it is vetted here, before every attempt.
     const target = checkUrl(text, policy);
@@ -145,9 +172,7 @@ export function createDeliver({
           // so the same attempt goes out again, on a connection that is sure to be new.
           if (!isRetry && isStaleSocket(error)) {
             isRetry = true;
-            const client = new Client(url.origin, clientOptions);
-            dispatch(client);
-            void client.close().catch(() => {}); // when this request is done
+            dispatchOnce(new Client(url.origin, clientOptions));
             return;
           }
           finish(outcome(...describeError(error, url, timeoutMs)));
@@ -158,9 +183,15 @@ export function createDeliver({
         client.dispatch({ method: 'POST', path: url.pathname + url.search, headers, body }, handler);
       }
 
+      function dispatchOnce(client: Client): void {
+        dispatch(client);
+        void client.close().catch(() => {}); // when this request is done
+      }
+
       inFlight.add(finish);
       try {
-        dispatch(poolOf(url.origin));
+        if (clientOf === undefined) dispatch(poolOf(url.origin));
+        else dispatchOnce(clientOf(url.origin));
       } catch (error) {
         finish(outcome(...describeError(error as Error, url, timeoutMs)));
       }
@@ -189,7 +220,35 @@ export function createDeliver({
     pools.clear();
   }
 
-  return { attempt, close };
+  return { attempt, probe, close };
+}
+
+/** How far an attempt came, from the moments at which its socket reached something. */
+function stagesOf(url: string, outcome: Outcome, startedAt: number, moments: ReadonlyMap<string, number>): Stage[] {
+  const { protocol = '', hostname = '' } = URL.canParse(url) ? new URL(url) : {};
+  const isLiteral = /^[\d.]+$|^\[/.test(hostname);
+  const endedAt = startedAt + outcome.durationMs;
+  const steps: { stage: Stage['stage']; at: number | undefined; applies: boolean }[] = [
+    // The name is in order when its lookup began; a literal address that is refused never came that far.
+    { stage: 'url', at: outcome.class === 'blocked_address' && isLiteral ? undefined : startedAt, applies: true },
+    {
+      stage: 'dns',
+      at: outcome.class === 'dns' || outcome.class === 'blocked_address' ? undefined : moments.get('lookup'),
+      applies: !isLiteral,
+    },
+    { stage: 'connect', at: moments.get('connect'), applies: true },
+    { stage: 'tls', at: moments.get('secureConnect'), applies: protocol === 'https:' },
+    { stage: 'http', at: outcome.status === null ? undefined : endedAt, applies: true },
+  ];
+  let since = startedAt;
+  let hasFailed = false;
+  return steps.map(({ stage, at, applies }): Stage => {
+    if (!applies || hasFailed) return { stage, result: 'skipped', ms: null };
+    const ms = Math.max(0, Math.round((at ?? endedAt) - since));
+    since = at ?? endedAt;
+    hasFailed = at === undefined || (stage === 'http' && outcome.class !== 'ok');
+    return { stage, result: hasFailed ? 'failed' : 'ok', ms };
+  });
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

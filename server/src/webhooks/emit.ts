@@ -26,16 +26,19 @@ export function createEmit({
   newId,
   clock,
   wake,
+  announce,
 }: {
   newId: NewId;
   clock: Clock;
   wake: (webhookId: string) => void;
+  announce: (accountId: string) => void;
 }): Emit {
   return async (tx, { accountId, kind, data, conversation, messageId }) => {
     const now = clock.now();
     const eventId = newId('evt');
     const body = JSON.stringify({ event: kind, data });
     await insertEvent.run(tx, { accountId, eventId, kind, conversation, messageId: messageId ?? null, body, now });
+    tx.afterCommit(() => announce(accountId));
     for (const webhook of await webhooksOf.all(tx, { accountId })) {
       if (!(JSON.parse(webhook.events) as string[]).includes(kind)) continue;
       const webhookId = webhook.webhook_id;

@@ -139,6 +139,43 @@ export async function storeBreaker(
   return changed === 1;
 }
 
+/** What waits for a retry is due at once, in the order in which it happened: the receiver is expected to work again. */
+export async function dueNow(on: Queryable, webhookId: string, now: number): Promise<void> {
+  await on.kysely
+    .updateTable('deliveries')
+    .set((eb) => ({ due_at: eb.ref('created_at') }))
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'pending')
+    .where('due_at', '>', now)
+    .execute();
+}
+
+/** Puts settled deliveries back into the queue, each due at its moment, with the whole retry schedule ahead. */
+export async function redeliver(
+  on: Queryable,
+  accountId: string,
+  deliveries: readonly { id: string; dueAt: number }[],
+): Promise<void> {
+  if (deliveries.length > 0) await requeue.run(on, { accountId, json: JSON.stringify(deliveries) });
+}
+
+/** Cancels the pending deliveries of a webhook, but for those of the kinds that are still wanted. */
+export async function cancelPending(
+  on: Queryable,
+  webhookId: string,
+  wanted: readonly string[],
+  reason: string,
+  now: number,
+): Promise<void> {
+  let update = on.kysely
+    .updateTable('deliveries')
+    .set({ state: 'cancelled', settled_at: now, last_message: reason })
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'pending');
+  if (wanted.length > 0) update = update.where('kind', 'not in', [...wanted]);
+  await update.execute();
+}
+
 /** Adds to the figures of a minute. */
 export async function addFigures(on: Queryable, webhookId: string, minute: number, figures: Figures): Promise<void> {
   const row = await minuteFigures.first(on, { webhookId, minute });
@@ -259,6 +296,13 @@ const moveDeliveries = query<{ json: string }, unknown>(
     })}) as r
     where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
       and deliveries.state = 'pending' and deliveries.attempts = r.number - 1`,
+);
+
+const requeue = query<{ accountId: string; json: string }, unknown>(
+  (_, p, dialect) => sql`
+    update deliveries set state = 'pending', due_at = r."dueAt", steps = 0, settled_at = null
+    from (select * from ${dialect.recordset(p.json, { id: 'text', dueAt: 'bigint' })}) as r
+    where deliveries.account_id = ${p.accountId} and deliveries.delivery_id = r.id and deliveries.state <> 'pending'`,
 );
 
 const updateBreaker = query(

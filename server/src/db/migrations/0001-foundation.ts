@@ -7,7 +7,7 @@ import type { Migration } from './migration.ts';
 export const foundation: Migration = {
   version: 1,
   name: 'foundation',
-  statements: ({ clustered }) => [
+  statements: ({ clustered, log }) => [
     `create table accounts (
       account_id text primary key, email text not null unique, name text, password_hash text not null,
       token_version integer not null, created_at bigint not null)`,
@@ -97,7 +97,11 @@ export const foundation: Migration = {
     `create table events (
       account_id text not null, event_id text not null, kind text not null, conversation text not null,
       message_id text, body text not null, is_test integer not null, created_at bigint not null,
+      position bigint not null default (${log.position}),
       primary key (account_id, event_id))`,
+    ...(log.order.includes('position')
+      ? ['create index events_position on events (account_id, position, event_id)']
+      : []),
     `create index events_message on events (account_id, message_id) where message_id is not null`,
 
     `create table deliveries (

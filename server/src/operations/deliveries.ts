@@ -1,0 +1,315 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import type { DeliveryState, DeliveryTable, WebhookTable } from '../db/schema.ts';
+import { AppError, invalidField } from '../errors.ts';
+import { isEventKind } from '../events.ts';
+import type { Breaker } from '../webhooks/breaker.ts';
+import { redeliver } from '../webhooks/queue.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import { phoneNumber } from './phoneNumbers.ts';
+import { acceptedKinds, Class, Kind } from './webhookRecord.ts';
+
+const Time = Type.String({ format: 'date-time' });
+const NullableTime = Type.Union([Time, Type.Null()]);
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+const DeliveryId = Type.String({ maxLength: 100, description: 'Id of the delivery (`dlv_…`).' });
+const State = Type.Enum(['pending', 'delivered', 'failed', 'expired', 'cancelled']);
+const SettledState = Type.Enum(['delivered', 'failed', 'expired', 'cancelled']);
+
+const Delivery = Type.Object({
+  deliveryId: DeliveryId,
+  webhookId: Type.String(),
+  eventId: Type.String({ description: 'The same as `X-Webhook-Id`.' }),
+  event: Kind,
+  state: State,
+  attempts: Type.Integer({ description: 'Attempts made so far.' }),
+  lastClass: Type.Union([Class, Type.Null()]),
+  lastMessage: NullableText,
+  dueAt: Type.Union([Time, Type.Null()], {
+    description: 'When the next attempt is due; an open circuit breaker holds it back.',
+  }),
+  messageId: NullableText,
+  isTest: Type.Boolean(),
+  createdAt: Time,
+  settledAt: NullableTime,
+});
+
+const DeliveryWithAttempts = Type.Object({
+  ...Delivery.properties,
+  why: Type.String({ description: 'In one sentence, what has become of it and why.' }),
+  body: Type.String({ description: 'As it is sent.' }),
+  attemptLog: Type.Array(
+    Type.Object({
+      number: Type.Integer(),
+      class: Class,
+      status: Type.Union([Type.Integer(), Type.Null()]),
+      durationMs: Type.Integer(),
+      message: Type.String(),
+      response: NullableText,
+      at: Time,
+    }),
+    { description: 'Every attempt, oldest first.' },
+  ),
+});
+
+export const listDeliveries = defineOperation({
+  id: 'webhooks.list_deliveries',
+  method: 'GET',
+  path: '/webhooks/deliveries',
+  credential: 'any',
+  permission: 'webhooks:read',
+  effect: 'read',
+  tool: true,
+  summary: 'List deliveries, newest first',
+  input: Type.Object(
+    {
+      webhookId: Type.Optional(Type.String({ maxLength: 100 })),
+      state: Type.Optional(State),
+      event: Type.Optional(Type.String({ maxLength: 50, description: 'Only events of this kind.' })),
+      messageId: Type.Optional(Type.String({ maxLength: 100 })),
+      phoneNumber: Type.Optional(
+        Type.String({ maxLength: 40, description: 'Only what happened in the chat with this number.' }),
+      ),
+      after: Type.Optional({ ...Time, description: 'Only events from this moment on.' }),
+      before: Type.Optional({ ...Time, description: 'Only events before this moment.' }),
+      ...pageInput,
+    },
+    { additionalProperties: false },
+  ),
+  output: pageOf(Delivery),
+  errors: [],
+  async run(ctx, input) {
+    const { after, limit, rows } = pageStart(input);
+    let select = deliveries(ctx);
+    if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
+    if (input.state !== undefined) select = select.where('d.state', '=', input.state);
+    if (input.event !== undefined) select = select.where('d.kind', 'in', acceptedKinds([input.event]));
+    if (input.messageId !== undefined) select = select.where('e.message_id', '=', input.messageId);
+    if (input.phoneNumber !== undefined) {
+      select = select.where('d.conversation', 'like', `%/${phoneNumber('phoneNumber', input.phoneNumber)}`);
+    }
+    if (input.after !== undefined) select = select.where('d.created_at', '>=', Date.parse(input.after));
+    if (input.before !== undefined) select = select.where('d.created_at', '<', Date.parse(input.before));
+    if (after !== undefined) select = select.where('d.delivery_id', '<', after);
+    const found = await select.orderBy('d.delivery_id', 'desc').limit(rows).execute();
+    return toPage(found, limit, ({ delivery_id }) => delivery_id, toDelivery);
+  },
+});
+
+export const getDelivery = defineOperation({
+  id: 'webhooks.get_delivery',
+  method: 'GET',
+  path: '/webhooks/deliveries/{deliveryId}',
+  credential: 'any',
+  permission: 'webhooks:read',
+  effect: 'read',
+  tool: true,
+  summary: 'Show a delivery, every attempt of it, and why it has not arrived',
+  input: Type.Object({ deliveryId: DeliveryId }, { additionalProperties: false }),
+  output: DeliveryWithAttempts,
+  errors: ['not_found'],
+  async run(ctx, { deliveryId }) {
+    const { kysely } = ctx.database.reader;
+    const row = await deliveries(ctx).select('e.body').where('d.delivery_id', '=', deliveryId).executeTakeFirst();
+    if (row === undefined) throw new AppError('not_found', `There is no delivery ${deliveryId}`);
+    const attempts = await kysely
+      .selectFrom('attempts')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('delivery_id', '=', deliveryId)
+      .orderBy('number')
+      .execute();
+    const webhook = await kysely
+      .selectFrom('webhooks')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('webhook_id', '=', row.webhook_id)
+      .executeTakeFirst();
+    return {
+      ...toDelivery(row),
+      why: explain(row, webhook, ctx.clock.now()),
+      body: row.body,
+      attemptLog: attempts.map((attempt) => ({
+        number: attempt.number,
+        class: attempt.class as 'ok', // written by the lane, from the same list
+        status: attempt.status,
+        durationMs: attempt.duration_ms,
+        message: attempt.message,
+        response: attempt.response,
+        at: isoTime(attempt.started_at),
+      })),
+    };
+  },
+});
+
+const MOST_REPLAYED = 100_000;
+const REPLAYED_AT_ONCE = 500;
+
+export const replayDeliveries = defineOperation({
+  id: 'webhooks.replay',
+  method: 'POST',
+  path: '/webhooks/replay',
+  credential: 'any',
+  permission: 'webhooks:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Send deliveries again',
+  description:
+    'Either `deliveryIds`, or all of a range of time by `from` and `to`, of some kinds, in some states (those that failed or expired, unless given). They go out with the same `X-Webhook-Id`, spread out by `perSecond`. With `dryRun` they are only counted.',
+  input: Type.Object(
+    {
+      deliveryIds: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000 })),
+      from: Type.Optional(Time),
+      to: Type.Optional(Time),
+      kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 8 })),
+      states: Type.Optional(Type.Array(SettledState, { minItems: 1, maxItems: 4 })),
+      webhookId: Type.Optional(Type.String({ maxLength: 100 })),
+      dryRun: Type.Optional(Type.Boolean({ default: false })),
+      perSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 100 })),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    matched: Type.Integer({ description: 'Deliveries that fit and have ended.' }),
+    replayed: Type.Integer({ description: 'Of these, those that go out again; 0 on a dry run.' }),
+    lastDueAt: Type.Union([Time, Type.Null()], { description: 'When the last of them is due.' }),
+  }),
+  errors: [],
+  async run(ctx, input) {
+    if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
+      throw invalidField('deliveryIds', 'is required, unless from and to name a range', 'required');
+    }
+    const start = ctx.clock.now();
+    const stepMs = 1000 / (input.perSecond ?? 100);
+    let after = '';
+    let count = 0;
+    for (;;) {
+      const ids = await ctx.database.commit(async (tx) => {
+        const found = await matching(ctx, tx, input, after);
+        if (!input.dryRun) {
+          await redeliver(
+            tx,
+            ctx.accountId,
+            found.map((id, index) => ({ id, dueAt: Math.round(start + (count + index) * stepMs) })),
+          );
+        }
+        return found;
+      });
+      count += ids.length;
+      after = ids.at(-1) ?? after;
+      if (ids.length < REPLAYED_AT_ONCE || count >= MOST_REPLAYED) break;
+    }
+    const replayed = input.dryRun ? 0 : count;
+    for (const webhookId of replayed > 0 ? await webhookIds(ctx) : []) ctx.webhooks.engine.wake(webhookId);
+    return {
+      matched: count,
+      replayed,
+      lastDueAt: replayed === 0 ? null : isoTime(Math.round(start + (count - 1) * stepMs)),
+    };
+  },
+});
+
+type ReplayInput = Parameters<typeof replayDeliveries.run>[1];
+
+/** Ids of settled deliveries that are meant, in order, some at a time. Those of webhooks that are gone are not. */
+async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after: string): Promise<string[]> {
+  const states: readonly DeliveryState[] =
+    input.states ??
+    (input.deliveryIds === undefined ? ['failed', 'expired'] : ['delivered', 'failed', 'expired', 'cancelled']);
+  let select = kysely
+    .selectFrom('deliveries as d')
+    .innerJoin('webhooks as w', 'w.webhook_id', 'd.webhook_id')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+    )
+    .select('d.delivery_id')
+    .where('d.account_id', '=', ctx.accountId)
+    .where('d.is_test', '=', 0)
+    .where('d.state', 'in', states)
+    .where('d.delivery_id', '>', after);
+  if (input.deliveryIds !== undefined) select = select.where('d.delivery_id', 'in', input.deliveryIds);
+  if (input.from !== undefined) select = select.where('d.created_at', '>=', Date.parse(input.from));
+  if (input.to !== undefined) select = select.where('d.created_at', '<', Date.parse(input.to));
+  if (input.kinds !== undefined) select = select.where('d.kind', 'in', acceptedKinds(input.kinds));
+  if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
+  const rows = await select.orderBy('d.delivery_id').limit(REPLAYED_AT_ONCE).execute();
+  return rows.map(({ delivery_id }) => delivery_id);
+}
+
+async function webhookIds(ctx: Context): Promise<string[]> {
+  const rows = await ctx.database.reader.kysely
+    .selectFrom('webhooks')
+    .select('webhook_id')
+    .where('account_id', '=', ctx.accountId)
+    .execute();
+  return rows.map(({ webhook_id }) => webhook_id);
+}
+
+function deliveries(ctx: Context) {
+  return ctx.database.reader.kysely
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+    )
+    .selectAll('d')
+    .select('e.message_id')
+    .where('d.account_id', '=', ctx.accountId);
+}
+
+function toDelivery(row: DeliveryTable & { message_id: string | null }) {
+  return {
+    deliveryId: row.delivery_id,
+    webhookId: row.webhook_id,
+    eventId: row.event_id,
+    event: isEventKind(row.kind) ? row.kind : 'message.sent',
+    state: row.state,
+    attempts: row.attempts,
+    lastClass: row.last_class as 'ok' | null, // written by the lane, from the same list
+    lastMessage: row.last_message,
+    dueAt: row.state === 'pending' ? isoTime(row.due_at) : null,
+    messageId: row.message_id,
+    isTest: row.is_test === 1,
+    createdAt: isoTime(row.created_at),
+    settledAt: isoTime(row.settled_at),
+  };
+}
+
+/** Why a delivery has not arrived, or that it has: one sentence for a person. */
+function explain(row: DeliveryTable, webhook: WebhookTable | undefined, now: number): string {
+  const settledAt = isoTime(row.settled_at);
+  const last = row.last_message ?? 'nothing was tried yet';
+  switch (row.state) {
+    case 'delivered':
+      return `It was delivered at ${settledAt}, with attempt ${row.attempts}.`;
+    case 'failed':
+      return `All ${row.attempts} attempts failed; the last one: ${last}.`;
+    case 'expired':
+      return `It expired at ${settledAt}: ${last}.`;
+    case 'cancelled':
+      return `It was cancelled at ${settledAt}: ${last}.`;
+    case 'pending':
+      return explainPending(row, webhook, now);
+  }
+}
+
+function explainPending(row: DeliveryTable, webhook: WebhookTable | undefined, now: number): string {
+  if (webhook === undefined) return 'Its webhook was removed.';
+  if (webhook.enabled === 0) return 'Its webhook is disabled; it goes out when the webhook is enabled again.';
+  const { state, since, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
+  const error = lastError === null ? '' : `: ${lastError.message}`;
+  if (state === 'open') {
+    const next =
+      openUntil !== null && openUntil > now
+        ? `the next probe goes out at ${isoTime(openUntil)}`
+        : 'a probe goes out now';
+    return `It waits behind the circuit breaker, which is open since ${isoTime(since)}${error}; ${next}.`;
+  }
+  if (state === 'half_open')
+    return `It waits for the probes of the circuit breaker, which was open because of this${error}.`;
+  if (pausedUntil !== null && pausedUntil > now) return `The receiver asked for a pause until ${isoTime(pausedUntil)}.`;
+  if (row.due_at > now)
+    return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${isoTime(row.due_at)}.`;
+  return row.attempts === 0 ? 'It is about to be sent for the first time.' : 'Its next attempt is about to be made.';
+}

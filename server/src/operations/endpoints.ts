@@ -1,0 +1,251 @@
+import { Type } from 'typebox';
+import type { WebhookTable } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import { defineOperation } from './operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import {
+  acceptedKinds,
+  acceptedUrl,
+  BreakerReset,
+  breakerOf,
+  CircuitBreaker,
+  changeWebhook,
+  deleteWebhookRow,
+  findWebhookRow,
+  insertWebhook,
+  resetBreaker,
+  rotateSecret,
+  rotationInput,
+  SecretRotation,
+  sendTest,
+  statsOf,
+  testInput,
+  toConfiguration,
+  WebhookConfiguration,
+  WebhookStats,
+  WebhookTest,
+  webhookFields,
+} from './webhookRecord.ts';
+
+/* More webhooks than the default one, each with its own kinds, secret, breaker and statistics. */
+
+const WebhookId = Type.String({ maxLength: 100, description: 'Id of the webhook (`whk_…`).' });
+const MaxInFlight = Type.Integer({
+  minimum: 1,
+  maximum: 256,
+  description: 'Deliveries in flight at a time; 8 unless set.',
+});
+const byId = Type.Object({ webhookId: WebhookId }, { additionalProperties: false });
+
+const Endpoint = Type.Object({
+  webhookId: WebhookId,
+  isDefault: Type.Boolean({ description: 'Whether it is the one that `/webhooks/set` manages.' }),
+  ...WebhookConfiguration.properties,
+  maxInFlight: Type.Integer(),
+});
+
+const shared = { credential: 'any', tool: false } as const;
+const reading = { ...shared, permission: 'webhooks:read', effect: 'read' } as const;
+const writing = { ...shared, permission: 'webhooks:write', effect: 'write' } as const;
+
+export const listEndpoints = defineOperation({
+  ...reading,
+  id: 'webhooks.endpoints.list',
+  method: 'GET',
+  path: '/webhooks/endpoints',
+  summary: 'List the webhooks',
+  input: Type.Object(pageInput, { additionalProperties: false }),
+  output: pageOf(Endpoint),
+  errors: [],
+  async run(ctx, input) {
+    const { after, limit, rows } = pageStart(input);
+    let select = ctx.database.reader.kysely.selectFrom('webhooks').selectAll().where('account_id', '=', ctx.accountId);
+    if (after !== undefined) select = select.where('webhook_id', '<', after);
+    const found = await select.orderBy('webhook_id', 'desc').limit(rows).execute();
+    return toPage(found, limit, ({ webhook_id }) => webhook_id, toEndpoint);
+  },
+});
+
+const MOST_ENDPOINTS = 100;
+
+export const createEndpoint = defineOperation({
+  ...writing,
+  id: 'webhooks.endpoints.create',
+  method: 'POST',
+  path: '/webhooks/endpoints',
+  summary: 'Add a webhook',
+  status: 201,
+  idempotent: true,
+  input: Type.Object(
+    { ...webhookFields, enabled: Type.Optional(Type.Boolean()), maxInFlight: Type.Optional(MaxInFlight) },
+    { additionalProperties: false },
+  ),
+  output: Endpoint,
+  errors: ['too_many'],
+  example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
+  async run(ctx, { webhookUrl, events, secret, enabled, maxInFlight }) {
+    const change = {
+      events: acceptedKinds(events),
+      url: await acceptedUrl(ctx, webhookUrl),
+      secret,
+      enabled,
+      maxInFlight,
+    };
+    const row = await ctx.database.commit(async (tx) => {
+      const { count } = await tx.kysely
+        .selectFrom('webhooks')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('account_id', '=', ctx.accountId)
+        .executeTakeFirstOrThrow();
+      if (count >= MOST_ENDPOINTS) throw new AppError('too_many', `An account may have ${MOST_ENDPOINTS} webhooks`);
+      return insertWebhook(ctx, tx, false, change);
+    }, ctx.accountId);
+    return toEndpoint(row);
+  },
+});
+
+export const getEndpoint = defineOperation({
+  ...reading,
+  id: 'webhooks.endpoints.get',
+  method: 'GET',
+  path: '/webhooks/endpoints/{webhookId}',
+  summary: 'Show a webhook',
+  input: byId,
+  output: Endpoint,
+  errors: ['not_found'],
+  run: async (ctx, { webhookId }) => toEndpoint(await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
+});
+
+export const updateEndpoint = defineOperation({
+  ...writing,
+  id: 'webhooks.endpoints.update',
+  method: 'PATCH',
+  path: '/webhooks/endpoints/{webhookId}',
+  summary: 'Change a webhook',
+  description: 'While `enabled` is false nothing is sent, and new events are not queued for it.',
+  input: Type.Object(
+    {
+      webhookId: WebhookId,
+      webhookUrl: Type.Optional(webhookFields.webhookUrl),
+      events: Type.Optional(webhookFields.events),
+      secret: webhookFields.secret,
+      enabled: Type.Optional(Type.Boolean()),
+      maxInFlight: Type.Optional(MaxInFlight),
+    },
+    { additionalProperties: false },
+  ),
+  output: Endpoint,
+  errors: ['not_found'],
+  async run(ctx, { webhookId, webhookUrl, events, secret, enabled, maxInFlight }) {
+    const change = {
+      ...(events !== undefined && { events: acceptedKinds(events) }),
+      ...(webhookUrl !== undefined && { url: await acceptedUrl(ctx, webhookUrl) }),
+      secret,
+      enabled,
+      maxInFlight,
+    };
+    const row = await ctx.database.commit(
+      async (tx) => changeWebhook(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId), change),
+      ctx.accountId,
+    );
+    return toEndpoint(row);
+  },
+});
+
+export const deleteEndpoint = defineOperation({
+  ...writing,
+  id: 'webhooks.endpoints.delete',
+  method: 'DELETE',
+  path: '/webhooks/endpoints/{webhookId}',
+  effect: 'destructive',
+  summary: 'Remove a webhook',
+  description: 'What is pending is cancelled and stays in the delivery log.',
+  input: byId,
+  output: Type.Object({ webhookId: WebhookId, deleted: Type.Literal(true) }),
+  errors: ['not_found'],
+  run: (ctx, { webhookId }) =>
+    ctx.database.commit(async (tx) => {
+      await deleteWebhookRow(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId));
+      return { webhookId, deleted: true as const };
+    }, ctx.accountId),
+});
+
+export const rotateEndpointSecret = defineOperation({
+  ...writing,
+  id: 'webhooks.endpoints.rotate_secret',
+  method: 'POST',
+  path: '/webhooks/endpoints/{webhookId}/secret/rotate',
+  summary: 'Replace the secret of a webhook',
+  input: Type.Object({ webhookId: WebhookId, ...rotationInput }, { additionalProperties: false }),
+  output: SecretRotation,
+  errors: ['not_found'],
+  run: (ctx, { webhookId, secret, graceSeconds }) =>
+    ctx.database.commit(
+      async (tx) => rotateSecret(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId), secret, graceSeconds),
+      ctx.accountId,
+    ),
+});
+
+export const testEndpoint = defineOperation({
+  ...writing,
+  id: 'webhooks.endpoints.test',
+  method: 'GET',
+  path: '/webhooks/endpoints/{webhookId}/test',
+  summary: 'Send a test event to a webhook now',
+  input: Type.Object({ webhookId: WebhookId, ...testInput }, { additionalProperties: false }),
+  output: WebhookTest,
+  errors: ['not_found'],
+  noStore: true,
+  run: async (ctx, { webhookId, event }) =>
+    sendTest(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId), event),
+});
+
+export const endpointStats = defineOperation({
+  ...reading,
+  id: 'webhooks.endpoints.stats',
+  method: 'GET',
+  path: '/webhooks/endpoints/{webhookId}/stats',
+  summary: 'Show the statistics of a webhook',
+  input: byId,
+  output: WebhookStats,
+  errors: ['not_found'],
+  run: async (ctx, { webhookId }) => statsOf(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
+});
+
+export const getEndpointBreaker = defineOperation({
+  ...reading,
+  id: 'webhooks.endpoints.get_circuit_breaker',
+  method: 'GET',
+  path: '/webhooks/endpoints/{webhookId}/circuit-breaker',
+  summary: 'Show the circuit breaker of a webhook',
+  input: byId,
+  output: CircuitBreaker,
+  errors: ['not_found'],
+  run: async (ctx, { webhookId }) =>
+    breakerOf(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
+});
+
+export const resetEndpointBreaker = defineOperation({
+  ...writing,
+  id: 'webhooks.endpoints.reset_circuit_breaker',
+  method: 'POST',
+  path: '/webhooks/endpoints/{webhookId}/circuit-breaker/reset',
+  summary: 'Close the circuit breaker of a webhook',
+  input: byId,
+  output: BreakerReset,
+  errors: ['not_found'],
+  run: (ctx, { webhookId }) =>
+    ctx.database.commit(
+      async (tx) => resetBreaker(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId)),
+      ctx.accountId,
+    ),
+});
+
+function toEndpoint(row: WebhookTable) {
+  return {
+    webhookId: row.webhook_id,
+    isDefault: row.is_default === 1,
+    ...toConfiguration(row),
+    maxInFlight: row.max_in_flight,
+  };
+}

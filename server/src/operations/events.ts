@@ -1,0 +1,85 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import { invalidField } from '../errors.ts';
+import { isCursor, readEvents } from '../webhooks/eventLog.ts';
+import { defineOperation } from './operation.ts';
+import { acceptedKinds, Kind } from './webhookRecord.ts';
+
+const LONGEST_WAIT_SECONDS = 30;
+
+export const listEvents = defineOperation({
+  id: 'events.list',
+  method: 'GET',
+  path: '/events',
+  credential: 'any',
+  permission: 'events:read',
+  effect: 'read',
+  tool: true,
+  summary: 'Read the event log, oldest first',
+  description:
+    'What a webhook would have been sent, without a webhook. Go on with `after` = `nextCursor`; with `wait` the answer is held back until there is something new.',
+  input: Type.Object(
+    {
+      after: Type.Optional(
+        Type.String({
+          maxLength: 60,
+          description: '`nextCursor` of the answer before; without it the log from its beginning.',
+        }),
+      ),
+      kinds: Type.Optional(Type.Array(Type.String(), { maxItems: 8, description: 'Only events of these kinds.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: LONGEST_WAIT_SECONDS,
+          default: 0,
+          description: 'Seconds to wait for an event when there is none.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    data: Type.Array(
+      Type.Object({
+        eventId: Type.String({ description: 'The same as `X-Webhook-Id`.' }),
+        event: Kind,
+        data: Type.Object({}, { additionalProperties: true, description: 'As in a delivery of this kind.' }),
+        createdAt: Type.String({ format: 'date-time' }),
+      }),
+    ),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where to go on, also from an empty answer; null while there has never been an event.',
+    }),
+  }),
+  errors: [],
+  async run(ctx, { after, kinds, limit = 50, wait = 0 }) {
+    if (after !== undefined && !isCursor(after)) throw invalidField('after', 'is not a cursor of the event log');
+    const wanted = kinds && acceptedKinds(kinds);
+    const until = ctx.clock.now() + wait * 1000;
+    const signal = ctx.signal();
+    for (;;) {
+      // Before reading, so that what comes between reading and waiting is not slept through.
+      const news = new AbortController();
+      const next = ctx.feed.next(
+        ctx.accountId,
+        Math.max(0, until - ctx.clock.now()),
+        AbortSignal.any([signal, news.signal]),
+      );
+      const events = await readEvents(ctx.database.reader, ctx.accountId, after, wanted, limit);
+      if (events.length > 0 || ctx.clock.now() >= until || signal.aborted) {
+        news.abort();
+        return {
+          data: events.map(({ eventId, kind, body, createdAt }) => ({
+            eventId,
+            event: kind,
+            data: JSON.parse(body).data as Record<string, unknown>,
+            createdAt: isoTime(createdAt),
+          })),
+          nextCursor: events.at(-1)?.cursor ?? after ?? null,
+        };
+      }
+      await next;
+    }
+  },
+});

@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict';
+import { get } from 'node:http';
+import { afterEach, it } from 'node:test';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from './support/server.ts';
+
+describeOnEachDatabase('the delivery log', (_, database) => {
+  const open: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of open.splice(0).reverse()) await end();
+  });
+
+  async function start(options: TestServerOptions = {}): Promise<TestServer> {
+    const server = await startServer({ database, ...options });
+    open.push(server.stop);
+    return server;
+  }
+  async function receive(): Promise<Receiver> {
+    const receiver = await startReceiver();
+    open.push(receiver.close);
+    return receiver;
+  }
+  /** An account with a connected session and a webhook. */
+  async function setUp(server: TestServer, receiver: Receiver, events = ['message.sent']) {
+    const { call, token } = await server.account();
+    const { body } = await call('POST', '/sessions', {});
+    await call('POST', `/sessions/${body.sessionId}/connect`);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events, secret: 'old secret' });
+    return { call, token, sessionId: body.sessionId };
+  }
+  const send = async (call: Call, n: number) =>
+    (await call('POST', '/messages/send', { to: `4917055500${10 + n}`, message: `${n}` })).body.messageId;
+
+  it('lists deliveries by state, kind, message, number and time, page by page', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver, ['message.sent', 'message.delivered']);
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push(await send(call, n));
+    await eventually(
+      () => call('GET', '/webhooks/deliveries?state=delivered&limit=200'),
+      ({ body }) => body.data.length === 10,
+    );
+    const count = async (query: string) => (await call('GET', `/webhooks/deliveries?${query}`)).body.data.length;
+    assert.equal(await count('event=message.sent'), 5);
+    assert.equal(await count(`messageId=${ids[2]}`), 2);
+    assert.equal(await count('phoneNumber=%2B49 170 555 0013'), 2);
+    assert.equal(await count('state=failed'), 0);
+    assert.equal(await count(`before=${new Date(Date.now() - 3_600_000).toISOString()}`), 0);
+    assert.equal(await count(`after=${new Date(Date.now() - 3_600_000).toISOString()}`), 10);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await call('GET', `/webhooks/deliveries?limit=3${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ deliveryId }: { deliveryId: string }) => deliveryId));
+      cursor = body.nextCursor;
+    } while (cursor !== null);
+    assert.equal(new Set(seen).size, 10);
+    assert.deepEqual(seen, [...seen].sort().reverse());
+    const others = await server.account();
+    assert.equal((await others.call('GET', '/webhooks/deliveries')).body.data.length, 0);
+    assert.equal((await others.call('GET', `/webhooks/deliveries/${seen[0]}`)).status, 404);
+  });
+
+  it('says in one sentence why a delivery has not arrived', async () => {
+    const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '600', BREAKER_OPEN_SECONDS: '900' } });
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    receiver.respond((_, response) =>
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+    );
+    const whyOf = async (messageId: string): Promise<Answer> => {
+      const { body } = await call('GET', `/webhooks/deliveries?messageId=${messageId}`);
+      return call('GET', `/webhooks/deliveries/${body.data[0].deliveryId}`);
+    };
+    const first = await send(call, 0);
+    const waiting = await eventually(
+      () => whyOf(first),
+      ({ body }) => body.attempts === 1,
+    );
+    assert.match(waiting.body.why, /^Attempt 1 failed: Answered 502 with an HTML page; the next one is due at 20/);
+    assert.deepEqual(
+      waiting.body.attemptLog.map(({ number, class: kind, status, response }: Record<string, unknown>) => ({
+        number,
+        kind,
+        status,
+        response,
+      })),
+      [{ number: 1, kind: 'server_error', status: 502, response: '<html>Bad gateway</html>' }],
+    );
+    assert.equal(JSON.parse(waiting.body.body).data.messageId, first);
+    for (let n = 1; n < 6; n++) await send(call, n);
+    await eventually(
+      () => call('GET', '/webhooks/circuit-breaker'),
+      ({ body }) => body.state === 'open',
+    );
+    const held = await send(call, 7);
+    assert.match(
+      (await whyOf(held)).body.why,
+      /^It waits behind the circuit breaker, which is open since .*: Answered 502 .*; the next probe goes out at/,
+    );
+    receiver.respond(200);
+    await call('POST', '/webhooks/circuit-breaker/reset');
+    const done = await eventually(
+      () => whyOf(held),
+      ({ body }) => body.state === 'delivered',
+    );
+    assert.match(done.body.why, /^It was delivered at 20.*, with attempt 1\.$/);
+  });
+
+  it('fails a delivery when its schedule is used up, and replays it by id with the same event id', async () => {
+    const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '1' } });
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    receiver.respond(404);
+    await send(call, 0);
+    const { body } = await eventually(
+      () => call('GET', '/webhooks/deliveries?state=failed'),
+      (answer) => answer.body.data.length === 1,
+    );
+    const [{ deliveryId }] = body.data;
+    assert.match(
+      (await call('GET', `/webhooks/deliveries/${deliveryId}`)).body.why,
+      /^All 2 attempts failed; the last one: Answered 404/,
+    );
+    receiver.respond(200);
+    const replay = await call('POST', '/webhooks/replay', { deliveryIds: [deliveryId] });
+    assert.deepEqual([replay.body.matched, replay.body.replayed], [1, 1]);
+    await receiver.waitFor(3);
+    assert.deepEqual(
+      receiver.deliveries.map(({ attempt }) => attempt),
+      [1, 2, 3],
+    );
+    assert.equal(new Set(receiver.deliveries.map(({ id }) => id)).size, 1);
+  });
+
+  it('replays a range by filter, after a dry run, at the pace that is asked for', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver, ['message.sent', 'message.delivered']);
+    for (let n = 0; n < 4; n++) await send(call, n);
+    await receiver.waitFor(8);
+    await eventually(
+      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      ({ body }) => body.data.length === 8,
+    );
+    const range = {
+      from: new Date(Date.now() - 60_000).toISOString(),
+      to: new Date(Date.now() + 60_000).toISOString(),
+    };
+    const filter = { ...range, kinds: ['message.sent'], states: ['delivered'] };
+    const dry = await call('POST', '/webhooks/replay', { ...filter, dryRun: true });
+    assert.deepEqual(dry.body, { matched: 4, replayed: 0, lastDueAt: null });
+    assert.deepEqual((await call('POST', '/webhooks/replay', range)).body.matched, 0);
+    const started = Date.now();
+    const wet = await call('POST', '/webhooks/replay', { ...filter, perSecond: 10 });
+    assert.equal(wet.body.replayed, 4);
+    await receiver.waitFor(12);
+    assert.ok(Date.now() - started >= 250, 'they are spread out');
+    assert.equal((await call('POST', '/webhooks/replay', {})).body.errors[0].field, 'deliveryIds');
+  });
+
+  it('has more webhooks per account, each with its own kinds, secret and breaker', async () => {
+    const server = await start();
+    const [main, audit] = [await receive(), await receive()];
+    const { call } = await setUp(server, main);
+    const created = await call('POST', '/webhooks/endpoints', {
+      webhookUrl: audit.url,
+      events: ['message.delivered'],
+      maxInFlight: 16,
+    });
+    assert.equal(created.status, 201);
+    const { webhookId } = created.body;
+    assert.equal(created.body.isDefault, false);
+    const path = `/webhooks/endpoints/${webhookId}`;
+    await send(call, 0);
+    await main.waitFor(1);
+    await audit.waitFor(1);
+    assert.equal(audit.deliveries[0]?.event, 'message.delivered');
+    const list = await call('GET', '/webhooks/endpoints');
+    assert.deepEqual(list.body.data.map(({ isDefault }: { isDefault: boolean }) => isDefault).sort(), [false, true]);
+
+    audit.respond(410);
+    await send(call, 1);
+    await eventually(
+      () => call('GET', `${path}/circuit-breaker`),
+      ({ body }) => body.state === 'open',
+    );
+    assert.equal((await call('GET', '/webhooks/circuit-breaker')).body.state, 'closed');
+    audit.respond(200);
+    assert.equal((await call('GET', `${path}/test`)).body.delivered, true);
+    await eventually(
+      () => call('GET', `${path}/stats`),
+      ({ body }) => body.pending === 0,
+    );
+    assert.equal((await call('POST', `${path}/circuit-breaker/reset`)).status, 200);
+
+    assert.equal((await call('PATCH', path, { enabled: false })).body.enabled, false);
+    const before = audit.deliveries.length;
+    await send(call, 2);
+    await main.waitFor(3);
+    assert.equal(audit.deliveries.length, before);
+    assert.equal(
+      (await call('PATCH', path, { enabled: true, events: ['message.sent'] })).body.events[0],
+      'message.sent',
+    );
+    const others = await server.account();
+    assert.equal((await others.call('GET', path)).status, 404);
+    assert.equal((await others.call('DELETE', path)).status, 404);
+    assert.deepEqual((await call('DELETE', path)).body, { webhookId, deleted: true });
+    assert.equal((await call('GET', path)).status, 404);
+    assert.deepEqual((await call('DELETE', '/webhooks')).body, { deleted: true });
+    assert.equal((await call('GET', '/webhooks')).body.webhookUrl, null);
+  });
+
+  it('carries both signatures while a rotated secret has its grace', async () => {
+    const clock = createFakeClock(Date.now());
+    const server = await start({ clock });
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    const rotated = await call('POST', '/webhooks/secret/rotate', { secret: 'new secret', graceSeconds: 3600 });
+    assert.equal(rotated.status, 200);
+    assert.ok(!JSON.stringify(rotated.body).includes('new secret'));
+    await send(call, 0);
+    await receiver.waitFor(1);
+    assert.equal(String(receiver.deliveries[0]?.headers['webhook-signature']).split(' ').length, 2);
+    await clock.advance(3_600_001);
+    await send(call, 1);
+    await receiver.waitFor(2);
+    assert.equal(String(receiver.deliveries[1]?.headers['webhook-signature']).split(' ').length, 1);
+  });
+
+  it('tells how far a test came', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    const stages = async () => {
+      const { body } = await call('GET', '/webhooks/test');
+      return body.stages.map(({ stage, result }: Record<string, string>) => `${stage} ${result}`);
+    };
+    assert.deepEqual(await stages(), ['url ok', 'dns skipped', 'connect ok', 'tls skipped', 'http ok']);
+    receiver.respond(500);
+    assert.deepEqual(await stages(), ['url ok', 'dns skipped', 'connect ok', 'tls skipped', 'http failed']);
+    await call('POST', '/webhooks/set', { webhookUrl: 'http://no-such-name.invalid/hook', events: ['message.sent'] });
+    assert.deepEqual(await stages(), ['url ok', 'dns failed', 'connect skipped', 'tls skipped', 'http skipped']);
+    await call('POST', '/webhooks/set', {
+      webhookUrl: receiver.url.replace('http://127.0.0.1', 'https://localhost'),
+      events: ['message.sent'],
+    });
+    assert.deepEqual(await stages(), ['url ok', 'dns ok', 'connect ok', 'tls failed', 'http skipped']);
+  });
+
+  it('expires what is held too long, prunes what is old, and keeps what is pending', async () => {
+    const clock = createFakeClock(Date.now());
+    const server = await start({ clock, env: { EVENT_RETENTION_DAYS: '30', HELD_RETENTION_DAYS: '7' } });
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    await send(call, 0);
+    await receiver.waitFor(1);
+    await eventually(
+      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      ({ body }) => body.data.length === 1,
+    );
+    receiver.respond(410);
+    await send(call, 1);
+    await eventually(
+      () => call('GET', '/webhooks/circuit-breaker'),
+      ({ body }) => body.state === 'open',
+    );
+    assert.deepEqual(await server.app.retention.run(), { expired: 0, pruned: 0 });
+
+    clock.set(clock.now() + 8 * 86_400_000);
+    const again = await server.call('POST', '/auth/login', { email: 'nobody@example.com', password: 'x' });
+    assert.equal(again.status, 401);
+    assert.deepEqual(await server.app.retention.run(), { expired: 1, pruned: 0 });
+    clock.set(clock.now() + 23 * 86_400_000);
+    const { pruned } = await server.app.retention.run();
+    assert.ok(pruned >= 4, `${pruned}`);
+    const { kysely } = server.app.services.database.reader;
+    assert.deepEqual(await kysely.selectFrom('deliveries').selectAll().execute(), []);
+    assert.deepEqual(await kysely.selectFrom('attempts').selectAll().execute(), []);
+    assert.deepEqual(await kysely.selectFrom('events').selectAll().execute(), []);
+  });
+
+  it('is read from a cursor, by kinds, and waits for what comes', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    const empty = await (await server.account()).call('GET', '/events');
+    assert.deepEqual(empty.body, { data: [], nextCursor: null });
+    await send(call, 0);
+    const all = await eventually(
+      () => call('GET', '/events'),
+      ({ body }) => body.data.length === 3,
+    );
+    assert.deepEqual(
+      all.body.data.map(({ event }: { event: string }) => event),
+      ['session.connected', 'message.sent', 'message.delivered'],
+    );
+    const sentOnly = await call('GET', '/events?kinds=message.sent,session.connected&limit=1');
+    assert.equal(sentOnly.body.data[0].event, 'session.connected');
+    const rest = await call('GET', `/events?after=${sentOnly.body.nextCursor}`);
+    assert.equal(rest.body.data.length, 2);
+    const waiting = call('GET', `/events?after=${rest.body.nextCursor}&wait=20`);
+    const messageId = await send(call, 1);
+    const woken = await waiting;
+    assert.equal(woken.body.data[0].data.messageId, messageId);
+    assert.equal((await call('GET', '/events?after=nonsense')).body.errors[0].field, 'after');
+    assert.equal((await call('GET', '/events?wait=31')).status, 400);
+    const none = await call('GET', `/events?after=${woken.body.nextCursor}&kinds=group.created&wait=1`);
+    assert.equal(none.body.nextCursor, woken.body.nextCursor);
+  });
+
+  it('is streamed as it happens and resumes after the last id', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call, token } = await setUp(server, receiver);
+    const first = await openStream(server.url, token);
+    const messageId = await send(call, 0);
+    const [sent, delivered] = [await first.next(), await first.next()];
+    assert.equal(sent?.event, 'message.sent');
+    assert.equal(JSON.parse(sent?.data ?? '').data.messageId, messageId);
+    assert.equal(delivered?.event, 'message.delivered');
+    first.close();
+    const second = await openStream(server.url, token, { 'last-event-id': sent?.id ?? '' });
+    assert.equal((await second.next())?.id, delivered?.id);
+    second.close();
+    const refused = await fetch(`${server.url}/api/v1/events/stream`);
+    assert.equal(refused.status, 401);
+  });
+});
+
+interface StreamEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** A reader of server-sent events, as small as the test needs it. */
+function openStream(url: string, token: string, headers: Record<string, string> = {}) {
+  const events: StreamEvent[] = [];
+  let wake = () => {};
+  return new Promise<{ next(): Promise<StreamEvent | undefined>; close(): void }>((resolve, reject) => {
+    const request = get(
+      `${url}/api/v1/events/stream`,
+      { headers: { authorization: `Bearer ${token}`, ...headers } },
+      (response) => {
+        let buffer = '';
+        response.setEncoding('utf8');
+        response.on('error', () => {});
+        response.on('data', (chunk) => {
+          buffer += chunk;
+          const blocks = buffer.split('\n\n');
+          buffer = blocks.pop() ?? '';
+          for (const block of blocks) {
+            if (block.startsWith(':')) {
+              resolve({ next, close: () => request.destroy() });
+              continue;
+            }
+            const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+            events.push({ id: field('id'), event: field('event'), data: field('data') });
+          }
+          wake();
+        });
+      },
+    );
+    request.on('error', reject);
+    async function next(): Promise<StreamEvent | undefined> {
+      while (events.length === 0) {
+        await new Promise<void>((proceed) => {
+          wake = proceed;
+        });
+      }
+      return events.shift();
+    }
+  });
+}
+
+async function eventually(ask: () => Promise<Answer>, isMet: (answer: Answer) => boolean): Promise<Answer> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const answer = await ask();
+    if (isMet(answer)) return answer;
+    if (Date.now() > deadline) assert.fail(`never came: ${JSON.stringify(answer.body)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
