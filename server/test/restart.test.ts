@@ -12,6 +12,11 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
     const home = await newHome();
     const receiver = await startReceiver();
     let server = await spawnServer(home);
+    test.after(async () => {
+      await server.kill();
+      await receiver.close();
+      await home.remove();
+    });
     const { body: login } = await callerOf(server.url, {})('POST', '/auth/register', {
       email: 'killed@example.com',
       password: 'correct horse battery',
@@ -52,23 +57,21 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
       call = callerOf(server.url, headers);
     }
 
-    const ids = (kind: string) =>
-      new Set(receiver.deliveries.filter(({ event }) => event === kind).map(({ parsed }) => parsed.data.messageId));
-    const texts = () =>
-      new Set(
-        receiver.deliveries
-          .filter(({ event }) => event === 'message.incoming')
-          .map(({ parsed }) => parsed.data.message),
-      );
-    const toTheOther = [...acknowledged.values()].filter((message) => Number(message.split(' ')[1]) % 2 === 1);
-    const missing = () => ({
-      sent: [...acknowledged.keys()].filter((id) => !ids('message.sent').has(id)).length,
-      delivered: [...acknowledged.keys()].filter((id) => !ids('message.delivered').has(id)).length,
-      incoming: toTheOther.filter((message) => !texts().has(message)).length,
-    });
+    const toTheOther = [...acknowledged].filter(([, message]) => Number(message.split(' ')[1]) % 2 === 1);
+    const missing = () => {
+      const seen = (kind: string, field: string) =>
+        new Set(receiver.deliveries.filter(({ event }) => event === kind).map(({ parsed }) => parsed.data[field]));
+      const [sent, delivered] = [seen('message.sent', 'messageId'), seen('message.delivered', 'messageId')];
+      const incoming = seen('message.incoming', 'message');
+      return {
+        sent: [...acknowledged.keys()].filter((id) => !sent.has(id)).length,
+        delivered: [...acknowledged.keys()].filter((id) => !delivered.has(id)).length,
+        incoming: toTheOther.filter(([, message]) => !incoming.has(message)).length,
+      };
+    };
     const quiet = () => Object.values(missing()).every((count) => count === 0);
     const deadline = performance.now() + 60_000;
-    while (!quiet() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+    while (!quiet() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 250));
     assert.deepEqual(missing(), { sent: 0, delivered: 0, incoming: 0 });
 
     // What came twice carries the same id, so that a receiver can tell.
@@ -81,14 +84,17 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
     assert.ok(acknowledged.size > 50);
 
     assert.equal(await server.stop(), 0);
-    await receiver.close();
-    await home.remove();
   });
 
-  it('ends in order on SIGTERM and leaves what it could not deliver to the next start', async () => {
+  it('ends in order on SIGTERM and leaves what it could not deliver to the next start', async (test) => {
     const home = await newHome();
     const receiver = await startReceiver();
     let server = await spawnServer(home);
+    test.after(async () => {
+      await server.kill();
+      await receiver.close();
+      await home.remove();
+    });
     const { body: login } = await callerOf(server.url, {})('POST', '/auth/register', {
       email: 'stopped@example.com',
       password: 'correct horse battery',
@@ -108,8 +114,5 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
     const [first, second] = receiver.deliveries;
     assert.equal(second?.parsed.data.messageId, sent.messageId);
     assert.equal(second?.id, first?.id);
-    await server.stop();
-    await receiver.close();
-    await home.remove();
   });
 });
