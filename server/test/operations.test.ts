@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Compile } from 'typebox/compile';
+import { permissions } from '../src/auth/permissions.ts';
+import { operations } from '../src/operations/index.ts';
+import type { Operation } from '../src/operations/operation.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { type Answer, callerOf, startServer, type TestServer } from './support/server.ts';
+
+/** A schema that takes nothing it does not name, so that a field too many is seen. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
+  return 'properties' in members && members['additionalProperties'] !== true
+    ? { ...members, additionalProperties: false }
+    : members;
+}
+
+const byId = new Map(operations.map((operation) => [operation.id, operation]));
+const guarded = operations.filter(({ credential }) => credential !== 'none');
+/** A path with made-up ids. */
+const pathOf = ({ path }: Operation) => path.replace(/\{(\w+)\}/g, 'nothing_00000000000000000000000000');
+
+describe('the operation table', () => {
+  let server: TestServer;
+  let receiver: Receiver;
+  before(async () => {
+    server = await startServer();
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await server.stop();
+  });
+
+  it('has each id, and each method and path, once', () => {
+    assert.equal(new Set(operations.map(({ id }) => id)).size, operations.length);
+    assert.equal(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size, operations.length);
+  });
+
+  it('names only permissions that exist, and none where everybody may', () => {
+    for (const { id, permission, credential } of operations) {
+      assert.ok(permission === null || permissions.includes(permission), id);
+      if (credential === 'none') assert.equal(permission, null, id);
+    }
+  });
+
+  it('answers 401 to every operation without a credential', async () => {
+    for (const operation of guarded) {
+      const answer = await server.call(
+        operation.method,
+        pathOf(operation),
+        operation.method === 'GET' ? undefined : {},
+      );
+      assert.equal(answer.status, 401, operation.id);
+      assertProblem(answer, 'unauthorized');
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+    }
+  });
+
+  it('answers 403 to a key without the permission, and to any key where a login is needed', async () => {
+    const { call } = await server.account();
+    for (const operation of guarded) {
+      const others = permissions.filter((permission) => permission !== operation.permission);
+      const { body } = await call('POST', '/api-keys/create', { name: operation.id, permissions: others });
+      const byKey = callerOf(server.url, { authorization: `Bearer ${body.key}` });
+      if (operation.credential === 'any' && operation.permission === null) continue;
+      const answer = await byKey(operation.method, pathOf(operation), operation.method === 'GET' ? undefined : {});
+      assert.equal(answer.status, 403, operation.id);
+      assertProblem(answer, operation.credential === 'jwt' ? 'jwt_required' : 'permission_denied');
+    }
+  });
+
+  it('names an unknown field, and does nothing', async () => {
+    const { call } = await server.account();
+    for (const operation of guarded) {
+      const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
+      const path = `${pathOf(operation)}${isQuery ? '?nonsense=1' : ''}`;
+      const answer = await call(operation.method, path, isQuery ? undefined : { nonsense: 1 });
+      assert.equal(answer.status, 400, operation.id);
+      assertProblem(answer, 'validation_failed');
+      assert.ok(
+        answer.body.errors.some(({ field }: { field: string }) => field === 'nonsense'),
+        operation.id,
+      );
+    }
+  });
+
+  it('works: every operation succeeds once, with an output that is exactly its schema, and keeps other accounts out', async () => {
+    const succeeded = new Set<string>();
+    const me = await server.account();
+    const stranger = await server.account();
+
+    /** Calls an operation as its owner, checks the output, and tries the same as a stranger. */
+    async function run(id: string, path: string, body?: unknown): Promise<Answer['body']> {
+      const operation = byId.get(id);
+      assert.ok(operation, id);
+      const [bare = ''] = path.split('?');
+      const pattern = new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`);
+      assert.match(bare, pattern, id);
+      // Whatever is named in the path is mine: for a stranger it does not exist.
+      if (operation.path.includes('{')) {
+        const denied = await stranger.call(operation.method, path, body);
+        assert.equal(denied.status, 404, `${id} as a stranger: ${JSON.stringify(denied.body)}`);
+      }
+      const answer = await me.call(operation.method, path, body);
+      assert.equal(answer.status, operation.status ?? 200, `${id}: ${JSON.stringify(answer.body)}`);
+      const check = Compile(closed(JSON.parse(JSON.stringify(operation.output))) as Operation['output']);
+      assert.ok(
+        check.Check(answer.body),
+        `${id}: ${JSON.stringify(check.Errors(answer.body))} in ${JSON.stringify(answer.body)}`,
+      );
+      succeeded.add(id);
+      return answer.body;
+    }
+    // A stranger with several sessions would be asked which one is meant; one is enough to be told "not found".
+    const email = 'walker@example.com';
+    for (const [id, path] of [
+      ['auth.register', '/auth/register'],
+      ['auth.login', '/auth/login'],
+    ] as const) {
+      await run(id, path, { email, password: 'correct horse battery' });
+    }
+    await run('auth.me', '/auth/me');
+    const key = await run('api_keys.create', '/api-keys/create', { name: 'walk' });
+    await run('api_keys.list', '/api-keys');
+    await run('api_keys.update', `/api-keys/${key.keyId}`, { name: 'walked' });
+    await run('api_keys.rotate', `/api-keys/${key.keyId}/rotate`, {});
+    await run('api_keys.revoke', `/api-keys/${key.keyId}`);
+
+    const paired = await run('sessions.create', '/sessions', {
+      name: 'paired',
+      options: { pairing: true },
+      metadata: { a: 'b' },
+    });
+    const pairedPath = `/sessions/${paired.sessionId}`;
+    await run('sessions.connect', `${pairedPath}/connect`, {});
+    await run('sessions.get_qr', `${pairedPath}/qr`);
+    await run('sessions.request_pairing_code', `${pairedPath}/pairing-code`, { phoneNumber: '491701111111' });
+    await run('sessions.simulate', `${pairedPath}/simulate`, { action: 'pair' });
+    await run('sessions.get', pairedPath);
+    await run('sessions.update', pairedPath, { name: null });
+    await run('sessions.list', '/sessions');
+    await run('sessions.history', `${pairedPath}/history`);
+
+    const { sessionId } = paired;
+    await run('webhooks.set', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: 'walk' });
+    await run('webhooks.get', '/webhooks');
+    await run('webhooks.rotate_secret', '/webhooks/secret/rotate', { secret: 'walk on' });
+    const message = await run('messages.send', '/messages/send', { to: '491702222222', message: 'hello' });
+    await run('messages.get', `/messages/${message.messageId}`);
+    await run('messages.list', '/messages');
+    await me.call('POST', `${pairedPath}/simulate`, { action: 'incoming', from: '491702222222', message: 'hi' });
+    await run('chats.list', '/chats');
+    await run('chats.mark_read', '/chats/491702222222/read', { sessionId });
+    const group = await run('groups.create', '/groups', { subject: 'Walk', phoneNumbers: ['491703333333'] });
+    await run('groups.list', '/groups');
+    await run('groups.get', `/groups/${group.groupId}`);
+    await run('groups.update', `/groups/${group.groupId}`, { subject: 'Walked' });
+    await run('groups.update_participants', `/groups/${group.groupId}/participants`, {
+      action: 'add',
+      phoneNumbers: ['491704444444'],
+    });
+
+    await receiver.waitFor(1);
+    await run('webhooks.test', '/webhooks/test');
+    await run('webhooks.stats', '/webhooks/stats');
+    await run('webhooks.get_circuit_breaker', '/webhooks/circuit-breaker');
+    await run('webhooks.reset_circuit_breaker', '/webhooks/circuit-breaker/reset', {});
+    const { data } = await run('webhooks.list_deliveries', '/webhooks/deliveries');
+    await run('webhooks.get_delivery', `/webhooks/deliveries/${data[0].deliveryId}`);
+    await run('webhooks.replay', '/webhooks/replay', { deliveryIds: [data[0].deliveryId] });
+    const { webhookId } = await run('webhooks.endpoints.create', '/webhooks/endpoints', {
+      webhookUrl: receiver.url,
+      events: ['message.read'],
+    });
+    const endpoint = `/webhooks/endpoints/${webhookId}`;
+    await run('webhooks.endpoints.list', '/webhooks/endpoints');
+    await run('webhooks.endpoints.get', endpoint);
+    await run('webhooks.endpoints.update', endpoint, { maxInFlight: 2 });
+    await run('webhooks.endpoints.rotate_secret', `${endpoint}/secret/rotate`, { secret: 'walk' });
+    await run('webhooks.endpoints.test', `${endpoint}/test`);
+    await run('webhooks.endpoints.stats', `${endpoint}/stats`);
+    await run('webhooks.endpoints.get_circuit_breaker', `${endpoint}/circuit-breaker`);
+    await run('webhooks.endpoints.reset_circuit_breaker', `${endpoint}/circuit-breaker/reset`, {});
+    await run('webhooks.endpoints.delete', endpoint);
+    await run('webhooks.delete', '/webhooks');
+    await run('events.list', '/events');
+
+    await run('sessions.disconnect', `${pairedPath}/disconnect`, {});
+    await run('sessions.logout', `${pairedPath}/logout`, {});
+    await run('sessions.delete', pairedPath);
+    await run('auth.change_password', '/auth/password', {
+      currentPassword: 'correct horse battery',
+      newPassword: 'another long password',
+    });
+    const again = await server.call('POST', '/auth/login', { email: me.email, password: 'another long password' });
+    const logout = await callerOf(server.url, { authorization: `Bearer ${again.body.token}` })(
+      'POST',
+      '/auth/logout',
+      {},
+    );
+    assert.deepEqual(logout.body, { loggedOut: true });
+    succeeded.add('auth.logout');
+
+    assert.deepEqual(
+      operations.filter(({ id }) => !succeeded.has(id)).map(({ id }) => id),
+      [],
+      'every operation was called',
+    );
+  });
+});
+
+function assertProblem({ headers, body }: Answer, code: string): void {
+  assert.match(headers.get('content-type') ?? '', /^application\/problem\+json/);
+  assert.equal(body.code, code);
+  assert.equal(body.requestId, headers.get('x-request-id'));
+  for (const member of ['type', 'title', 'status', 'detail']) assert.ok(member in body, member);
+}
