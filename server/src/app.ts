@@ -31,6 +31,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
+const REQUEST_GRACE_MS = 5000;
 const DELIVERY_GRACE_MS = 5000;
 
 /** Builds the whole server, in order. The only place that knows all parts. */
@@ -109,7 +110,7 @@ export async function createApp(
     stop() {
       isStopping = true;
       stopping ??= (async () => {
-        await http.close();
+        await closeHttp(http, clock);
         await sessions.stop();
         await retention.stop();
         await engine.stop(DELIVERY_GRACE_MS);
@@ -120,6 +121,13 @@ export async function createApp(
       return stopping;
     },
   };
+}
+
+/** Lets requests finish, but not for ever: a client that never reads its answer must not keep the server up. */
+async function closeHttp(http: FastifyInstance, clock: Clock): Promise<void> {
+  const cancel = clock.after(REQUEST_GRACE_MS, () => http.server.closeAllConnections());
+  await http.close();
+  cancel();
 }
 
 async function answers({ reader }: Database): Promise<boolean> {

@@ -91,8 +91,9 @@ function asAppError(error: FastifyError): unknown {
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json');
   }
-  if (error instanceof SyntaxError && error.statusCode === 400)
+  if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || (error instanceof SyntaxError && error.statusCode === 400)) {
     return new AppError('invalid_json', undefined, { cause: error });
+  }
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new AppError('validation_failed', 'The request could not be read', { cause: error });
   }

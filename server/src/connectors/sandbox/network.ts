@@ -23,7 +23,7 @@ export class SandboxNetwork {
   readonly #online = new Map<string, Phone>();
   /** Numbers that have signed up: what is sent while they are away waits for them. */
   readonly #known = new Set<string>();
-  readonly #mailboxes = new Map<string, NetworkEvent[]>();
+  readonly #mailboxes = new Map<string, { readonly event: NetworkEvent; readonly arrived: () => void }[]>();
   readonly #groups = new Map<string, NetworkGroup>();
   /** Messages that arrived in this moment, by the number that is to learn it. */
   readonly #receipts = new Map<string, string[]>();
@@ -66,7 +66,7 @@ export class SandboxNetwork {
   async emptyMailbox(phone: Phone): Promise<void> {
     const waiting = this.#mailboxes.get(phone.number) ?? [];
     this.#mailboxes.delete(phone.number);
-    for (const event of waiting) await this.#hand(phone.number, event);
+    for (const { event, arrived } of waiting) await this.#hand(phone.number, event, arrived);
   }
 
   /** Takes a message and carries it to whom it concerns; the sender gets its receipt when it has arrived. */
@@ -77,13 +77,14 @@ export class SandboxNetwork {
   async #carryNow(from: string, { networkId, chat, text, replyTo }: OutgoingMessage, timestamp: number): Promise<void> {
     const recipients =
       chat.type === 'direct' ? [chat.id] : this.#membersOf(chat.id).filter((number) => number !== from);
-    const handed = recipients.map((number) => {
-      // A phone files a direct chat under the other side's number.
-      const filedUnder: NetworkChat = chat.type === 'direct' ? { type: 'direct', id: from } : chat;
-      return this.#hand(number, { type: 'message', networkId, chat: filedUnder, from, text, timestamp, replyTo });
-    });
-    const arrived = await Promise.all(handed);
-    if (arrived.every((did) => did)) this.#receipt(from, networkId);
+    // A phone files a direct chat under the other side's number.
+    const filedUnder: NetworkChat = chat.type === 'direct' ? { type: 'direct', id: from } : chat;
+    const event: NetworkEvent = { type: 'message', networkId, chat: filedUnder, from, text, timestamp, replyTo };
+    let missing = recipients.length;
+    const arrived = () => {
+      if (--missing === 0) this.#receipt(from, networkId);
+    };
+    await Promise.all(recipients.map((number) => this.#hand(number, event, arrived)));
   }
 
   /** Receipts of one phone that come in the same moment travel together. */
@@ -113,25 +114,28 @@ export class SandboxNetwork {
 
   /**
    * Hands an event to a number: now, later when it is away, or to nobody when it is a virtual contact.
-   * @returns whether it has arrived
+   * @param arrived called once it has got there
    */
-  async #hand(number: string, event: NetworkEvent): Promise<boolean> {
+  async #hand(number: string, event: NetworkEvent, arrived: () => void = () => {}): Promise<void> {
     const phone = this.#online.get(number);
     if (phone === undefined) {
-      if (!this.#known.has(number)) return true;
+      if (!this.#known.has(number)) {
+        arrived();
+        return;
+      }
       const waiting = this.#mailboxes.get(number);
-      if (waiting === undefined) this.#mailboxes.set(number, [event]);
-      else waiting.push(event);
-      return false;
+      if (waiting === undefined) this.#mailboxes.set(number, [{ event, arrived }]);
+      else waiting.push({ event, arrived });
+      return;
     }
     try {
       await phone.receive(event);
-      return true;
     } catch {
       // It could not store it. A network keeps what was not acknowledged and tries again.
       await new Promise<void>((resolve) => void this.#clock.after(RETRY_MS, resolve));
-      return this.#hand(number, event);
+      return this.#hand(number, event, arrived);
     }
+    arrived();
   }
 
   /** A group that a session knows from before a restart. */

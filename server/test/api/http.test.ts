@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { startServer, type TestServer } from '../support/server.ts';
+
+describe('HTTP', () => {
+  let server: TestServer;
+  let token: string;
+  before(async () => {
+    server = await startServer();
+    ({ token } = await server.account());
+  });
+  after(() => server.stop());
+
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}/api/v1/webhooks/set`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+  const codeOf = async (response: Response) => [response.status, (await response.json()).code];
+
+  it('answers what it cannot read with the status that says so', async () => {
+    assert.deepEqual(await codeOf(await post('{"a":')), [400, 'invalid_json']);
+    assert.deepEqual(await codeOf(await post('{"__proto__":{"x":1}}')), [400, 'invalid_json']);
+    assert.deepEqual(await codeOf(await post('{"constructor":{"prototype":{}}}')), [400, 'invalid_json']);
+    assert.deepEqual(await codeOf(await post('[]')), [400, 'validation_failed']);
+    assert.deepEqual(await codeOf(await post('"text"')), [400, 'validation_failed']);
+    assert.deepEqual(await codeOf(await post('null')), [400, 'validation_failed']);
+    assert.deepEqual(await codeOf(await post('')), [400, 'validation_failed']);
+    assert.deepEqual(await codeOf(await post('x=1', { 'content-type': 'application/x-www-form-urlencoded' })), [
+      415,
+      'unsupported_media_type',
+    ]);
+    assert.deepEqual(await codeOf(await post('{}', { 'content-type': 'text/plain' })), [415, 'unsupported_media_type']);
+    assert.deepEqual(await codeOf(await post(JSON.stringify({ x: 'y'.repeat(1024 * 1024) }))), [
+      413,
+      'payload_too_large',
+    ]);
+  });
+
+  it('answers unknown routes 404, and known ones 405 with the methods they have', async () => {
+    const unknown = await server.call('GET', '/nonsense');
+    assert.deepEqual([unknown.status, unknown.body.code], [404, 'route_not_found']);
+    const method = await server.call('PUT', '/webhooks/set');
+    assert.deepEqual(
+      [method.status, method.body.code, method.headers.get('allow')],
+      [405, 'method_not_allowed', 'POST'],
+    );
+  });
+
+  it('keeps the request id that a caller sends, and makes one where it is none', async () => {
+    const id = async (sent: string) =>
+      (await server.call('GET', '/nonsense', undefined, { 'x-request-id': sent })).headers.get('x-request-id');
+    assert.equal(await id('trace-1.2_3'), 'trace-1.2_3');
+    assert.match((await id('not an id!')) ?? '', /^req_/);
+  });
+
+  it('limits requests per credential and says how much is left', async () => {
+    const limited = await startServer({ env: { RATE_LIMIT: '3' } });
+    const { call } = await limited.account();
+    const answers = [
+      await call('GET', '/sessions'),
+      await call('GET', '/sessions'),
+      await call('GET', '/sessions'),
+      await call('GET', '/sessions'),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 429],
+    );
+    assert.equal(answers[0]?.headers.get('ratelimit-policy'), '"credential";q=3;w=60');
+    assert.match(answers[0]?.headers.get('ratelimit') ?? '', /^"credential";r=2;t=\d+$/);
+    assert.ok(Number(answers[3]?.headers.get('retry-after')) >= 1);
+    const other = await limited.account();
+    assert.equal((await other.call('GET', '/sessions')).status, 200);
+    await limited.stop();
+  });
+
+  it('tells nothing of its inside when something is broken', async () => {
+    const broken = await startServer();
+    const { call } = await broken.account();
+    await broken.app.services.database.commit(({ connection }) =>
+      connection.query('alter table sessions rename to gone', []),
+    );
+    const answer = await call('GET', '/sessions');
+    assert.equal(answer.status, 500);
+    assert.equal(answer.body.code, 'internal_error');
+    assert.doesNotMatch(JSON.stringify(answer.body), /gone|sessions|select|sqlite/i);
+    await broken.stop();
+  });
+
+  it('says that it is alive and ready, below the API and beside it', async () => {
+    for (const path of ['/health', '/ready', '/api/v1/health', '/api/v1/ready']) {
+      assert.equal((await fetch(server.url + path)).status, 200, path);
+    }
+  });
+
+  it('serves the OpenAPI document that is committed', async () => {
+    const served = await (await fetch(`${server.url}/openapi.json`)).json();
+    const committed = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
+    assert.deepEqual(served, committed);
+    assert.equal(served.openapi, '3.1.0');
+    assert.equal(Object.keys(served.webhooks).length, 8);
+  });
+
+  it('serves the reference from here alone', async () => {
+    const page = await fetch(`${server.url}/docs`);
+    const html = await page.text();
+    assert.equal(page.status, 200);
+    assert.doesNotMatch(html, /https?:\/\//);
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+    assert.ok(assets.length >= 4);
+    for (const path of assets) assert.equal((await fetch(server.url + path)).status, 200, path);
+    assert.equal((await fetch(`${server.url}/docs/assets/package.json`)).status, 404);
+    assert.match(await (await fetch(`${server.url}/docs/errors`)).text(), /id="idempotency_mismatch"/);
+  });
+});

@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { afterEach, it } from 'node:test';
+import { describeOnEachDatabase } from '../support/databases.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+
+describeOnEachDatabase('sessions and messages', (newHome, database) => {
+  const open: TestServer[] = [];
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.stop();
+  });
+  async function start(options: TestServerOptions = {}): Promise<TestServer> {
+    const server = await startServer({ database, ...options });
+    open.push(server);
+    return server;
+  }
+  async function connect(call: Call, phoneNumber?: string): Promise<string> {
+    const { body } = await call('POST', '/sessions', { ...(phoneNumber && { phoneNumber }) });
+    assert.equal((await call('POST', `/sessions/${body.sessionId}/connect`)).body.status, 'connected');
+    return body.sessionId;
+  }
+  const messageWith = (call: Call, messageId: string, status: string) =>
+    eventually(
+      () => call('GET', `/messages/${messageId}`),
+      ({ body }) => body.status === status,
+    );
+
+  it('a session links by QR or pairing code where that is wanted, and keeps its link', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
+    const path = `/sessions/${sessionId}`;
+    assert.equal((await call('GET', `${path}/qr`)).body.code, 'session_state');
+    assert.equal((await call('POST', `${path}/connect`)).body.status, 'awaiting_pairing');
+    const qr = await call('GET', `${path}/qr`);
+    assert.match(qr.body.qr, /^sandbox:/);
+    const png = await fetch(`${server.url}/api/v1${path}/qr`, {
+      headers: {
+        accept: 'image/png',
+        authorization: `Bearer ${(await server.call('POST', '/auth/login', { email: 'x@y.z', password: 'x' })).body.token ?? ''}`,
+      },
+    });
+    assert.equal(png.status, 401);
+    assert.match(
+      (await call('POST', `${path}/pairing-code`, { phoneNumber: '+49 170 9999999' })).body.code,
+      /^[0-9A-Z]{4}-[0-9A-Z]{4}$/,
+    );
+    await call('POST', `${path}/simulate`, { action: 'pair' });
+    const linked = await call('GET', path);
+    assert.deepEqual([linked.body.status, linked.body.phoneNumber], ['connected', '491709999999']);
+    await call('POST', `${path}/disconnect`);
+    assert.equal((await call('POST', `${path}/connect`)).body.status, 'connected', 'no new link is needed');
+    await call('POST', `${path}/logout`);
+    assert.equal((await call('POST', `${path}/connect`)).body.status, 'awaiting_pairing');
+    const history = await call('GET', `${path}/history`);
+    const statuses = history.body.data.map(({ status }: { status: string }) => status);
+    assert.ok(statuses.includes('logged_out') && statuses.includes('connected'));
+  });
+
+  it('the QR comes as a picture where that is asked for', async () => {
+    const server = await start();
+    const { call, token } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const png = await fetch(`${server.url}/api/v1/sessions/${sessionId}/qr`, {
+      headers: { accept: 'image/png', authorization: `Bearer ${token}` },
+    });
+    assert.equal(png.headers.get('content-type'), 'image/png');
+    assert.deepEqual([...new Uint8Array(await png.arrayBuffer()).slice(1, 4)], [...Buffer.from('PNG')]);
+  });
+
+  it('a number belongs to one connected session at a time', async () => {
+    const { call } = await (await start()).account();
+    await connect(call, '491701111111');
+    const { sessionId } = (await call('POST', '/sessions', { phoneNumber: '+49 (170) 111-1111' })).body;
+    const refused = await call('POST', `/sessions/${sessionId}/connect`);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'phone_number_in_use']);
+    assert.equal((await call('POST', '/sessions', { connector: 'pigeon' })).body.errors[0].field, 'connector');
+    assert.equal(
+      (await call('POST', '/sessions', { options: { pairing: 'yes' } })).body.errors[0].field,
+      'options.pairing',
+    );
+  });
+
+  it('sessions that were connected come back after a restart, without a new event, and others do not', async () => {
+    const home = await newHome();
+    const first = await startServer({ home, database });
+    const { call, token } = await first.account();
+    const [stays, ends] = [await connect(call, '491701111111'), await connect(call, '491702222222')];
+    await call('POST', `/sessions/${ends}/disconnect`);
+    await first.stop();
+    const second = await startServer({ home, database });
+    const again: Call = (method, path, body) => second.call(method, path, body, { authorization: `Bearer ${token}` });
+    assert.equal((await again('GET', `/sessions/${stays}`)).body.status, 'connected');
+    assert.equal((await again('GET', `/sessions/${ends}`)).body.status, 'disconnected');
+    const { body } = await again('GET', '/events?kinds=session.connected,session.disconnected');
+    assert.deepEqual(
+      body.data.map(({ event }: { event: string }) => event),
+      ['session.connected', 'session.connected', 'session.disconnected'],
+    );
+    await second.stop();
+    await home.remove();
+  });
+
+  it('one outage is one session.disconnected and one session.connected', async () => {
+    const { call } = await (await start()).account();
+    const sessionId = await connect(call);
+    await call('POST', `/sessions/${sessionId}/simulate`, {
+      action: 'disconnect',
+      reason: 'lost',
+      reconnectAfterMs: 50,
+    });
+    assert.equal(
+      (await call('POST', '/messages/send', { to: '491701234567', message: 'x' })).body.code,
+      'session_not_connected',
+    );
+    await eventually(
+      () => call('GET', `/sessions/${sessionId}`),
+      ({ body }) => body.status === 'connected',
+    );
+    const { body } = await call('GET', '/events');
+    assert.deepEqual(
+      body.data.map(({ event }: { event: string }) => event),
+      ['session.connected', 'session.disconnected', 'session.connected'],
+    );
+    assert.deepEqual([body.data[1].data.reason, body.data[1].data.willReconnect], ['lost', true]);
+  });
+
+  it('normalises numbers and refuses nonsense', async () => {
+    const { call } = await (await start()).account();
+    await connect(call);
+    const sent = await call('POST', '/messages/send', { to: '+49 170-123 45 67', message: 'hello' });
+    assert.equal(sent.status, 201);
+    assert.deepEqual(
+      [sent.body.to, sent.body.chatId, sent.body.status, sent.body.direction],
+      ['491701234567', '491701234567', 'sent', 'outgoing'],
+    );
+    for (const to of ['abc', '0', '123', '00491701234567', '49170123456789012345', '+', '١٢٣٤٥٦٧٨٩', "1' or '1'='1"]) {
+      const refused = await call('POST', '/messages/send', { to, message: 'x' });
+      assert.deepEqual([refused.status, refused.body.errors?.[0]?.field], [400, 'to'], to);
+    }
+  });
+
+  it('needs to know which session is meant only when there are several', async () => {
+    const { call } = await (await start()).account();
+    assert.equal(
+      (await call('POST', '/messages/send', { to: '491701234567', message: 'x' })).body.code,
+      'session_required',
+    );
+    const first = await connect(call);
+    assert.equal((await call('POST', '/messages/send', { to: '491701234567', message: 'x' })).status, 201);
+    await connect(call);
+    const unclear = await call('POST', '/messages/send', { to: '491701234567', message: 'x' });
+    assert.equal(unclear.body.errors[0].field, 'sessionId');
+    assert.equal(
+      (await call('POST', '/messages/send', { sessionId: first, to: '491701234567', message: 'x' })).status,
+      201,
+    );
+    await call('POST', `/sessions/${first}/disconnect`);
+    assert.equal(
+      (await call('POST', '/messages/send', { sessionId: first, to: '491701234567', message: 'x' })).body.code,
+      'session_not_connected',
+    );
+  });
+
+  it('messages reach the other session, and receipts come back', async () => {
+    const server = await start();
+    const [alice, bob] = [await server.account(), await server.account()];
+    await connect(alice.call, '491701111111');
+    await connect(bob.call, '491702222222');
+    const { body: sent } = await alice.call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
+    await messageWith(alice.call, sent.messageId, 'delivered');
+    const { body: chats } = await bob.call('GET', '/chats');
+    assert.deepEqual(
+      [chats.data[0].chatId, chats.data[0].unreadCount, chats.data[0].lastMessage.message],
+      ['491701111111', 1, 'hello'],
+    );
+    assert.deepEqual((await bob.call('POST', '/chats/491701111111/read', {})).body, {
+      chatId: '491701111111',
+      read: 1,
+    });
+    const read = await messageWith(alice.call, sent.messageId, 'read');
+    assert.deepEqual(
+      read.body.statusHistory.map(({ status }: { status: string }) => status),
+      ['queued', 'sent', 'delivered', 'read'],
+    );
+    assert.equal((await bob.call('GET', '/chats')).body.data[0].unreadCount, 0);
+    assert.equal((await bob.call('GET', `/messages/${sent.messageId}`)).status, 404);
+  });
+
+  it('a message to a session that is away waits for it, and arrives once', async () => {
+    const server = await start();
+    const [alice, bob] = [await server.account(), await server.account()];
+    await connect(alice.call, '491701111111');
+    const bobs = await connect(bob.call, '491702222222');
+    await bob.call('POST', `/sessions/${bobs}/disconnect`);
+    const { body: sent } = await alice.call('POST', '/messages/send', { to: '491702222222', message: 'are you there' });
+    assert.equal((await bob.call('GET', '/messages')).body.data.length, 0);
+    await bob.call('POST', `/sessions/${bobs}/connect`);
+    await messageWith(alice.call, sent.messageId, 'delivered');
+    assert.equal((await bob.call('GET', '/messages')).body.data.length, 1);
+  });
+
+  it('a status only moves forward, and a step that nobody confirmed is made up for', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const other = await server.account();
+    const sessionId = await connect(call, '491701111111');
+    const away = await connect(other.call, '491702222222');
+    await other.call('POST', `/sessions/${away}/disconnect`);
+    const { body: sent } = await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
+    const receipt = (status: string) =>
+      call('POST', `/sessions/${sessionId}/simulate`, { action: 'receipt', messageId: sent.messageId, status });
+    await receipt('read');
+    await receipt('delivered');
+    await receipt('failed');
+    assert.equal((await call('GET', `/messages/${sent.messageId}`)).body.status, 'read');
+    const { body } = await call('GET', '/events?kinds=message.sent,message.delivered,message.read');
+    assert.deepEqual(
+      body.data.map(({ event }: { event: string }) => event),
+      ['message.sent', 'message.delivered', 'message.read'],
+    );
+  });
+
+  it('lists messages by every filter, page by page', async () => {
+    const { call } = await (await start()).account();
+    const sessionId = await connect(call, '491701111111');
+    for (let n = 0; n < 7; n++)
+      await call('POST', '/messages/send', { to: n % 2 ? '491702222222' : '491703333333', message: `${n}` });
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491702222222', message: 'hi' });
+    const count = async (query: string) => (await call('GET', `/messages?${query}`)).body.data.length;
+    assert.equal(await count('direction=incoming'), 1);
+    assert.equal(await count('chatId=491702222222'), 4);
+    assert.equal(await count(`sessionId=${sessionId}&from=%2B491701111111`), 7);
+    assert.equal(await count(`after=${new Date(Date.now() + 60_000).toISOString()}`), 0);
+    assert.equal(await count(`before=${new Date(Date.now() + 60_000).toISOString()}`), 8);
+    assert.equal(await count('type=image'), 0);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await call('GET', `/messages?limit=3${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ message }: { message: string }) => message));
+      cursor = body.nextCursor;
+    } while (cursor !== null);
+    assert.deepEqual(seen, ['hi', '6', '5', '4', '3', '2', '1', '0']);
+    assert.equal((await call('GET', '/messages?limit=201')).status, 400);
+    assert.equal((await call('GET', '/messages?cursor=%00')).status, 400);
+  });
+
+  it('repeating a request with its idempotency key sends once, for 24 hours', async () => {
+    const clock = createFakeClock(Date.now());
+    const { call } = await (await start({ clock })).account();
+    await connect(call);
+    const send = (message: string, key = 'key-1') =>
+      call('POST', '/messages/send', { to: '491701234567', message }, { 'idempotency-key': key });
+    const [first, twin] = await Promise.all([send('once'), send('once')]);
+    const winner = first.status === 201 ? first : twin;
+    assert.deepEqual(
+      [first.status, twin.status].sort(),
+      winner === first && twin.status === 201 ? [201, 201] : [201, 409],
+    );
+    const repeated = await send('once');
+    assert.equal(repeated.status, 201);
+    assert.equal(repeated.headers.get('idempotency-replayed'), 'true');
+    assert.deepEqual(repeated.body, winner.body);
+    assert.deepEqual((await send('something else')).body.code, 'idempotency_mismatch');
+    const inBody = await call('POST', '/messages/send', {
+      message: 'once',
+      to: '491701234567',
+      idempotencyKey: 'key-1',
+    });
+    assert.equal(inBody.body.messageId, winner.body.messageId);
+    assert.equal((await call('GET', '/messages')).body.data.length, 1);
+    clock.set(clock.now() + 24 * 3_600_000 + 1000);
+    const { body: login } = await call('GET', '/messages');
+    assert.equal(login.code, 'unauthorized', 'the login has ended meanwhile');
+  });
+
+  it('groups: created, changed and told to every member, by those who may', async () => {
+    const server = await start();
+    const [alice, bob] = [await server.account(), await server.account()];
+    await connect(alice.call, '491701111111');
+    const bobs = await connect(bob.call, '491702222222');
+    const group = await alice.call('POST', '/groups', {
+      subject: 'Team',
+      phoneNumbers: ['491702222222', '+49 170 3333333'],
+    });
+    assert.equal(group.status, 201);
+    assert.deepEqual(group.body.participants.map(({ role }: { role: string }) => role).sort(), [
+      'member',
+      'member',
+      'owner',
+    ]);
+    const path = `/groups/${group.body.groupId}`;
+    const results = await alice.call('POST', `${path}/participants`, {
+      action: 'add',
+      phoneNumbers: ['491704444444', '491702222222'],
+    });
+    assert.deepEqual(
+      results.body.results.map(({ ok }: { ok: boolean }) => ok),
+      [true, false],
+    );
+    assert.equal(
+      (await alice.call('PATCH', path, { subject: 'The team', description: 'ours' })).body.description,
+      'ours',
+    );
+
+    const theirs = await eventually(
+      () => bob.call('GET', '/groups'),
+      ({ body }) => body.data[0]?.subject === 'The team',
+    );
+    assert.notEqual(theirs.body.data[0].groupId, group.body.groupId);
+    const bobsPath = `/groups/${theirs.body.data[0].groupId}`;
+    const refused = await bob.call('POST', `${bobsPath}/participants`, {
+      action: 'remove',
+      phoneNumbers: ['491701111111'],
+    });
+    assert.equal(refused.status, 403);
+    await alice.call('POST', '/messages/send', { to: group.body.groupId, message: 'hello all' });
+    const got = await eventually(
+      () => bob.call('GET', '/messages'),
+      ({ body }) => body.data.length === 1,
+    );
+    assert.equal(got.body.data[0].chatId, theirs.body.data[0].groupId);
+    const { body } = await bob.call('GET', '/events?kinds=group.created,group.updated');
+    assert.deepEqual(
+      body.data.map(({ data }: { data: { change?: { type: string } } }) => data.change?.type ?? 'created'),
+      ['created', 'participants', 'subject', 'description'],
+    );
+    await bob.call('DELETE', `/sessions/${bobs}`);
+    assert.equal((await bob.call('GET', '/messages')).body.data.length, 0);
+  });
+});
+
+async function eventually(ask: () => Promise<Answer>, isMet: (answer: Answer) => boolean): Promise<Answer> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const answer = await ask();
+    if (isMet(answer)) return answer;
+    if (Date.now() > deadline) assert.fail(`never came: ${JSON.stringify(answer.body)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
