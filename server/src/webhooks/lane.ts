@@ -52,8 +52,10 @@ export interface LaneDeps {
 }
 
 /** Deliveries kept in memory. Twice the largest number in flight: the next batch is read while this one goes out. */
-const BATCH = 256;
+const BATCH = 512;
 const SETTLE_RETRY_MS = 250;
+const GATHER_TURNS = 16;
+const GATHER_ENOUGH = 128;
 
 export class Lane {
   readonly webhookId: string;
@@ -273,6 +275,7 @@ export class Lane {
     if (this.#isSettling) return;
     this.#isSettling = true;
     while (this.#finished.length > 0) {
+      await this.#gather();
       const batch = this.#finished;
       this.#finished = [];
       try {
@@ -293,6 +296,13 @@ export class Lane {
     this.#isSettling = false;
     this.#advance();
     this.#checkIdle();
+  }
+
+  /** Under load the next outcomes are some turns of the event loop away: one transaction for all of them. */
+  async #gather(): Promise<void> {
+    for (let turn = 0; turn < GATHER_TURNS && this.#finished.length < GATHER_ENOUGH; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async #writeSettlements(batch: readonly Settlement[]): Promise<void> {

@@ -1,0 +1,267 @@
+import autocannon from 'autocannon';
+import {
+  apiOf,
+  countOf,
+  cpuMs,
+  fillQueue,
+  median,
+  newFolder,
+  onDatabase,
+  rateOf,
+  rssMb,
+  setUp,
+  startOwn,
+  startServer,
+} from './harness.ts';
+
+/** One line of the table. */
+export interface Figure {
+  readonly what: string;
+  readonly ours: string;
+  readonly beside: string;
+  readonly figure: string;
+  readonly goal: string;
+  readonly met: boolean;
+}
+
+const ROUNDS = 5;
+
+/** `POST /messages/send` at 50 connections beside a bare Fastify route, in turns. */
+export async function send(): Promise<Figure[]> {
+  const seconds = 4;
+  const bodies = Array.from({ length: 500 }, (_, n) =>
+    JSON.stringify({ to: String(491_707_000_000 + n), message: 'Hello there' }),
+  );
+  const load = async (url: string, path: string, headers: Record<string, string> = {}) => {
+    const requests = bodies.map((body) => ({
+      method: 'POST' as const,
+      path,
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    }));
+    const result = await autocannon({ url, connections: 50, duration: seconds, requests });
+    if (result.non2xx > 0 || result.errors > 0)
+      throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} errors`);
+    return result['2xx'] / result.duration;
+  };
+  const receiver = await startOwn('receiver.ts');
+  const [bare, ours]: number[][] = [[], []];
+  let answered = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const route = await startOwn('bareRoute.ts');
+    bare?.push(await load(route.url, '/send'));
+    await route.stop();
+    const server = await startServer(newFolder());
+    const { key, api } = await setUp(server, `${receiver.url}/hook`);
+    const before = await countOf(receiver);
+    const perSecond = await load(server.url, '/api/v1/messages/send', { authorization: `Bearer ${key}` });
+    ours?.push(perSecond);
+    answered = perSecond * seconds;
+    // Nothing is lost by being fast: every message that was answered 201 arrives at the receiver.
+    while ((await api('GET', '/webhooks/stats')).pending > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    const arrived = (await countOf(receiver)) - before;
+    if (arrived < answered * 0.999) throw new Error(`${arrived} arrived of ${answered}`);
+    await server.stop();
+  }
+  await receiver.stop();
+  return [
+    ratio(
+      'send: requests/s, 50 connections, FULL sync, one webhook',
+      ours ?? [],
+      'a bare Fastify route',
+      bare ?? [],
+      0.3,
+    ),
+  ];
+}
+
+/** Delivered webhooks per second beside a loop that signs and posts the same. */
+export async function deliver(): Promise<Figure[]> {
+  const events = 20_000;
+  const figures: Figure[] = [];
+  for (const inFlight of [8, 64]) {
+    const [bare, ours]: number[][] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      const first = await startOwn('receiver.ts');
+      const loop = await startOwn('bareLoop.ts', {
+        TARGET: first.url,
+        CONCURRENCY: String(inFlight),
+        TOTAL: String(events),
+      });
+      bare?.push(await rateOf(first, events * 0.1, events * 0.9));
+      await loop.stop();
+      await first.stop();
+      ours?.push((await drain(events, inFlight, events)).perSecond);
+    }
+    figures.push(
+      ratio(`deliver: webhooks/s, ${inFlight} in flight`, ours ?? [], 'a bare undici loop', bare ?? [], 0.6),
+    );
+  }
+  return figures;
+}
+
+/** The drain rate over the first 20,000 of many pending. */
+export async function backlog(): Promise<Figure[]> {
+  const [small, large] = [await drain(20_000, 64, 20_000), await drain(1_000_000, 64, 20_000)];
+  const share = large.perSecond / small.perSecond;
+  return [
+    {
+      what: 'backlog: webhooks/s with 1,000,000 pending',
+      ours: perSecond(large.perSecond),
+      beside: `with 20,000 pending: ${perSecond(small.perSecond)}`,
+      figure: share.toFixed(2),
+      goal: '≥ 0.90',
+      met: share >= 0.9,
+    },
+    {
+      what: 'backlog: memory meanwhile',
+      ours: `${large.rssMb.toFixed(0)} MB`,
+      beside: '',
+      figure: '',
+      goal: '< 400 MB',
+      met: large.rssMb < 400,
+    },
+  ];
+}
+
+/** Processor time of a server that holds 100,000 events behind an open breaker. */
+export async function held(): Promise<Figure[]> {
+  const receiver = await startOwn('receiver.ts', { STATUS: '410' });
+  const folder = newFolder();
+  let server = await startServer(folder, { BREAKER_OPEN_SECONDS: '900' });
+  await setUp(server, `${receiver.url}/hook`);
+  await server.stop();
+  fillQueue(folder, 100_000);
+  server = await startServer(folder, { BREAKER_OPEN_SECONDS: '900' });
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const before = cpuMs(server.pid);
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  const share = (cpuMs(server.pid) - before) / 10_000;
+  await server.stop();
+  await receiver.stop();
+  const figure = `${(share * 100).toFixed(1)} %`;
+  return [
+    {
+      what: 'held: processor with 100,000 events behind an open breaker',
+      ours: figure,
+      beside: '',
+      figure: '',
+      goal: '< 1 %',
+      met: share < 0.01,
+    },
+  ];
+}
+
+/** p99 from emitting to receiving for a healthy webhook, alone and beside 20 dead and 20 slow ones. */
+export async function fairness(): Promise<Figure[]> {
+  const [alone, beside] = [await healthyP99(0), await healthyP99(20)];
+  const times = beside / alone;
+  return [
+    {
+      what: 'fairness: p99 of a healthy webhook beside 20 dead and 20 slow ones',
+      ours: `${beside.toFixed(1)} ms`,
+      beside: `alone: ${alone.toFixed(1)} ms`,
+      figure: times.toFixed(2),
+      goal: '< 2.00',
+      met: times < 2,
+    },
+  ];
+}
+
+async function healthyP99(troubled: number): Promise<number> {
+  const { startTimedReceiver } = await import('./timedReceiver.ts');
+  const healthy = await startTimedReceiver();
+  const slow = await startOwn('receiver.ts', { DELAY_MS: '10000' });
+  const server = await startServer(newFolder());
+  const main = await setUp(server, healthy.url);
+  const others = [];
+  for (let n = 0; n < troubled; n++) {
+    others.push(
+      await setUp(server, 'http://127.0.0.1:9/hook', `dead${n}`),
+      await setUp(server, `${slow.url}/hook`, `slow${n}`),
+    );
+  }
+  const load = others.map(({ api }, n) =>
+    setInterval(
+      () => void api('POST', '/messages/send', { to: '491701111111', message: `${n}` }).catch(() => {}),
+      1000,
+    ),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  for (let n = 0; n < 500; n++) {
+    const to = String(491_707_000_000 + (n % 100));
+    const { messageId } = await main.api('POST', '/messages/send', { to, message: 'x' });
+    healthy.sent(messageId);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  for (const timer of load) clearInterval(timer);
+  const p99 = await healthy.p99();
+  await server.stop();
+  await slow.stop();
+  healthy.close();
+  return p99;
+}
+
+/** Time from starting the process to its address. */
+export async function startup(): Promise<Figure[]> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = await startServer(newFolder());
+    times.push(server.readyMs);
+    await apiOf(server.url)('GET', '/ready');
+    await server.stop();
+  }
+  const ms = median(times);
+  return [
+    {
+      what: 'startup: from npm start’s process to ready',
+      ours: `${ms.toFixed(0)} ms`,
+      beside: '',
+      figure: '',
+      goal: '< 1500 ms',
+      met: ms < 1500,
+    },
+  ];
+}
+
+async function drain(
+  events: number,
+  inFlight: number,
+  measured: number,
+): Promise<{ perSecond: number; rssMb: number }> {
+  const receiver = await startOwn('receiver.ts');
+  const folder = newFolder();
+  const first = await startServer(folder);
+  await setUp(first, `${receiver.url}/hook`);
+  await first.stop();
+  fillQueue(folder, events);
+  onDatabase(folder, `update webhooks set max_in_flight = ${inFlight}`);
+  const server = await startServer(folder);
+  const perSecond = await rateOf(receiver, measured * 0.1, measured * 0.9);
+  const memory = rssMb(server.pid);
+  await server.stop();
+  await receiver.stop();
+  return { perSecond, rssMb: memory };
+}
+
+function ratio(
+  what: string,
+  ours: readonly number[],
+  besideWhat: string,
+  beside: readonly number[],
+  goal: number,
+): Figure {
+  const share = median(ours) / median(beside);
+  return {
+    what,
+    ours: perSecond(median(ours)),
+    beside: `${besideWhat}: ${perSecond(median(beside))}`,
+    figure: share.toFixed(2),
+    goal: `≥ ${goal.toFixed(2)}`,
+    met: share >= goal,
+  };
+}
+
+function perSecond(value: number): string {
+  return `${Math.round(value).toLocaleString('en')}/s`;
+}

@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+
+/* Processes of a benchmark: everything listens on loopback, runs as a process of its own and is ended by pid. */
+
+const children = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** Ends everything that is still there. */
+export function cleanUp(): void {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  children.clear();
+  folders.clear();
+}
+
+export interface Running {
+  readonly url: string;
+  readonly pid: number;
+  /** Milliseconds from spawning it to its first line. */
+  readonly readyMs: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a script and waits for a line with its address. */
+async function start(script: string, env: Record<string, string>): Promise<Running> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [script], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      if (output.length > 100_000) return; // the log goes nowhere
+      output += chunk;
+      const found = /(http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.on('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
+  });
+  const readyMs = performance.now() - startedAt;
+  return {
+    url,
+    pid: child.pid ?? 0,
+    readyMs,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      children.delete(child);
+    },
+  };
+}
+
+const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** One of the scripts beside this file. */
+export const startOwn = (name: string, env: Record<string, string> = {}): Promise<Running> => start(own(name), env);
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** The product, with its default log level and no rate limit. */
+export const startServer = (dataDir: string, env: Record<string, string> = {}): Promise<Running> =>
+  start(own('../../server/src/main.ts'), { PORT: '0', DATA_DIR: dataDir, RATE_LIMIT: '0', ...env });
+
+/** What the answers that are used here hold. */
+interface Answers {
+  readonly token: string;
+  readonly key: string;
+  readonly sessionId: string;
+  readonly messageId: string;
+  readonly pending: number;
+}
+
+type Api = (method: string, path: string, body?: unknown) => Promise<Answers>;
+
+/** A way to call the API, with this credential. */
+export const apiOf =
+  (url: string, credential?: string): Api =>
+  async (method, path, body) => {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    return answer as Answers; // each call reads only the fields that its answer has
+  };
+
+/** An account with a key, a connected session and a webhook for `message.sent`. */
+export async function setUp(server: Running, webhookUrl: string, name = 'bench') {
+  const { token } = await apiOf(server.url)('POST', '/auth/register', {
+    email: `${name}@example.com`,
+    password: 'correct horse',
+  });
+  const { key } = await apiOf(server.url, token)('POST', '/api-keys/create', { name });
+  const api = apiOf(server.url, key);
+  const { sessionId } = await api('POST', '/sessions', {});
+  await api('POST', `/sessions/${sessionId}/connect`);
+  await api('POST', '/webhooks/set', { webhookUrl, events: ['message.sent'], secret: 'bench secret' });
+  return { api, key };
+}
+
+/** Fills the queue of the only webhook with events, straight in the database of a stopped server. */
+export function fillQueue(dataDir: string, events: number): void {
+  const db = new DatabaseSync(join(dataDir, 'switchboard.db'));
+  const webhook = db.prepare('select account_id, webhook_id from webhooks').get() as {
+    account_id: string;
+    webhook_id: string;
+  };
+  const id = (prefix: string, n: number) => `${prefix}_01${String(n).padStart(24, '0')}`;
+  const body = JSON.stringify({
+    event: 'message.sent',
+    data: { messageId: 'msg_0', to: '491701234567', status: 'sent', timestamp: new Date().toISOString() },
+  });
+  const event =
+    db.prepare(`insert into events (account_id, event_id, kind, conversation, message_id, body, is_test, created_at)
+    values (?, ?, 'message.sent', ?, null, ?, 0, ?)`);
+  const delivery =
+    db.prepare(`insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation, state,
+    due_at, attempts, steps, last_class, last_message, is_test, created_at, settled_at)
+    values (?, ?, ?, ?, 'message.sent', ?, 'pending', ?, 0, 0, null, null, 0, ?, null)`);
+  const now = Date.now() - events;
+  db.exec('pragma synchronous = off; begin');
+  for (let n = 0; n < events; n++) {
+    event.run(webhook.account_id, id('evt', n), `chat ${n % 1000}`, body, now + n);
+    delivery.run(
+      webhook.account_id,
+      id('dlv', n),
+      webhook.webhook_id,
+      id('evt', n),
+      `chat ${n % 1000}`,
+      now + n,
+      now + n,
+    );
+    if (n % 50_000 === 49_999) db.exec('commit; begin');
+  }
+  db.exec('commit; pragma wal_checkpoint(truncate)');
+  db.close();
+}
+
+/** Runs one statement on the database of a stopped server. */
+export function onDatabase(dataDir: string, statement: string): void {
+  const db = new DatabaseSync(join(dataDir, 'switchboard.db'));
+  db.exec(statement);
+  db.close();
+}
+
+/** What a receiver has counted: requests so far, and when each thousandth came. */
+export async function countOf(receiver: Running): Promise<number> {
+  return Number(await (await fetch(`${receiver.url}/count`)).text());
+}
+
+/** Requests per second at a receiver, from the time it has `from` of them until it has `to`. */
+export async function rateOf(receiver: Running, from: number, to: number): Promise<number> {
+  const at = async (wanted: number) => {
+    for (;;) {
+      const count = await countOf(receiver);
+      if (count >= wanted) return { count, at: performance.now() };
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const [first, last] = [await at(from), await at(to)];
+  return ((last.count - first.count) / (last.at - first.at)) * 1000;
+}
+
+/** Processor time that a process has used, in ms. Linux counts in ticks of 10 ms. */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Resident memory of a process, in MB. */
+export function rssMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,36 @@
+import { cpus } from 'node:os';
+import * as figures from './figures.ts';
+import { cleanUp } from './harness.ts';
+
+/*
+ * npm run bench [name…]
+ *
+ * Figures side by side with a bare limit, measured in turns in the same run: medians of five rounds. Absolute numbers
+ * say something about the machine, ratios about the product.
+ */
+const all = {
+  startup: figures.startup,
+  send: figures.send,
+  deliver: figures.deliver,
+  backlog: figures.backlog,
+  fairness: figures.fairness,
+  held: figures.held,
+};
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(all, name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no ${unknown.join(', ')}; there are ${Object.keys(all).join(', ')}\n`);
+  process.exit(1);
+}
+process.on('exit', cleanUp);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
+process.stdout.write(`${process.version}, ${cpus().length} × ${cpus()[0]?.model}, SQLite with synchronous=FULL\n\n`);
+for (const [name, measure] of Object.entries(all)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const { what, ours, beside, figure, goal, met } of await measure()) {
+    process.stdout.write(
+      `${met ? 'met   ' : 'missed'}  ${what}\n        ${[ours, beside, figure && `ratio ${figure}`, `goal ${goal}`].filter(Boolean).join('  ·  ')}\n`,
+    );
+  }
+}

@@ -1,0 +1,32 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A receiver in this process that tells how long messages took from the API's answer to their webhook. */
+export async function startTimedReceiver() {
+  const sentAt = new Map<string, number>();
+  const receivedAt = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      receivedAt.set(JSON.parse(Buffer.concat(chunks).toString()).data.messageId, performance.now());
+      response.writeHead(200).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    sent: (messageId: string) => sentAt.set(messageId, performance.now()),
+    /** Of the messages that were sent; waits until all have come. A webhook may be faster than the answer. */
+    async p99(): Promise<number> {
+      while ([...sentAt.keys()].some((id) => !receivedAt.has(id)))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      const took = [...sentAt].map(([id, at]) => Math.max(0.1, (receivedAt.get(id) ?? 0) - at)).sort((a, b) => a - b);
+      return took[Math.floor(took.length * 0.99)] ?? 0;
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
