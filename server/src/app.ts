@@ -17,6 +17,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { createDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
 import { createEngine } from './webhooks/engine.ts';
+import { createEventLog } from './webhooks/eventLog.ts';
 import { createFeed } from './webhooks/feed.ts';
 import { createRetention, type Retention } from './webhooks/retention.ts';
 import { createTargetPolicy } from './webhooks/target.ts';
@@ -49,7 +50,11 @@ export async function createApp(
   const tokens = createLoginTokens(await serverSecret(settings, database), clock);
   const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
 
-  const targets = createTargetPolicy({ host: settings.host, allowedCidrs: settings.webhookAllowedCidrs });
+  const targets = createTargetPolicy({
+    host: settings.host,
+    publicHost: settings.publicUrl?.hostname,
+    allowedCidrs: settings.webhookAllowedCidrs,
+  });
   const deliver = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
   const engine = createEngine({
     database,
@@ -59,6 +64,7 @@ export async function createApp(
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
+  const eventLog = createEventLog(database.reader);
   const feed = createFeed(clock);
   const emit = createEmit({ newId, clock, wake: engine.wake, announce: feed.announce });
   const retention = createRetention({
@@ -87,13 +93,23 @@ export async function createApp(
       address: createBuckets(settings.loginRateLimit * 10, clock),
     },
     sessions,
+    eventLog,
     feed,
     webhooks: { engine, deliver, targets },
   };
   let isStopping = false;
   const isReady = async () => !isStopping && (await answers(database));
   const invoke = createInvoke(services);
-  const http = await createServer({ authenticator, invoke, feed, reader: database.reader, newId, log, isReady });
+  const http = await createServer({
+    settings,
+    authenticator,
+    invoke,
+    feed,
+    eventLog,
+    newId,
+    log,
+    isReady,
+  });
 
   let stopping: Promise<void> | undefined;
   return {

@@ -39,7 +39,7 @@ export const settingsTable = {
     'DATABASE_URL',
     'URL',
     '',
-    'postgres://… for several nodes; empty for the embedded SQLite in DATA_DIR.',
+    'postgres://… instead of the embedded SQLite in DATA_DIR; one server per database.',
     databaseUrl,
   ),
   publicUrl: setting('PUBLIC_URL', 'URL', '', 'Address under which callers reach the server, for links.', optionalUrl),
@@ -69,6 +69,13 @@ export const settingsTable = {
     'on | off',
     'on',
     'Whether the deprecated credential forms X-API-Key and ?key= are taken.',
+    onOff,
+  ),
+  trustProxy: setting(
+    'TRUST_PROXY',
+    'on | off',
+    'off',
+    "Whether X-Forwarded-For tells the caller's address: on behind a proxy of yours, and only there.",
     onOff,
   ),
   rateLimit: setting(

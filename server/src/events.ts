@@ -18,6 +18,7 @@ const MessageStatusChange = Type.Object({
   sessionId: Type.Optional(SessionId),
   chatId: Type.Optional(ChatId),
   from: Type.Optional(Digits('Phone number of the sending session.')),
+  groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
   type: Type.Optional(MessageType),
   ...Test,
 });

@@ -13,8 +13,8 @@ export interface Allowance {
 export interface Buckets {
   /** Takes one from the bucket of `key`. */
   take(key: string): Allowance;
-  /** Looks without taking. */
-  peek(key: string): Allowance;
+  /** Gives one back that turned out not to count. */
+  giveBack(key: string): void;
 }
 
 interface Bucket {
@@ -61,10 +61,10 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
       if (allowed) bucket.tokens -= 1;
       return allowance(allowed, bucket.tokens);
     },
-    peek(key) {
-      if (perMinute === 0) return unlimited;
-      const { tokens } = fill(key);
-      return allowance(tokens >= 1, tokens);
+    giveBack(key) {
+      if (perMinute === 0) return;
+      const bucket = fill(key);
+      bucket.tokens = Math.min(perMinute, bucket.tokens + 1);
     },
   };
 }

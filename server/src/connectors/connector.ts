@@ -16,7 +16,7 @@ export interface Connector {
   /** Schema of a session's `options`. */
   readonly options: TObject;
   /** Sessions that were linked before, told once at start: a network knows who has signed up. */
-  remember?(phoneNumbers: readonly string[]): void;
+  remember?(linked: readonly { readonly sessionId: string; readonly phoneNumber: string }[]): void;
   /**
    * Starts a session's connection. Resolves when the attempt is under way; how it goes is told to `host.onEvent`.
    * @throws {AppError} what the caller of `connect` can act on, such as `phone_number_in_use`

@@ -121,7 +121,7 @@ export function createCommit(store: Store): GroupCommit {
       return;
     }
     // Wake-ups first: whoever gets its answer below finds everything already on its way.
-    for (const { actions } of done) for (const action of actions) action();
+    for (const { actions } of done) for (const action of actions) attempt(action);
     batch.forEach(({ settle }, index) => {
       const { outcome } = done[index] as Done;
       settle(outcome.ok ? outcome : { ok: false, error: asUnavailable(store.dialect, outcome.error) });
@@ -135,6 +135,17 @@ export function createCommit(store: Store): GroupCommit {
   }
 
   return { commit, stop };
+}
+
+/** What is to be done after a commit must not keep those who wait for it from their answer. */
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error; // a bug: it is to be seen, on its own
+    });
+  }
 }
 
 async function writeOnce(store: Store, batch: readonly Waiting[]): Promise<Done[]> {

@@ -29,6 +29,8 @@ export interface Dialect {
    * @param columns name → type
    */
   recordset(json: unknown, columns: Readonly<Record<string, 'text' | 'bigint'>>): RawBuilder<unknown>;
+  /** A JSON list of texts as a list to compare with by `in`. */
+  texts(json: unknown): RawBuilder<string>;
   /**
    * How a log of rows that several transactions append to is read so that nothing is passed over: `position` is the
    * column's default, `isSettled` holds for rows before which none can appear any more, `order` is their order.
@@ -93,6 +95,7 @@ const sqlite: Dialect = {
     const list = Object.keys(columns).map((name) => sql`value ->> ${sql.lit(`$.${name}`)} as ${sql.ref(name)}`);
     return sql`(select ${sql.join(list)} from json_each(${json})) as recordset`;
   },
+  texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order in which their ids were made.
   log: { position: '0', isSettled: sql<boolean>`1 = 1`, order: ['event_id'] },
   reclaim: 'pragma incremental_vacuum(1000)',
@@ -115,6 +118,7 @@ const postgres: Dialect = {
     const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
     return sql`json_to_recordset(${json}::json) as recordset(${sql.join(list)})`;
   },
+  texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
   // Writers commit in any order: a row counts once every transaction that began before its own has ended.
   log: {
     position: 'pg_current_xact_id()::text::bigint',

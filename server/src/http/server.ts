@@ -1,21 +1,23 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
-import type { Queryable } from '../db/dialect.ts';
+import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { type Log, redactUrl } from '../log.ts';
 import { operations } from '../operations/index.ts';
 import type { Invoke } from '../operations/operation.ts';
+import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import { addDocs } from './docs.ts';
 import { addRoutes } from './routes.ts';
 import { addStream } from './stream.ts';
 
 export interface HttpDeps {
+  readonly settings: Pick<Settings, 'trustProxy'>;
   readonly authenticator: Authenticator;
   readonly invoke: Invoke;
   readonly feed: Feed;
-  readonly reader: Queryable;
+  readonly eventLog: EventLog;
   readonly newId: NewId;
   readonly log: Log;
   /** Whether the server can do its work now; a load balancer asks. */
@@ -23,6 +25,8 @@ export interface HttpDeps {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
+/** To receive a whole request: a client that sends a byte now and then must not hold a connection for ever. */
+const REQUEST_TIMEOUT_MS = 60_000;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** The HTTP server with every route. It does not listen yet. */
@@ -31,6 +35,8 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   const app = Fastify({
     // The one line per operation is written by `invoke`; Fastify's own two per request say nothing more.
     logger: false,
+    trustProxy: deps.settings.trustProxy,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },

@@ -3,10 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Authenticator, presentedCredential } from '../auth/authenticate.ts';
 import { allows } from '../auth/permissions.ts';
-import type { Queryable } from '../db/dialect.ts';
 import { AppError } from '../errors.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
-import { isCursor, latestCursor, readEvents } from '../webhooks/eventLog.ts';
+import { type EventLog, isCursor } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import { API_PREFIX } from './routes.ts';
 
@@ -19,7 +18,7 @@ const BATCH = 100;
  */
 export function addStream(
   app: FastifyInstance,
-  deps: { readonly authenticator: Authenticator; readonly feed: Feed; readonly reader: Queryable },
+  deps: { readonly authenticator: Authenticator; readonly feed: Feed; readonly eventLog: EventLog },
 ): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
@@ -34,7 +33,7 @@ export function addStream(
     if (lastId !== undefined && (typeof lastId !== 'string' || !isCursor(lastId))) {
       throw new AppError('validation_failed', 'Last-Event-ID is not an id of this stream');
     }
-    const from = lastId ?? (await latestCursor(deps.reader, accountId));
+    const from = lastId ?? (await deps.eventLog.latest(accountId));
 
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
@@ -56,7 +55,7 @@ export function addStream(
 }
 
 async function follow(
-  { feed, reader }: { feed: Feed; reader: Queryable },
+  { feed, eventLog }: { feed: Feed; eventLog: EventLog },
   accountId: string,
   from: string | undefined,
   kinds: readonly string[] | undefined,
@@ -68,7 +67,7 @@ async function follow(
     const read = new AbortController();
     // Before reading, so that what comes between reading and waiting is not slept through.
     const news = feed.next(accountId, HEARTBEAT_MS, AbortSignal.any([signal, read.signal]));
-    const events = await readEvents(reader, accountId, cursor, kinds, BATCH).catch(() => []); // again at the next heartbeat
+    const events = await eventLog.read(accountId, cursor, kinds, BATCH).catch(() => []); // again at the next heartbeat
     for (const event of events) {
       cursor = event.cursor;
       await write(response, `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${event.body}\n\n`, signal);

@@ -6,6 +6,7 @@ import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import { parseTime } from './validate.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for the key.' });
 const Permissions = Type.Array(Type.String(), {
@@ -199,7 +200,7 @@ function checkPermissions({ caller }: Context, wanted: readonly string[]): void 
 
 function expiry({ clock }: Context, expiresAt: string | null): number | null {
   if (expiresAt === null) return null;
-  const at = Date.parse(expiresAt);
+  const at = parseTime('expiresAt', expiresAt);
   if (at <= clock.now()) throw invalidField('expiresAt', 'must be in the future');
   return at;
 }

@@ -46,7 +46,7 @@ export const register = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    requireBudget(ctx, email);
+    const giveBack = takeBudget(ctx, email); // asking which emails exist is limited like guessing passwords
     const row: AccountTable = {
       account_id: ctx.newId('acc'),
       email,
@@ -67,10 +67,8 @@ export const register = defineOperation({
         .executeTakeFirst();
       return numInsertedOrUpdatedRows === 1n ? undefined : ('email_taken' as const);
     });
-    if (outcome !== undefined) {
-      spendBudget(ctx, email); // asking which emails exist is limited like guessing passwords
-      throw new AppError(outcome);
-    }
+    if (outcome !== undefined) throw new AppError(outcome);
+    giveBack();
     return logIn(ctx, row);
   },
 });
@@ -93,17 +91,15 @@ export const login = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    requireBudget(ctx, email);
+    const giveBack = takeBudget(ctx, email);
     const row = await ctx.database.reader.kysely
       .selectFrom('accounts')
       .selectAll()
       .where('email', '=', email)
       .executeTakeFirst();
     const fits = await checkPassword(input.password, row?.password_hash);
-    if (row === undefined || !fits) {
-      spendBudget(ctx, email);
-      throw new AppError('invalid_credentials');
-    }
+    if (row === undefined || !fits) throw new AppError('invalid_credentials');
+    giveBack();
     return logIn(ctx, row);
   },
 });
@@ -173,11 +169,11 @@ export const changePassword = defineOperation({
   errors: ['validation_failed'],
   async run(ctx, input) {
     const account = await ownAccount(ctx);
-    requireBudget(ctx, account.email);
+    const giveBack = takeBudget(ctx, account.email);
     if (!(await checkPassword(input.currentPassword, account.password_hash))) {
-      spendBudget(ctx, account.email);
       throw invalidField('currentPassword', 'The current password is wrong');
     }
+    giveBack();
     const version = await raiseTokenVersion(ctx, await hashPassword(input.newPassword));
     return logIn(ctx, { ...account, token_version: version });
   },
@@ -217,15 +213,24 @@ async function raiseTokenVersion(ctx: Context, passwordHash?: string): Promise<n
   return token_version;
 }
 
-/** Only failures are counted: whoever knows the password is never locked out by being busy. */
-function requireBudget({ loginLimits, address }: PublicContext, email: string): void {
-  const tight = [loginLimits.account.peek(email), loginLimits.address.peek(address)].find(({ allowed }) => !allowed);
+/**
+ * Guessing is limited before the password is looked at, so that many guesses at a time gain nothing; a right one gives
+ * its share back. The tight limit is for one account from one address: a stranger cannot lock somebody out.
+ * @returns gives the share back
+ * @throws {AppError} `rate_limited`
+ */
+function takeBudget({ loginLimits, address }: PublicContext, email: string): () => void {
+  const shares = [
+    { buckets: loginLimits.account, key: `${email} ${address}` },
+    { buckets: loginLimits.address, key: address },
+    { buckets: loginLimits.address, key: email },
+  ];
+  const taken = shares.map(({ buckets, key }) => buckets.take(key));
+  const tight = taken.find(({ allowed }) => !allowed);
   if (tight !== undefined) {
     throw new AppError('rate_limited', 'Too many failed logins', { retryAfterSeconds: tight.resetSeconds });
   }
-}
-
-function spendBudget({ loginLimits, address }: PublicContext, email: string): void {
-  loginLimits.account.take(email);
-  loginLimits.address.take(address);
+  return () => {
+    for (const { buckets, key } of shares) buckets.giveBack(key);
+  };
 }

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
 import type { Engine } from '../webhooks/engine.ts';
+import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import type { TargetPolicy } from '../webhooks/target.ts';
 
@@ -26,6 +27,7 @@ export interface Services {
   readonly requestLimits: Buckets;
   readonly loginLimits: { readonly account: Buckets; readonly address: Buckets };
   readonly sessions: Sessions;
+  readonly eventLog: EventLog;
   /** Announces new events to those who follow the log. */
   readonly feed: Feed;
   readonly webhooks: { readonly engine: Engine; readonly deliver: Deliver; readonly targets: TargetPolicy };

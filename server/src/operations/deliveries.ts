@@ -9,6 +9,7 @@ import { redeliver } from '../webhooks/queue.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { phoneNumber } from './phoneNumbers.ts';
+import { parseTime } from './validate.ts';
 import { acceptedKinds, Class, Kind } from './webhookRecord.ts';
 
 const Time = Type.String({ format: 'date-time' });
@@ -90,8 +91,8 @@ export const listDeliveries = defineOperation({
     if (input.phoneNumber !== undefined) {
       select = select.where('d.conversation', 'like', `%/${phoneNumber('phoneNumber', input.phoneNumber)}`);
     }
-    if (input.after !== undefined) select = select.where('d.created_at', '>=', Date.parse(input.after));
-    if (input.before !== undefined) select = select.where('d.created_at', '<', Date.parse(input.before));
+    if (input.after !== undefined) select = select.where('d.created_at', '>=', parseTime('after', input.after));
+    if (input.before !== undefined) select = select.where('d.created_at', '<', parseTime('before', input.before));
     if (after !== undefined) select = select.where('d.delivery_id', '<', after);
     const found = await select.orderBy('d.delivery_id', 'desc').limit(rows).execute();
     return toPage(found, limit, ({ delivery_id }) => delivery_id, toDelivery);
@@ -230,8 +231,8 @@ async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after:
     .where('d.state', 'in', states)
     .where('d.delivery_id', '>', after);
   if (input.deliveryIds !== undefined) select = select.where('d.delivery_id', 'in', input.deliveryIds);
-  if (input.from !== undefined) select = select.where('d.created_at', '>=', Date.parse(input.from));
-  if (input.to !== undefined) select = select.where('d.created_at', '<', Date.parse(input.to));
+  if (input.from !== undefined) select = select.where('d.created_at', '>=', parseTime('from', input.from));
+  if (input.to !== undefined) select = select.where('d.created_at', '<', parseTime('to', input.to));
   if (input.kinds !== undefined) select = select.where('d.kind', 'in', acceptedKinds(input.kinds));
   if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
   const rows = await select.orderBy('d.delivery_id').limit(REPLAYED_AT_ONCE).execute();

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { invalidField } from '../errors.ts';
-import { isCursor, readEvents } from '../webhooks/eventLog.ts';
+import { isCursor } from '../webhooks/eventLog.ts';
 import { defineOperation } from './operation.ts';
 import { acceptedKinds, Kind } from './webhookRecord.ts';
 
@@ -66,7 +66,7 @@ export const listEvents = defineOperation({
         Math.max(0, until - ctx.clock.now()),
         AbortSignal.any([signal, news.signal]),
       );
-      const events = await readEvents(ctx.database.reader, ctx.accountId, after, wanted, limit);
+      const events = await ctx.eventLog.read(ctx.accountId, after, wanted, limit);
       if (events.length > 0 || ctx.clock.now() >= until || signal.aborted) {
         news.abort();
         return {

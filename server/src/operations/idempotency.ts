@@ -40,6 +40,9 @@ export function createIdempotency({
   newId: NewId;
   nodeId: string;
 }): Idempotency {
+  /** Keys that are being worked on in this process. */
+  const running = new Set<string>();
+
   async function once(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
     const { accountId, key } = request;
     if (key === '' || key.length > 255) {
@@ -47,14 +50,20 @@ export function createIdempotency({
     }
     const claim = await claimKey(accountId, key, hashRequest(request));
     if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
+    running.add(runningName(request));
     try {
       const output = await run(claim.resourceId);
       await database.commit((tx) => keepAnswer.run(tx, { accountId, key, answer: JSON.stringify(output) }));
       return { output, replayed: false };
     } catch (error) {
-      // What failed may be tried again under the same key.
-      await database.commit((tx) => dropKey.run(tx, { accountId, key })).catch(() => {});
+      // What was refused has done nothing, or has failed for good: the key is free for another try. Anything else may
+      // have happened or not, so the key and its id stay, and the next run goes on where this one broke off.
+      const isFinal =
+        error instanceof AppError && error.code !== 'storage_unavailable' && error.code !== 'shutting_down';
+      if (isFinal) await database.commit((tx) => dropKey.run(tx, { accountId, key })).catch(() => {});
       throw error;
+    } finally {
+      running.delete(runningName(request));
     }
   }
 
@@ -68,7 +77,8 @@ export function createIdempotency({
       if (known === undefined) throw new AppError('idempotency_in_flight');
       if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
       if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
-      const abandoned = known.owner !== nodeId && now - known.created_at > ABANDONED_MS;
+      const isMine = known.owner === nodeId;
+      const abandoned = isMine ? !running.has(runningName({ accountId, key })) : now - known.created_at > ABANDONED_MS;
       if (!abandoned) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
       await takeOver.run(tx, { accountId, key, owner: nodeId, now });
       return { resourceId: known.resource_id };
@@ -76,6 +86,10 @@ export function createIdempotency({
   }
 
   return { once };
+}
+
+function runningName({ accountId, key }: { accountId: string; key: string }): string {
+  return `${accountId} ${key}`;
 }
 
 function hashRequest({ operationId, input }: KeyedRequest): string {

@@ -7,6 +7,7 @@ import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
+import { parseTime } from './validate.ts';
 
 const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
 const Time = Type.String({ format: 'date-time' });
@@ -123,8 +124,8 @@ export const listMessages = defineOperation({
     if (input.direction !== undefined) select = select.where('direction', '=', input.direction);
     if (input.type !== undefined) select = select.where('type', '=', input.type);
     if (input.status !== undefined) select = select.where('status', '=', input.status);
-    if (input.after !== undefined) select = select.where('timestamp', '>=', Date.parse(input.after));
-    if (input.before !== undefined) select = select.where('timestamp', '<', Date.parse(input.before));
+    if (input.after !== undefined) select = select.where('timestamp', '>=', parseTime('after', input.after));
+    if (input.before !== undefined) select = select.where('timestamp', '<', parseTime('before', input.before));
     if (after !== undefined) select = select.where('message_id', '<', after);
     const found = await select.orderBy('message_id', 'desc').limit(rows).execute();
     return toPage(found, limit, ({ message_id }) => message_id, toMessage);

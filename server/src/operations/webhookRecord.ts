@@ -251,7 +251,10 @@ export async function changeWebhook(
     await storeBreaker(tx, webhookId, reset(breaker, 'new_url', now), breaker.generation);
     await dueNow(tx, webhookId, now);
   }
-  if (events !== undefined) {
+  const removed = (JSON.parse(present.events) as string[]).filter(
+    (kind) => events !== undefined && !events.includes(kind),
+  );
+  if (events !== undefined && removed.length > 0) {
     await cancelPending(tx, webhookId, events, 'The webhook no longer wants events of this kind', now);
   }
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));

@@ -6,7 +6,7 @@ import { query } from '../db/query.ts';
 import type { MessageTable, SessionTable } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
-import { mayFail, stepsBetween } from './messageStatus.ts';
+import { stepsBetween } from './messageStatus.ts';
 
 /** Which session something happened to. */
 export interface SessionRef {
@@ -221,8 +221,7 @@ export function createInbox({
     if (row === undefined || row.direction !== 'outgoing') return;
     const { account_id: accountId, message_id: messageId } = row;
     if (status === 'failed') {
-      if (mayFail(row.status))
-        await markFailed.run(tx, { accountId, messageId, error: error ?? 'failed', now: timestamp });
+      await markFailed.run(tx, { accountId, messageId, error: error ?? 'failed', now: timestamp });
       return;
     }
     const steps = stepsBetween(row.status, status);
@@ -244,7 +243,8 @@ export function createInbox({
     status: 'sent' | 'delivered' | 'read',
     timestamp: number,
   ): Promise<void> {
-    const data = { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type };
+    const group = chatId.startsWith('grp_') && { groupId: chatId };
+    const data = { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
     await emit(tx, { accountId, kind: `message.${status}`, data, conversation: `${sessionId}/${chatId}`, messageId });
   }
 
@@ -413,7 +413,9 @@ const markFailed = query((db, p: { accountId: string; messageId: string; error: 
     .updateTable('messages')
     .set({ status: 'failed', error: p.error, failed_at: p.now })
     .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId),
+    .where('message_id', '=', p.messageId)
+    // A status only moves forward: what has been delivered meanwhile did not fail.
+    .where('status', 'in', ['queued', 'scheduled', 'sent']),
 );
 
 interface Advance {

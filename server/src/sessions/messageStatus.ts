@@ -12,8 +12,3 @@ export function stepsBetween(current: string, target: Step): readonly Step[] {
   const done = STEPS.indexOf(current as Step);
   return STEPS.slice(done + 1, STEPS.indexOf(target) + 1);
 }
-
-/** Whether a message may still fail. */
-export function mayFail(current: string): boolean {
-  return current === 'queued' || current === 'scheduled' || current === 'sent';
-}

@@ -120,6 +120,7 @@ export function createSessions({
   const live = new Map<string, Live>();
   /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
   const sending = new Set<string>();
+  const turns = new Map<string, Promise<unknown>>();
   const soles = new LRUCache<string, { sole: Sole; until: number }>({ max: SOLES_KEPT });
   let isStopped = false;
   let cancelNoting = () => {};
@@ -128,12 +129,15 @@ export function createSessions({
     const { kysely } = database.reader;
     const numbers = await kysely
       .selectFrom('sessions')
-      .select(['connector', 'phone_number'])
+      .select(['connector', 'session_id', 'phone_number'])
       .where('phone_number', 'is not', null)
-      .where('status', '!=', 'logged_out')
+      // Linked is what has been connected; a number that was only wished for is nobody's.
+      .where('status', 'not in', ['created', 'logged_out', 'failed'])
+      .orderBy('session_id')
       .execute();
     for (const [name, rows] of Map.groupBy(numbers, ({ connector }) => connector)) {
-      byName.get(name)?.remember?.(rows.flatMap(({ phone_number }) => phone_number ?? []));
+      const linked = rows.map((row) => ({ sessionId: row.session_id, phoneNumber: row.phone_number ?? '' }));
+      byName.get(name)?.remember?.(linked);
     }
     scheduleNoting();
     const wanted = await kysely
@@ -144,7 +148,7 @@ export function createSessions({
       .execute();
     const waiting = wanted.values();
     const restore = async () => {
-      for (const row of waiting) if (!isStopped) await restoreOne(row);
+      for (const row of waiting) if (!isStopped) await inTurn(row.session_id, () => restoreOne(row));
     };
     await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restore));
   }
@@ -190,6 +194,17 @@ export function createSessions({
     });
   }
 
+  /** What changes a session's connection happens one after the other, or two of them would undo each other. */
+  function inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+    const mine = (turns.get(sessionId) ?? Promise.resolve()).then(work, work);
+    turns.set(sessionId, mine);
+    const leave = () => {
+      if (turns.get(sessionId) === mine) turns.delete(sessionId);
+    };
+    mine.then(leave, leave);
+    return mine;
+  }
+
   async function connect(session: SessionRef): Promise<void> {
     if (isStopped) throw new AppError('shutting_down');
     if (live.has(session.sessionId)) return;
@@ -221,7 +236,6 @@ export function createSessions({
       lastEventAt: undefined,
       notedAt: undefined,
     };
-    // Here before the connection is: two `connect` at a time open one.
     live.set(entry.sessionId, entry);
     try {
       entry.connection = await connector.open(hostOf(entry, row));
@@ -369,6 +383,7 @@ export function createSessions({
       edited_at: null,
       deleted_at: null,
     };
+    const wasSending = sending.has(messageId);
     sending.add(messageId);
     try {
       const isNew = await database.commit(async (tx) => {
@@ -377,7 +392,10 @@ export function createSessions({
         return true;
       }, sessionId);
       // The run before this one stored it and died before it could answer.
-      if (!isNew) return await findMessageRow(accountId, messageId);
+      if (!isNew) {
+        const stored = await findMessageRow(accountId, messageId);
+        if (stored.status !== 'queued' || wasSending) return stored;
+      }
       const timestamp = await handOver(entry.connection, row, chat);
       return { ...row, status: 'sent', timestamp, sent_at: timestamp };
     } finally {
@@ -426,6 +444,9 @@ export function createSessions({
         sending.add(row.message_id);
         try {
           await handOver(connection, row, await chatOf(entry, row.chat_id));
+        } catch (error) {
+          // One that cannot be sent must not hold up those behind it.
+          log.warn({ err: error, session: entry.sessionId, message: row.message_id }, 'a queued message was not sent');
         } finally {
           sending.delete(row.message_id);
         }
@@ -504,10 +525,10 @@ export function createSessions({
     connectors: byName,
     start,
     stop,
-    connect,
-    disconnect,
-    logout,
-    forget,
+    connect: (session) => inTurn(session.sessionId, () => connect(session)),
+    disconnect: (session) => inTurn(session.sessionId, () => disconnect(session)),
+    logout: (session) => inTurn(session.sessionId, () => logout(session)),
+    forget: (session) => inTurn(session.sessionId, () => forget(session)),
     sole,
     recount: (accountId) => soles.delete(accountId),
     isLive: (session) => owned(session) !== undefined,

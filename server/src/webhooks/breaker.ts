@@ -1,5 +1,5 @@
 import { type Outcome, type OutcomeClass, outcomeClasses } from './outcome.ts';
-import { jitter } from './retry.ts';
+import { DEFAULT_PAUSE_MS, jitter } from './retry.ts';
 
 /*
  * The circuit breaker of a webhook, as decisions without storage.
@@ -143,10 +143,15 @@ export function beginProbe(breaker: Breaker, now: number): Breaker {
   return breaker.state === 'open' ? enter(breaker, 'half_open', 'probe_due', now) : breaker;
 }
 
-/** any → closed, with a slow start: by a reset or a new URL. Resetting a closed breaker changes nothing. */
+/**
+ * any → closed, with a slow start: by a reset or a new URL. Resetting a breaker that is closed forgets its failures; a
+ * new URL starts afresh also then, so that what is still under way to the old one does not count against it.
+ */
 export function reset(breaker: Breaker, reason: 'reset' | 'new_url', now: number): Breaker {
-  if (breaker.state === 'closed') return { ...breaker, failures: 0, window: [], pausedUntil: null };
-  return close(breaker, reason, now);
+  if (breaker.state !== 'closed' || reason === 'new_url') return close(breaker, reason, now);
+  const isClean = breaker.failures === 0 && breaker.window.length === 0 && breaker.pausedUntil === null;
+  if (isClean) return breaker;
+  return { ...breaker, generation: breaker.generation + 1, failures: 0, window: [], pausedUntil: null };
 }
 
 /** open → half_open: a test delivery got through. */
@@ -166,8 +171,8 @@ export function onOutcome(
   if (generation !== breaker.generation) return breaker;
   switch (outcomeClasses[outcome.class].breaker) {
     case 'none':
-      return outcome.class === 'throttled' && outcome.retryAfterMs !== null
-        ? { ...breaker, pausedUntil: now + outcome.retryAfterMs }
+      return outcome.class === 'throttled'
+        ? { ...breaker, pausedUntil: now + (outcome.retryAfterMs ?? DEFAULT_PAUSE_MS) }
         : breaker;
     case 'success':
       return onSuccess(breaker, maxInFlight, now);

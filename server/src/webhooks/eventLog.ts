@@ -12,8 +12,27 @@ export interface LoggedEvent {
   readonly cursor: string;
 }
 
-/** The account's events after a cursor, oldest first; from the beginning without one. Tests are not in it. */
-export async function readEvents(
+/** The log of everything that was emitted, to be read by accounts. Tests are not in it. */
+export interface EventLog {
+  /** The account's events after a cursor, oldest first; from the beginning without one. */
+  read(
+    accountId: string,
+    after: string | undefined,
+    kinds: readonly string[] | undefined,
+    limit: number,
+  ): Promise<LoggedEvent[]>;
+  /** The cursor behind everything that is there now; undefined while there is nothing. */
+  latest(accountId: string): Promise<string | undefined>;
+}
+
+export function createEventLog(reader: Queryable): EventLog {
+  return {
+    read: (accountId, after, kinds, limit) => readEvents(reader, accountId, after, kinds, limit),
+    latest: (accountId) => latestCursor(reader, accountId),
+  };
+}
+
+async function readEvents(
   { kysely, dialect }: Queryable,
   accountId: string,
   after: string | undefined,
@@ -42,8 +61,7 @@ export async function readEvents(
   }));
 }
 
-/** The cursor behind everything that is there now; undefined while there is nothing. */
-export async function latestCursor({ kysely, dialect }: Queryable, accountId: string): Promise<string | undefined> {
+async function latestCursor({ kysely, dialect }: Queryable, accountId: string): Promise<string | undefined> {
   let select = kysely
     .selectFrom('events')
     .select(['event_id', 'position'])

@@ -51,8 +51,10 @@ export interface LaneDeps {
   idle(lane: Lane): void;
 }
 
-/** Deliveries kept in memory. Twice the largest number in flight: the next batch is read while this one goes out. */
+/** Deliveries kept in memory: twice the largest number in flight, so that the next are read while these go out. */
 const BATCH = 512;
+/** Deliveries of one conversation kept in memory; they go out one at a time, so more would only take room. */
+const CROWD = 16;
 const SETTLE_RETRY_MS = 250;
 const GATHER_TURNS = 16;
 const GATHER_ENOUGH = 128;
@@ -134,7 +136,8 @@ export class Lane {
   }
 
   #permit(): Permit {
-    if (this.#webhook === undefined) return { kind: 'go', limit: 0 };
+    // Removed, or switched off: what is pending stays where it is.
+    if (this.#webhook === undefined || !this.#webhook.isEnabled) return { kind: 'go', limit: 0 };
     return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.clock.now());
   }
 
@@ -167,9 +170,12 @@ export class Lane {
   }
 
   async #load(): Promise<void> {
-    this.#mustReload = false;
     const { database, clock } = this.#deps;
-    const found = await findWebhook(database.reader, this.webhookId);
+    this.#mustReload = false;
+    const found = await findWebhook(database.reader, this.webhookId).catch((error) => {
+      this.#mustReload = true;
+      throw error;
+    });
     this.#drop();
     this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, clock.now()) };
     this.#storedGeneration = found?.breaker.generation ?? 0;
@@ -178,7 +184,7 @@ export class Lane {
 
   async #fill(): Promise<void> {
     const webhook = this.#webhook;
-    if (webhook === undefined) {
+    if (webhook === undefined || !webhook.isEnabled) {
       this.#mayHaveMore = false;
       return;
     }
@@ -187,7 +193,9 @@ export class Lane {
     const allowed = this.#permit();
     this.#mayHaveMore = false;
     const wanted = this.#capacity(allowed) + this.#held.size;
-    const due = await readDue(database.reader, this.webhookId, now, wanted);
+    // A conversation that has enough waiting is left out, so that it does not fill the memory of the others.
+    const crowded = [...this.#conversations].filter(([, behind]) => behind.length >= CROWD).map(([name]) => name);
+    const due = await readDue(database.reader, this.webhookId, now, wanted, crowded);
     if (this.#mustReload || this.#isStopped) return;
     const fresh = due.filter(({ deliveryId }) => !this.#held.has(deliveryId));
     if (due.length === wanted) this.#mayHaveMore = true;
@@ -206,7 +214,10 @@ export class Lane {
       return;
     }
     const behind = this.#conversations.get(due.conversation);
-    if (behind !== undefined) behind.push(due);
+    if (behind !== undefined && behind.length >= CROWD) {
+      this.#held.delete(due.deliveryId);
+      this.#mayHaveMore = true;
+    } else if (behind !== undefined) behind.push(due);
     else {
       this.#conversations.set(due.conversation, []);
       this.#ready.push(due);
@@ -268,6 +279,8 @@ export class Lane {
     const next = behind?.shift();
     if (next !== undefined) this.#ready.push(next);
     else this.#conversations.delete(done.conversation);
+    // It may have been left out while it was crowded.
+    if (behind?.length === CROWD / 2) this.#mayHaveMore = true;
   }
 
   /** One transaction for everything that has finished; a failure keeps it and tries again. */

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
-import type { DeliveryState, WebhookTable } from '../db/schema.ts';
+import type { DeliveryState, Schema, WebhookTable } from '../db/schema.ts';
 import type { Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
 import { add, type Figures, noFigures } from './stats.ts';
@@ -67,9 +67,19 @@ export async function findWebhook(on: Queryable, webhookId: string): Promise<Web
   return row && toWebhook(row);
 }
 
-/** The due deliveries of a lane, in the order in which they are to start. */
-export async function readDue(on: Queryable, webhookId: string, now: number, limit: number): Promise<Due[]> {
-  const rows = await dueDeliveries.all(on, { webhookId, now, limit });
+/** The due deliveries of a lane, in the order in which they are to start, without those of some conversations. */
+export async function readDue(
+  on: Queryable,
+  webhookId: string,
+  now: number,
+  limit: number,
+  without: readonly string[] = [],
+): Promise<Due[]> {
+  const conversations = JSON.stringify(without);
+  const rows =
+    without.length === 0
+      ? await dueDeliveries.all(on, { webhookId, now, limit })
+      : await dueDeliveriesWithout.all(on, { webhookId, now, limit, conversations });
   return rows.map((row) => ({
     accountId: row.account_id,
     deliveryId: row.delivery_id,
@@ -94,8 +104,9 @@ export function readLanes(on: Queryable): Promise<{ webhook_id: string; due_at: 
 
 /** How many events wait behind the breaker, and since when the oldest one does. */
 export async function readHeld(on: Queryable, webhookId: string): Promise<{ count: number; oldestAt: number | null }> {
-  const row = await pendingOf.first(on, { webhookId });
-  return { count: row?.count ?? 0, oldestAt: row?.oldest_at ?? null };
+  const pending = await pendingCount.first(on, { webhookId });
+  const oldest = await oldestPending.first(on, { webhookId });
+  return { count: pending?.count ?? 0, oldestAt: oldest?.created_at ?? null };
 }
 
 /**
@@ -197,7 +208,13 @@ const webhookById = query((db, p: { webhookId: string }) =>
   db.selectFrom('webhooks').selectAll().where('webhook_id', '=', p.webhookId),
 );
 
-const dueDeliveries = query((db, p: { webhookId: string; now: number; limit: number }) =>
+interface DueRange {
+  webhookId: string;
+  now: number;
+  limit: number;
+}
+
+const selectDue = (db: Kysely<Schema>, p: DueRange) =>
   db
     .selectFrom('deliveries as d')
     .innerJoin('events as e', (join) =>
@@ -219,7 +236,12 @@ const dueDeliveries = query((db, p: { webhookId: string; now: number; limit: num
     .where('d.due_at', '<=', p.now)
     .orderBy('d.due_at')
     .orderBy('d.delivery_id')
-    .limit(p.limit),
+    .limit(p.limit);
+
+const dueDeliveries = query((db, p: DueRange) => selectDue(db, p));
+
+const dueDeliveriesWithout = query((db, p: DueRange & { conversations: string }, dialect) =>
+  selectDue(db, p).where('d.conversation', 'not in', dialect.texts(p.conversations)),
 );
 
 const nextDue = query((db, p: { webhookId: string; now: number }) =>
@@ -251,12 +273,24 @@ const lanes = query<object, { webhook_id: string; due_at: number }>(
     from lane where webhook_id is not null`,
 );
 
-const pendingOf = query((db, p: { webhookId: string }) =>
+// From the index of pending rows alone.
+const pendingCount = query((db, p: { webhookId: string }) =>
   db
     .selectFrom('deliveries')
-    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('created_at').as('oldest_at')])
+    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('webhook_id', '=', p.webhookId)
     .where('state', '=', sql.lit('pending' as const)),
+);
+
+const oldestPending = query((db, p: { webhookId: string }) =>
+  db
+    .selectFrom('deliveries')
+    .select('created_at')
+    .where('webhook_id', '=', p.webhookId)
+    .where('state', '=', sql.lit('pending' as const))
+    .orderBy('due_at')
+    .orderBy('delivery_id')
+    .limit(1),
 );
 
 const logAttempts = query<{ json: string }, unknown>(

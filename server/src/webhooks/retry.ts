@@ -23,14 +23,16 @@ export type Verdict =
 export function decide(outcome: Outcome, steps: number, isProbe: boolean, now: number, policy: RetryPolicy): Verdict {
   const { retry } = outcomeClasses[outcome.class];
   if (retry === 'none') return { state: 'delivered' };
+  // 429 says nothing against the delivery: it uses up no step, and goes out when the lane's pause is over.
+  if (outcome.class === 'throttled')
+    return { state: 'pending', dueAt: now + (outcome.retryAfterMs ?? DEFAULT_PAUSE_MS), steps };
   if (retry === 'held' || isProbe) return { state: 'pending', dueAt: now, steps };
-  // A receiver that says when it will be ready is taken at its word, which uses up no step either.
-  if (outcome.retryAfterMs !== null && (outcome.class === 'throttled' || outcome.class === 'server_error')) {
-    if (outcome.class === 'throttled') return { state: 'pending', dueAt: now + outcome.retryAfterMs, steps };
-    if (steps < policy.stepsMs.length) return { state: 'pending', dueAt: now + outcome.retryAfterMs, steps: steps + 1 };
-  }
   const step = policy.stepsMs[steps];
   if (step === undefined) return { state: 'failed' };
+  // A receiver that says when it will be ready again is taken at its word.
+  if (outcome.class === 'server_error' && outcome.retryAfterMs !== null) {
+    return { state: 'pending', dueAt: now + outcome.retryAfterMs, steps: steps + 1 };
+  }
   return { state: 'pending', dueAt: now + jitter(step, policy.random), steps: steps + 1 };
 }
 
@@ -39,6 +41,8 @@ export function jitter(durationMs: number, random: () => number): number {
   return Math.round(durationMs * (0.8 + 0.4 * random()));
 }
 
+/** How long a lane pauses after a 429 that does not say. */
+export const DEFAULT_PAUSE_MS = 30_000;
 const LEAST_RETRY_AFTER_MS = 1000;
 const MOST_RETRY_AFTER_MS = 60 * 60 * 1000;
 

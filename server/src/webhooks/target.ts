@@ -69,18 +69,26 @@ const loopback = [parseRange('127.0.0.0/8'), parseRange('::1/128')];
 
 /**
  * @param host address that the server listens on: one that only this machine can reach may also be its receivers'
+ * @param publicHost host under which callers reach the server through a proxy: strangers may then set webhooks, and
+ *   this machine is no longer theirs
  * @param allowedCidrs ranges that are opened all the same; the settings have checked them
  */
 export function createTargetPolicy({
   host,
+  publicHost = host,
   allowedCidrs,
 }: {
   host: string;
+  publicHost?: string | undefined;
   allowedCidrs: readonly string[];
 }): TargetPolicy {
-  const isLocal =
-    host === 'localhost' || (ipaddr.isValid(host) && loopback.some((range) => isWithin(ipaddr.parse(host), range)));
-  return { allowLoopback: isLocal, allowed: allowedCidrs.map(parseRange) };
+  return { allowLoopback: isLoopback(host) && isLoopback(publicHost), allowed: allowedCidrs.map(parseRange) };
+}
+
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (!ipaddr.isValid(bare)) return bare === 'localhost';
+  return loopback.some((range) => isWithin(ipaddr.parse(bare), range));
 }
 
 /** Vets a URL as far as that needs no name server. */

@@ -5,6 +5,7 @@ import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '.
 
 /** A phone that is online: it takes events, and answers when they are stored. */
 export interface Phone {
+  readonly sessionId: string;
   readonly number: string;
   receive(event: NetworkEvent): Promise<void>;
 }
@@ -21,8 +22,8 @@ const RETRY_MS = 500;
 export class SandboxNetwork {
   readonly #clock: Clock;
   readonly #online = new Map<string, Phone>();
-  /** Numbers that have signed up: what is sent while they are away waits for them. */
-  readonly #known = new Set<string>();
+  /** Numbers that have signed up, and by which session: what is sent while they are away waits for them alone. */
+  readonly #known = new Map<string, string>();
   readonly #mailboxes = new Map<string, { readonly event: NetworkEvent; readonly arrived: () => void }[]>();
   readonly #groups = new Map<string, NetworkGroup>();
   /** Messages that arrived in this moment, by the number that is to learn it. */
@@ -32,11 +33,15 @@ export class SandboxNetwork {
     this.#clock = clock;
   }
 
-  remember(numbers: readonly string[]): void {
-    for (const number of numbers) this.#known.add(number);
+  remember(linked: readonly { sessionId: string; phoneNumber: string }[]): void {
+    for (const { sessionId, phoneNumber } of linked) {
+      if (!this.#known.has(phoneNumber)) this.#known.set(phoneNumber, sessionId);
+    }
   }
 
-  forget(number: string): void {
+  /** The number is free again, if it was this session's. */
+  forget(number: string, sessionId: string): void {
+    if (this.#known.get(number) !== sessionId) return;
     this.#known.delete(number);
     this.#mailboxes.delete(number);
   }
@@ -51,11 +56,15 @@ export class SandboxNetwork {
 
   /** @throws {AppError} `phone_number_in_use` */
   join(phone: Phone): void {
-    if (this.#online.has(phone.number)) {
-      throw new AppError('phone_number_in_use', `Another connected session uses ${phone.number}`);
+    const owner = this.#known.get(phone.number) ?? phone.sessionId;
+    if (this.#online.has(phone.number) || owner !== phone.sessionId) {
+      throw new AppError(
+        'phone_number_in_use',
+        `${phone.number} belongs to another session until that is logged out or deleted`,
+      );
     }
     this.#online.set(phone.number, phone);
-    this.#known.add(phone.number);
+    this.#known.set(phone.number, phone.sessionId);
   }
 
   leave(phone: Phone): void {

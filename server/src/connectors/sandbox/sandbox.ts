@@ -38,14 +38,14 @@ export function createSandbox(clock: Clock): Connector {
       },
       { additionalProperties: false },
     ),
-    remember: (numbers) => network.remember(numbers),
+    remember: (linked) => network.remember(linked),
     async open(host) {
       const connection = new SandboxConnection(network, host);
       await connection.open();
       return connection;
     },
-    async forget({ phoneNumber }) {
-      if (phoneNumber !== null) network.forget(phoneNumber);
+    async forget({ sessionId, phoneNumber }) {
+      if (phoneNumber !== null) network.forget(phoneNumber, sessionId);
     },
   };
 }
@@ -63,6 +63,10 @@ class SandboxConnection implements Connection, Phone {
     this.#network = network;
     this.#host = host;
     this.#number = host.phoneNumber ?? '';
+  }
+
+  get sessionId(): string {
+    return this.#host.sessionId;
   }
 
   get number(): string {
@@ -253,7 +257,7 @@ class SandboxConnection implements Connection, Phone {
 
   async logout(): Promise<void> {
     await this.close();
-    this.#network.forget(this.#number);
+    this.#network.forget(this.#number, this.sessionId);
     await this.#host.store.clear();
   }
 

@@ -110,6 +110,7 @@ export const foundation: Migration = {
       attempts integer not null, steps integer not null, last_class text, last_message text, is_test integer not null,
       created_at bigint not null, settled_at bigint,
       primary key (account_id, delivery_id)) ${clustered}`,
+    `create index deliveries_event on deliveries (account_id, event_id)`,
     // The queue: what a lane reads, in order. A row leaves it when it is settled.
     `create index deliveries_due on deliveries (webhook_id, due_at, delivery_id) where state = 'pending'`,
 
