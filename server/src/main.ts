@@ -1,6 +1,6 @@
 import { createApp } from './app.ts';
 import { readSettings, SettingsError, settingsHelp } from './config.ts';
-import { DataDirInUseError } from './db/database.ts';
+import { DataInUseError } from './db/database.ts';
 import { NewerSchemaError } from './db/migrate.ts';
 import { version } from './version.ts';
 
@@ -37,7 +37,7 @@ async function run(): Promise<void> {
 
 /** What whoever starts the server can mend is said in words; anything else is a bug and shows where it is. */
 function explain(error: unknown): string {
-  if (error instanceof SettingsError || error instanceof DataDirInUseError || error instanceof NewerSchemaError)
+  if (error instanceof SettingsError || error instanceof DataInUseError || error instanceof NewerSchemaError)
     return error.message;
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE')

@@ -3,23 +3,25 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { systemClock } from '../src/clock.ts';
-import { DataDirInUseError, openDatabase } from '../src/db/database.ts';
+import { DataInUseError, openDatabase } from '../src/db/database.ts';
 import { databaseConformance } from './conformance/database.ts';
-import { describeOnEachDatabase, newHome } from './support/databases.ts';
+import { describeOnEachDatabase } from './support/databases.ts';
 import { startServer } from './support/server.ts';
 
 describeOnEachDatabase('the data layer', databaseConformance);
 
-describe('SQLite', () => {
-  it('belongs to one process: a second one on the same folder is told so', async () => {
-    const home = await newHome('sqlite');
+describeOnEachDatabase('a database', (newHome) => {
+  it('belongs to one process: a second one is told so', async () => {
+    const home = await newHome();
     const first = await openDatabase(home, systemClock);
-    await assert.rejects(openDatabase(home, systemClock), DataDirInUseError);
+    await assert.rejects(openDatabase(home, systemClock), DataInUseError);
     await first.close();
     await (await openDatabase(home, systemClock)).close();
     await home.remove();
   });
+});
 
+describe('SQLite', () => {
   it('keeps the secret that signs tokens from everybody else on the machine', async () => {
     const server = await startServer();
     assert.equal(statSync(`${server.home.dataDir}/jwt-secret`).mode & 0o777, 0o600);

@@ -22,8 +22,8 @@ export interface Connector {
    * @throws {AppError} what the caller of `connect` can act on, such as `phone_number_in_use`
    */
   open(host: SessionHost): Promise<Connection>;
-  /** The session is deleted: its number is free again. */
-  forget?(host: SessionHost): Promise<void>;
+  /** The session is logged out or deleted: its number is free again. */
+  forget?(linked: { readonly sessionId: string; readonly phoneNumber: string | null }): Promise<void>;
 }
 
 /** What a connector may know and tell of one session. */

@@ -13,17 +13,20 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Another process works on the data directory: two would deliver every event twice. */
-export class DataDirInUseError extends Error {
-  constructor(dataDir: string) {
-    super(`Another Switchboard is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`);
-    this.name = 'DataDirInUseError';
+/** Another process works on the same data: two would deliver every event twice. */
+export class DataInUseError extends Error {
+  constructor(where: string, setting: string) {
+    super(`Another Switchboard is running on ${where}. Stop it, or set ${setting} to something else.`);
+    this.name = 'DataInUseError';
   }
 }
 
+/** How long a predecessor that was killed may take to let go. */
+const CLAIM_PATIENCE_MS = 5000;
+
 /**
  * Opens the database that the settings name and brings its schema up to date.
- * @throws {DataDirInUseError} when SQLite's folder is taken
+ * @throws {DataInUseError} when another process has it
  * @throws {NewerSchemaError} when a newer Switchboard wrote it
  */
 export async function openDatabase(
@@ -34,6 +37,7 @@ export async function openDatabase(
   let store: Store | undefined;
   try {
     store = databaseUrl === '' ? openSqlite(join(dataDir, 'switchboard.db')) : openPostgres(databaseUrl);
+    await claim(store);
     await migrate(store, clock.now);
   } catch (error) {
     await store?.close();
@@ -53,6 +57,14 @@ export async function openDatabase(
   };
 }
 
+async function claim(store: Store): Promise<void> {
+  const givesUpAt = performance.now() + CLAIM_PATIENCE_MS;
+  while (!(await store.claim())) {
+    if (performance.now() > givesUpAt) throw new DataInUseError('this PostgreSQL database', 'DATABASE_URL');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** Holds an exclusive lock on the folder. The operating system lets go of it when the process ends, however it ends. */
 function lockFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -61,7 +73,7 @@ function lockFolder(dataDir: string): () => void {
     lock.exec('pragma journal_mode = delete; begin exclusive');
   } catch {
     lock.close();
-    throw new DataDirInUseError(dataDir);
+    throw new DataInUseError(dataDir, 'DATA_DIR');
   }
   return () => lock.close();
 }

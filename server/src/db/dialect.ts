@@ -82,6 +82,11 @@ export interface Store {
   /** How many transactions may be open at a time. */
   readonly writers: number;
   begin(): Promise<OpenTransaction>;
+  /**
+   * Claims the database for this process, until it is closed or the process ends.
+   * @returns whether nobody else has it
+   */
+  claim(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -180,6 +185,7 @@ export function openSqlite(file: string): Store {
       writing.exec('begin immediate');
       return { ...writer, commit: run('commit'), rollback };
     },
+    claim: async () => true, // its folder is locked
     async close() {
       reading.close();
       writing.close();
@@ -230,6 +236,7 @@ export function openPostgres(url: string, poolSize = 10): Store {
     connectionTimeoutMillis: 5000,
     types: { getTypeParser },
   });
+  const holders: pg.Client[] = [];
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   return {
@@ -256,7 +263,21 @@ export function openPostgres(url: string, poolSize = 10): Store {
       }
       return { ...queryable(postgres, connection), commit: () => end('commit'), rollback: () => end('rollback') };
     },
-    close: () => pool.end(),
+    async claim() {
+      const holder = new pg.Client({ connectionString: url });
+      // The claim falls with its connection. While there is one node only, nobody is there to take it meanwhile.
+      holder.on('error', () => {});
+      await holder.connect();
+      const { rows } = await holder.query<{ mine: boolean }>('select pg_try_advisory_lock(727275) as mine');
+      const isMine = rows[0]?.mine === true;
+      if (isMine) holders.push(holder);
+      else await holder.end();
+      return isMine;
+    },
+    async close() {
+      await Promise.all(holders.map((holder) => holder.end().catch(() => {})));
+      await pool.end();
+    },
   };
 }
 

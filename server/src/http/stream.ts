@@ -10,6 +10,8 @@ import type { Feed } from '../webhooks/feed.ts';
 import { API_PREFIX } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
+/** How long an event may stay unseen when its announcement was missed. */
+const POLL_MS = 1000;
 const BATCH = 100;
 
 /**
@@ -63,19 +65,22 @@ async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   let cursor = from;
+  let heardAt = performance.now();
   while (!signal.aborted) {
     const read = new AbortController();
     // Before reading, so that what comes between reading and waiting is not slept through.
-    const news = feed.next(accountId, HEARTBEAT_MS, AbortSignal.any([signal, read.signal]));
-    const events = await eventLog.read(accountId, cursor, kinds, BATCH).catch(() => []); // again at the next heartbeat
+    const news = feed.next(accountId, POLL_MS, AbortSignal.any([signal, read.signal]));
+    const events = await eventLog.read(accountId, cursor, kinds, BATCH).catch(() => []); // again with the next look
     for (const event of events) {
       cursor = event.cursor;
       await write(response, `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${event.body}\n\n`, signal);
     }
     if (events.length === BATCH) read.abort();
-    const waitedFrom = performance.now();
+    if (events.length > 0) heardAt = performance.now();
     await news;
-    if (performance.now() - waitedFrom >= HEARTBEAT_MS - 100) await write(response, ': heartbeat\n\n', signal);
+    if (performance.now() - heardAt < HEARTBEAT_MS) continue;
+    heardAt = performance.now();
+    await write(response, ': heartbeat\n\n', signal);
   }
 }
 

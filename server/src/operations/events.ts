@@ -6,6 +6,8 @@ import { defineOperation } from './operation.ts';
 import { acceptedKinds, Kind } from './webhookRecord.ts';
 
 const LONGEST_WAIT_SECONDS = 30;
+/** How long an event may stay unseen when its announcement was missed. */
+const POLL_MS = 1000;
 
 export const listEvents = defineOperation({
   id: 'events.list',
@@ -63,7 +65,7 @@ export const listEvents = defineOperation({
       const news = new AbortController();
       const next = ctx.feed.next(
         ctx.accountId,
-        Math.max(0, until - ctx.clock.now()),
+        Math.min(POLL_MS, Math.max(0, until - ctx.clock.now())),
         AbortSignal.any([signal, news.signal]),
       );
       const events = await ctx.eventLog.read(ctx.accountId, after, wanted, limit);

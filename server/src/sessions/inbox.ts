@@ -367,7 +367,8 @@ export function createInbox({
   }
 }
 
-function toSent(row: MessageTable): SentMessage {
+/** The row of an outgoing message as its events tell of it. */
+export function toSent(row: MessageTable): SentMessage {
   return {
     accountId: row.account_id,
     sessionId: row.session_id,

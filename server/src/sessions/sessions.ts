@@ -14,7 +14,7 @@ import { query } from '../db/query.ts';
 import type { MessageTable, SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type Inbox, type SentMessage, type SessionRef, touchChat } from './inbox.ts';
+import { type Inbox, type SessionRef, toSent, touchChat } from './inbox.ts';
 
 /** A text message to send. */
 export interface NewMessage {
@@ -310,17 +310,21 @@ export function createSessions({
       remove(entry);
       await entry.connection?.logout();
     }
+    await freeNumber(session);
     await storeOf(database, session.sessionId).clear();
     await inbox.end(session, 'logged_out', 'The account logged it out');
   }
 
   async function forget(session: SessionRef): Promise<void> {
+    await disconnect(session);
+    await freeNumber(session);
+  }
+
+  /** Tells the network that the session gives up its number. */
+  async function freeNumber(session: SessionRef): Promise<void> {
     const row = await findSession.first(database.reader, session);
     if (row === undefined) throw new AppError('not_found');
-    await disconnect(session);
-    const connector = byName.get(row.connector);
-    const entry = { ...session, phoneNumber: row.phone_number } as Live;
-    await connector?.forget?.(hostOf(entry, row));
+    await byName.get(row.connector)?.forget?.({ sessionId: row.session_id, phoneNumber: row.phone_number });
   }
 
   async function sole(accountId: string): Promise<Sole> {
@@ -405,15 +409,7 @@ export function createSessions({
 
   /** Gives a stored message to the network and stores what becomes of it. */
   async function handOver(connection: Connection, row: MessageTable, chat: NetworkChat): Promise<number> {
-    const message: SentMessage = {
-      accountId: row.account_id,
-      sessionId: row.session_id,
-      messageId: row.message_id,
-      chatId: row.chat_id,
-      from: row.from_number,
-      to: row.to_id,
-      type: row.type,
-    };
+    const message = toSent(row);
     const replyTo = row.reply_to === null ? null : await networkIdOf(row.account_id, row.reply_to);
     let taken: { timestamp: number };
     try {
@@ -445,7 +441,8 @@ export function createSessions({
         try {
           await handOver(connection, row, await chatOf(entry, row.chat_id));
         } catch (error) {
-          // One that cannot be sent must not hold up those behind it.
+          // One that cannot be sent must not hold up those behind it. `handOver` has stored why, unless its chat is gone.
+          if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
           log.warn({ err: error, session: entry.sessionId, message: row.message_id }, 'a queued message was not sent');
         } finally {
           sending.delete(row.message_id);

@@ -248,7 +248,11 @@ export class Lane {
     if (outcome.class === 'unknown_outcome') return;
 
     const now = clock.now();
-    const verdict = decide(outcome, due.steps, state === 'half_open', now, retry);
+    // What failed at a URL that has been replaced meanwhile says nothing about the new one: it goes there now.
+    const isMoved = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
+    const verdict = isMoved
+      ? ({ state: 'pending', dueAt: now, steps: due.steps } as const)
+      : decide(outcome, due.steps, state === 'half_open', now, retry);
     const { dueAt, steps } = verdict.state === 'pending' ? verdict : { dueAt: now, steps: due.steps };
     this.#finished.push({ due, outcome, startedAt, state: verdict.state, dueAt, steps });
     this.#countOutcome(outcome, generation, policy);

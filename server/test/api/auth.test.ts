@@ -1,200 +1,349 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { describeOnEachDatabase } from '../support/databases.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { callerOf, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { type Answer, bearer, type Call, startServer, type TestServer } from '../support/server.ts';
 
 const PASSWORD = 'correct horse battery';
+const SECRET = 'the secret of this test, which is long enough';
+const HOUR_MS = 3_600_000;
 
-describeOnEachDatabase('accounts, logins and keys', (newHome, database) => {
-  const open: TestServer[] = [];
-  afterEach(async () => {
-    for (const server of open.splice(0)) await server.stop();
+describeOnEachDatabase('accounts and logins', (_, database) => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database, env: { JWT_SECRET: SECRET, LOGIN_RATE_LIMIT: '0' } });
   });
-  async function start(options: TestServerOptions = {}): Promise<TestServer> {
-    const server = await startServer({ database, ...options });
-    open.push(server);
-    return server;
-  }
+  after(() => server.stop());
 
-  it('an email registers once, however it is written, and logs in with its password alone', async () => {
-    const { call } = await start();
-    const first = await call('POST', '/auth/register', { email: 'Me@Example.com', password: PASSWORD, name: 'Me' });
-    assert.equal(first.status, 201);
-    assert.equal(first.body.account.email, 'me@example.com');
-    assert.equal(first.body.tokenType, 'Bearer');
-    assert.equal(
-      (await call('POST', '/auth/register', { email: 'me@example.com', password: PASSWORD })).body.code,
-      'email_taken',
+  const register = (fields: object, call = server.call) => call('POST', '/auth/register', fields);
+  const login = (email: string, password: string, call = server.call) =>
+    call('POST', '/auth/login', { email, password });
+  const meBy = (token: string) => bearer(server.url, token)('GET', '/auth/me');
+
+  it('registering answers with the account and a token that works', async () => {
+    const answer = await register({ email: 'Me@Example.com', password: PASSWORD, name: 'Me' });
+    assert.equal(answer.status, 201);
+    const { token, tokenType, expiresAt, account } = answer.body;
+    assert.deepEqual([tokenType, account.email, account.name], ['Bearer', 'me@example.com', 'Me']);
+    assert.match(account.accountId, /^acc_/);
+    assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 12 * HOUR_MS) < 60_000);
+    const me = await meBy(token);
+    assert.deepEqual(me.body, { account, credential: { type: 'jwt', permissions: ['*'] } });
+    assert.doesNotMatch(JSON.stringify([answer.body, me.body]), /password|argon|hash/i);
+  });
+
+  it('an email registers once, in upper and lower case, also when two ask at the same moment', async () => {
+    assert.equal((await register({ email: 'once@example.com', password: PASSWORD })).status, 201);
+    const again = await register({ email: 'ONCE@Example.com', password: PASSWORD });
+    assert.deepEqual([again.status, again.body.code], [409, 'email_taken']);
+    const race = await Promise.all(
+      Array.from({ length: 4 }, () => register({ email: 'race@example.com', password: PASSWORD })),
     );
-    assert.equal((await call('POST', '/auth/login', { email: 'ME@example.com', password: PASSWORD })).status, 200);
-    const wrong = await call('POST', '/auth/login', { email: 'me@example.com', password: 'wrong' });
-    const unknown = await call('POST', '/auth/login', { email: 'you@example.com', password: 'wrong' });
-    assert.equal(wrong.status, 401);
-    const { requestId: _, ...problem } = wrong.body;
-    const { requestId: __, ...same } = unknown.body;
-    assert.deepEqual(problem, same);
+    assert.deepEqual(race.map(({ status }) => status).sort(), [201, 409, 409, 409]);
   });
 
-  it('failed logins are limited per account; another account of the same address still gets in', async () => {
-    const clock = createFakeClock();
-    const server = await start({ clock, env: { LOGIN_RATE_LIMIT: '3' } });
-    const [victim, other] = [await server.account(), await server.account()];
-    const login = (email: string, password: string) => server.call('POST', '/auth/login', { email, password });
-    for (let n = 0; n < 3; n++) assert.equal((await login(victim.email, 'wrong')).status, 401);
-    const limited = await login(victim.email, PASSWORD);
-    assert.equal(limited.status, 429);
-    assert.ok(Number(limited.headers.get('retry-after')) >= 1);
-    assert.equal((await login(other.email, PASSWORD)).status, 200);
-    await clock.advance(60_000);
-    assert.equal((await login(victim.email, PASSWORD)).status, 200);
+  it('registering names what is wrong with email, password and name', async () => {
+    const good = { email: 'good@example.com', password: PASSWORD };
+    const bad: [field: string, fields: object][] = [
+      ['email', { ...good, email: 'nobody' }],
+      ['email', { ...good, email: 'a b@example.com' }],
+      ['email', { ...good, email: 'a@b@c' }],
+      ['email', { ...good, email: `${'x'.repeat(250)}@y.z` }],
+      ['email', { ...good, email: 'nul\0@example.com' }],
+      ['email', { password: PASSWORD }],
+      ['password', { ...good, password: '7 chars' }],
+      ['password', { ...good, password: 'x'.repeat(257) }],
+      ['password', { email: good.email }],
+      ['name', { ...good, name: '' }],
+      ['name', { ...good, name: 'x'.repeat(101) }],
+      ['accountId', { ...good, accountId: 'acc_mine' }],
+    ];
+    for (const [field, fields] of bad) {
+      const { status, body } = await register(fields);
+      assert.deepEqual([status, body.errors?.[0]?.field], [400, field], JSON.stringify(fields));
+    }
+    assert.equal((await login(good.email, PASSWORD)).status, 401, 'none of it registered anybody');
   });
 
-  it('registration can be closed after the first account', async () => {
-    const { call } = await start({ env: { REGISTRATION: 'closed' } });
-    assert.equal(
-      (await call('POST', '/auth/register', { email: 'first@example.com', password: PASSWORD })).status,
-      201,
-    );
-    const second = await call('POST', '/auth/register', { email: 'second@example.com', password: PASSWORD });
-    assert.equal(second.body.code, 'registration_closed');
-  });
-
-  it('a login token ends after 12 hours, with a logout, and with a new password', async () => {
-    const clock = createFakeClock(Date.now());
-    const server = await start({ clock });
-    const { call, email } = await server.account();
-    assert.equal((await call('GET', '/auth/me')).body.credential.type, 'jwt');
-    const login = async (password: string) => {
-      const { body } = await server.call('POST', '/auth/login', { email, password });
-      return callerOf(server.url, { authorization: `Bearer ${body.token}` });
+  it('an unknown account and a wrong password get the same answer, after the same time', async () => {
+    await register({ email: 'known@example.com', password: PASSWORD });
+    const ask = async (email: string) => {
+      const startedAt = performance.now();
+      const answer = await login(email, 'wrong password');
+      return { answer, ms: performance.now() - startedAt };
     };
-    const second = await login(PASSWORD);
-    await second('POST', '/auth/logout', {});
-    assert.equal((await call('GET', '/auth/me')).status, 401);
-    assert.equal((await second('GET', '/auth/me')).status, 401);
-
-    const third = await login(PASSWORD);
-    const wrong = await third('POST', '/auth/password', {
-      currentPassword: 'wrong',
-      newPassword: 'a new long password',
-    });
-    assert.equal(wrong.body.errors[0].field, 'currentPassword');
-    const changed = await third('POST', '/auth/password', {
-      currentPassword: PASSWORD,
-      newPassword: 'a new long password',
-    });
-    assert.equal((await third('GET', '/auth/me')).status, 401);
-    const fourth = callerOf(server.url, { authorization: `Bearer ${changed.body.token}` });
-    assert.equal((await fourth('GET', '/auth/me')).status, 200);
-    clock.set(clock.now() + 12 * 3_600_000 + 1000);
-    assert.equal((await fourth('GET', '/auth/me')).status, 401);
+    const [wrong, unknown] = [await ask('known@example.com'), await ask('unknown@example.com')];
+    assert.equal(wrong.answer.status, 401);
+    assert.equal(wrong.answer.body.code, 'invalid_credentials');
+    const told = ({ answer: { status, body, headers } }: { answer: Answer }) => {
+      const { requestId: _, ...problem } = body;
+      return { status, problem, headers: [...headers.keys()] };
+    };
+    assert.deepEqual(told(wrong), told(unknown));
+    // Without a password to compare with it would be over at once, some 20 times faster.
+    const fastest = async (email: string) => {
+      const times: number[] = [];
+      for (let n = 0; n < 5; n++) times.push((await ask(email)).ms);
+      return Math.min(...times);
+    };
+    const [ofWrong, ofUnknown] = [await fastest('known@example.com'), await fastest('unknown@example.com')];
+    assert.ok(ofUnknown > ofWrong / 3, `${ofUnknown} ms for an unknown account, ${ofWrong} ms for a wrong password`);
   });
 
-  it('a token that is forged, unsigned or damaged is none', async () => {
-    const server = await start();
+  it('a login token is taken as Bearer and in no other form', async () => {
+    const { token } = await server.account();
+    for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
+      const answer = await server.call('GET', '/auth/me', undefined, { authorization: `${scheme} ${token}` });
+      assert.equal(answer.status, 200, scheme);
+    }
+    const { token: unused } = await server.account();
+    for (const value of [token, unused]) {
+      const what = value === token ? 'one that was just used as Bearer' : 'one that was never used';
+      const refused = [
+        await server.call('GET', '/auth/me', undefined, { authorization: value }),
+        await server.call('GET', '/auth/me', undefined, { authorization: `Basic ${value}` }),
+        await server.call('GET', '/auth/me', undefined, { 'x-api-key': value }),
+        await server.call('GET', `/auth/me?key=${value}`),
+      ];
+      assert.deepEqual(
+        refused.map(({ status }) => status),
+        [401, 401, 401, 401],
+        what,
+      );
+    }
+  });
+
+  it('a logout ends every token of the account, and leaves API keys and other accounts alone', async () => {
+    const [mine, other] = [await server.account(), await server.account()];
+    const second = (await login(mine.email, PASSWORD)).body.token;
+    const { key } = (await mine.call('POST', '/api-keys/create', { name: 'stays' })).body;
+    assert.deepEqual((await meBy(second)).status, 200);
+    const answer = await bearer(server.url, second)('POST', '/auth/logout');
+    assert.deepEqual([answer.status, answer.body], [200, { loggedOut: true }]);
+    assert.equal((await meBy(second)).status, 401);
+    assert.equal((await meBy(mine.token)).status, 401);
+    assert.equal((await meBy(key)).status, 200);
+    assert.equal((await meBy(other.token)).status, 200);
+    assert.equal((await meBy((await login(mine.email, PASSWORD)).body.token)).status, 200);
+  });
+
+  it('a new password ends the old one and the other tokens, and answers with a new token', async () => {
+    const { call, token, email } = await server.account();
+    const { key } = (await call('POST', '/api-keys/create', { name: 'stays' })).body;
+    const other = (await login(email, PASSWORD)).body.token;
+    const change = (currentPassword: string, newPassword: string) =>
+      call('POST', '/auth/password', { currentPassword, newPassword });
+    const wrong = await change('not this one', 'a new long password');
+    assert.deepEqual([wrong.status, wrong.body.errors[0].field], [400, 'currentPassword']);
+    const short = await change(PASSWORD, 'short');
+    assert.deepEqual([short.status, short.body.errors[0].field], [400, 'newPassword']);
+    assert.equal((await meBy(token)).status, 200, 'what was refused ends nothing');
+
+    const changed = await change(PASSWORD, 'a new long password');
+    assert.equal(changed.status, 200);
+    assert.equal((await meBy(token)).status, 401);
+    assert.equal((await meBy(other)).status, 401);
+    assert.equal((await meBy(changed.body.token)).status, 200);
+    assert.equal((await meBy(key)).status, 200);
+    assert.equal((await login(email, PASSWORD)).status, 401);
+    assert.equal((await login(email, 'a new long password')).status, 200);
+  });
+
+  it('a token that is forged, unsigned, damaged or of another make is none', async () => {
     const { accountId, token } = await server.account();
     const claims = { ver: 1 };
-    const forged = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'HS256' })
-      .setIssuer('switchboard')
-      .setSubject(accountId)
-      .setExpirationTime('1h')
-      .sign(new TextEncoder().encode('another secret that is long enough'));
-    const unsigned = new UnsecuredJWT(claims)
-      .setIssuer('switchboard')
-      .setSubject(accountId)
-      .setExpirationTime('1h')
-      .encode();
-    for (const bad of [forged, unsigned, `${token.slice(0, -3)}abc`, 'sb_nonsense', 'Bearer', '']) {
-      const answer = await callerOf(server.url, { authorization: `Bearer ${bad}` })('GET', '/auth/me');
-      assert.equal(answer.status, 401, bad);
+    const soon = () => new SignJWT(claims).setIssuer('switchboard').setSubject(accountId).setExpirationTime('1h');
+    const sign = (jwt: SignJWT, alg = 'HS256', secret = SECRET) =>
+      jwt.setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret));
+    assert.equal((await meBy(await sign(soon()))).status, 200, 'the same with our secret is a token');
+
+    const [head, payload = '', signature] = token.split('.');
+    const forOther = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    const swapped = Buffer.from(JSON.stringify({ ...forOther, sub: 'acc_somebody' })).toString('base64url');
+    const noneHead = Buffer.from('{"alg":"none"}').toString('base64url');
+    const bad: Record<string, string> = {
+      'another secret': await sign(soon(), 'HS256', 'another secret, which is long enough too'),
+      unsigned: new UnsecuredJWT(claims)
+        .setIssuer('switchboard')
+        .setSubject(accountId)
+        .setExpirationTime('1h')
+        .encode(),
+      'alg none with a signature': `${noneHead}.${payload}.${signature}`,
+      'another algorithm': await sign(soon(), 'HS512'),
+      'another issuer': await sign(soon().setIssuer('somebody')),
+      'an account that is none': await sign(soon().setSubject('acc_00000000000000000000000000')),
+      'no expiry': await sign(new SignJWT(claims).setIssuer('switchboard').setSubject(accountId)),
+      'an older version': await sign(
+        new SignJWT({ ver: 0 }).setIssuer('switchboard').setSubject(accountId).setExpirationTime('1h'),
+      ),
+      'a version that is no number': await sign(
+        new SignJWT({ ver: '1' }).setIssuer('switchboard').setSubject(accountId).setExpirationTime('1h'),
+      ),
+      expired: await sign(soon().setExpirationTime('-1s')),
+      'another subject under the same signature': `${head}.${swapped}.${signature}`,
+      'a damaged signature': `${token.slice(0, -5)}AAAAA`,
+      'no signature': `${head}.${payload}.`,
+      nonsense: 'nonsense',
+      'nonsense that looks like a key': 'sb_nonsense',
+    };
+    for (const [what, value] of Object.entries(bad)) {
+      const answer = await meBy(value);
+      assert.deepEqual([answer.status, answer.body.code], [401, 'unauthorized'], what);
     }
   });
+});
 
-  it('a key is shown once, works at once, and is nowhere in the database', async () => {
-    const home = await newHome();
-    const server = await startServer({ home, database });
+describeOnEachDatabase('logins as time goes by', (_, database) => {
+  const clock = createFakeClock();
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database, clock, env: { LOGIN_RATE_LIMIT: '3', TRUST_PROXY: 'on' } });
+  });
+  after(() => server.stop());
+
+  let addresses = 0;
+  /** A caller from an address of its own, as a proxy tells it. */
+  const newAddress = () => `203.0.113.${++addresses}`;
+  const from =
+    (address: string): Call =>
+    (method, path, body) =>
+      server.call(method, path, body, { 'x-forwarded-for': address });
+  const login = (call: Call, email: string, password: string) => call('POST', '/auth/login', { email, password });
+  async function newAccount(call: Call): Promise<string> {
+    const email = `time${++addresses}@example.com`;
+    const { status } = await call('POST', '/auth/register', { email, password: PASSWORD });
+    assert.equal(status, 201);
+    return email;
+  }
+  async function guess(call: Call, email: string, times: number): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let n = 0; n < times; n++) statuses.push((await login(call, email, 'wrong')).status);
+    return statuses;
+  }
+
+  it('a login token ends after 12 hours', async () => {
     const { call } = await server.account();
-    const created = await call('POST', '/api-keys/create', { name: 'mine' });
-    assert.equal(created.status, 201);
-    const { key, keyId, permissions, expiresAt } = created.body;
-    assert.match(key, /^sb_[0-9A-Z]{26}_[0-9A-Za-z]{38}$/);
-    assert.deepEqual(permissions, ['*']);
-    assert.equal(expiresAt, null);
-    const list = await call('GET', '/api-keys');
-    assert.equal(list.body.data[0].keyId, keyId);
-    assert.ok(key.startsWith(list.body.data[0].prefix));
-    assert.ok(!JSON.stringify(list.body).includes(key));
-    const byKey = callerOf(server.url, { authorization: `Bearer ${key}` });
-    const me = await byKey('GET', '/auth/me');
-    assert.deepEqual(me.body.credential, { type: 'api_key', keyId, permissions: ['*'] });
-    assert.equal((await byKey('POST', '/api-keys/create', { name: 'no' })).body.code, 'jwt_required');
-    await server.stop();
-    if (database === 'sqlite') {
-      for (const file of readdirSync(home.dataDir)) {
-        assert.ok(!readFileSync(join(home.dataDir, file)).includes(key), file);
-      }
-    }
-    const again = await startServer({ home, database });
-    const { body } = await callerOf(again.url, { authorization: `Bearer ${key}` })('GET', '/api-keys');
-    assert.ok(body.data[0].lastUsedAt !== null, 'its last use was recorded');
-    await again.stop();
-    await home.remove();
+    await clock.advance(60_000);
+    clock.set(clock.now() + 12 * HOUR_MS - 61_000);
+    assert.equal((await call('GET', '/auth/me')).status, 200, 'a second before');
+    clock.set(clock.now() + 1000);
+    assert.equal((await call('GET', '/auth/me')).status, 401, 'also when it was used a second ago');
   });
 
-  it('a key does what it may, and stops when it is rotated, revoked or over', async () => {
-    const clock = createFakeClock(Date.now());
-    const server = await start({ clock });
-    const { call } = await server.account();
-    const create = async (body: object) => (await call('POST', '/api-keys/create', { name: 'k', ...body })).body;
-    const as = (key: string) => callerOf(server.url, { authorization: `Bearer ${key}` });
-    const reader = await create({ permissions: ['sessions:*', 'messages:read'] });
-    assert.equal((await as(reader.key)('POST', '/sessions', {})).status, 201);
-    assert.equal((await as(reader.key)('GET', '/messages')).status, 200);
-    assert.equal((await as(reader.key)('POST', '/messages/send', { to: '491701234567', message: 'x' })).status, 403);
+  it('guesses at one account are limited, and Retry-After says when the next one is allowed', async () => {
+    const call = from(newAddress());
+    const email = await newAccount(call);
+    assert.deepEqual(await guess(call, email, 3), [401, 401, 401]);
+    const limited = await login(call, email, PASSWORD);
+    assert.deepEqual([limited.status, limited.body.code], [429, 'rate_limited']);
+    const seconds = Number(limited.headers.get('retry-after'));
+    assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
+    await clock.advance(seconds * 1000);
+    assert.equal((await login(call, email, PASSWORD)).status, 200);
+  });
 
-    const unknown = await call('POST', '/api-keys/create', {
-      name: 'k',
-      permissions: ['messages:read', 'messages:eat'],
-    });
-    assert.equal(unknown.body.errors[0].field, 'permissions.1');
-    assert.equal(
-      (await call('POST', '/api-keys/create', { name: 'k', expiresAt: '2020-01-01T00:00:00Z' })).body.errors[0].field,
-      'expiresAt',
+  it('guessing at the current password is limited in the same way', async () => {
+    const { call } = await server.account();
+    const change = (currentPassword: string) =>
+      call('POST', '/auth/password', { currentPassword, newPassword: PASSWORD });
+    for (let n = 0; n < 3; n++) assert.equal((await change('wrong')).status, 400);
+    assert.equal((await change(PASSWORD)).status, 429);
+  });
+
+  it('logins that succeed do not count', async () => {
+    const call = from(newAddress());
+    const email = await newAccount(call);
+    for (let n = 0; n < 8; n++) assert.equal((await login(call, email, PASSWORD)).status, 200);
+  });
+
+  it('many guesses at the same moment gain nothing', async () => {
+    const call = from(newAddress());
+    const email = await newAccount(call);
+    const statuses = (await Promise.all(Array.from({ length: 12 }, () => login(call, email, 'wrong')))).map(
+      ({ status }) => status,
     );
-
-    const rotated = await call('POST', `/api-keys/${reader.keyId}/rotate`, {});
-    assert.equal((await as(reader.key)('GET', '/messages')).status, 401);
-    assert.equal((await as(rotated.body.key)('GET', '/messages')).status, 200);
-    assert.equal((await call('DELETE', `/api-keys/${reader.keyId}`)).body.revoked, true);
-    assert.equal((await as(rotated.body.key)('GET', '/messages')).status, 401);
-
-    const short = await create({ expiresAt: new Date(clock.now() + 60_000).toISOString() });
-    assert.equal((await as(short.key)('GET', '/messages')).status, 200);
-    clock.set(clock.now() + 61_000);
-    assert.equal((await as(short.key)('GET', '/messages')).status, 401);
+    assert.equal(statuses.filter((status) => status === 401).length, 3);
   });
 
-  it('the legacy forms of a credential work, say that they are deprecated, and can be switched off', async () => {
-    const server = await start();
-    const { call } = await server.account();
-    const { key } = (await call('POST', '/api-keys/create', { name: 'legacy' })).body;
-    const byHeader = await server.call('GET', '/sessions', undefined, { 'x-api-key': key });
-    const byQuery = await server.call('GET', `/sessions?key=${key}`);
-    for (const answer of [byHeader, byQuery]) {
-      assert.equal(answer.status, 200);
-      assert.match(answer.headers.get('deprecation') ?? '', /^@\d+$/);
-      assert.match(answer.headers.get('link') ?? '', /rel="deprecation"/);
+  it('another account of the same address still gets in, until the address has guessed ten times as much', async () => {
+    const call = from(newAddress());
+    const victims: string[] = [];
+    for (let n = 0; n < 10; n++) victims.push(await newAccount(call));
+    const mine = await newAccount(call);
+    for (const victim of victims) {
+      assert.equal((await login(call, mine, PASSWORD)).status, 200);
+      assert.deepEqual(await guess(call, victim, 3), [401, 401, 401]);
     }
-    assert.equal((await call('GET', '/sessions')).headers.get('deprecation'), null);
-    const strict = await start({ env: { QUERY_KEY_AUTH: 'off' } });
-    const own = await strict.account();
-    const { key: other } = (await own.call('POST', '/api-keys/create', { name: 'x' })).body;
-    assert.equal((await strict.call('GET', '/sessions', undefined, { 'x-api-key': other })).status, 401);
-    assert.equal((await strict.call('GET', `/sessions?key=${other}`)).status, 401);
+    assert.equal((await login(call, mine, PASSWORD)).status, 429);
+    assert.equal((await login(from(newAddress()), mine, PASSWORD)).status, 200, 'from elsewhere it is nothing');
+  });
+
+  it('a stranger who guesses, and goes on when refused, does not lock the owner out', async () => {
+    const [owner, stranger] = [from(newAddress()), from(newAddress())];
+    const email = await newAccount(owner);
+    const statuses = await guess(stranger, email, 60);
+    assert.deepEqual(statuses.slice(0, 4), [401, 401, 401, 429]);
+    assert.equal((await login(owner, email, PASSWORD)).status, 200);
+  });
+
+  it('attempts that are refused cost a neighbour of the same address nothing', async () => {
+    const call = from(newAddress());
+    const [guessed, mine] = [await newAccount(call), await newAccount(call)];
+    await guess(call, guessed, 60);
+    assert.equal((await login(call, mine, PASSWORD)).status, 200);
+  });
+
+  it('a caller cannot make up addresses behind the proxy: only what the proxy itself adds counts', async () => {
+    const real = newAddress();
+    const email = await newAccount(from(real));
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n++) statuses.push((await login(from(`198.51.100.${n}, ${real}`), email, 'wrong')).status);
+    assert.deepEqual(statuses, [401, 401, 401, 429]);
+  });
+
+  it('without a proxy X-Forwarded-For is not believed', async () => {
+    const direct = await startServer({ database, env: { LOGIN_RATE_LIMIT: '3' } });
+    try {
+      const statuses: number[] = [];
+      for (let n = 0; n < 4; n++) {
+        const headers = { 'x-forwarded-for': newAddress() };
+        const fields = { email: 'x@example.com', password: 'wrong' };
+        statuses.push((await direct.call('POST', '/auth/login', fields, headers)).status);
+      }
+      assert.deepEqual(statuses, [401, 401, 401, 429]);
+    } finally {
+      await direct.stop();
+    }
+  });
+
+  it('asking which emails are registered is limited too', async () => {
+    const call = from(newAddress());
+    const email = await newAccount(call);
+    const ask = async () => (await call('POST', '/auth/register', { email, password: PASSWORD })).status;
+    assert.deepEqual([await ask(), await ask(), await ask(), await ask()], [409, 409, 409, 429]);
+  });
+});
+
+describeOnEachDatabase('registration that is closed', (newHome, database) => {
+  it('takes the first account and nobody after it, also after a restart', async () => {
+    const home = await newHome();
+    const options = { database, home, env: { REGISTRATION: 'closed' } };
+    const first = await startServer(options);
+    const race = await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        first.call('POST', '/auth/register', { email: `${name}@example.com`, password: PASSWORD }),
+      ),
+    );
+    assert.deepEqual(race.map(({ status }) => status).sort(), [201, 403, 403]);
+    const { email } = race.find(({ status }) => status === 201)?.body.account ?? {};
+    await first.stop();
+
+    const second = await startServer(options);
+    const refused = await second.call('POST', '/auth/register', { email: 'd@example.com', password: PASSWORD });
+    assert.deepEqual([refused.status, refused.body.code], [403, 'registration_closed']);
+    assert.equal((await second.call('POST', '/auth/login', { email, password: PASSWORD })).status, 200);
+    await second.stop();
+    await home.remove();
   });
 });

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { type App, createApp } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
+import type { EventKind } from '../../src/events.ts';
 import { type DatabaseName, type Home, newHome } from './databases.ts';
 
 /** An answer of the API. `body` is whatever JSON came; the tests say what they expect of it. */
@@ -62,13 +64,89 @@ export async function startServer({
       const email = `user${++accounts}@example.com`;
       const { body } = await call('POST', '/auth/register', { email, password: 'correct horse battery' });
       const { token, account } = body;
-      return { token, accountId: account.accountId, email, call: callerOf(url, { authorization: `Bearer ${token}` }) };
+      return { token, accountId: account.accountId, email, call: bearer(url, token) };
     },
     async stop() {
       await app.stop();
       if (home === undefined) await ownHome.remove();
     },
   };
+}
+
+/** A way to call a server with a login token or an API key. */
+export const bearer = (url: string, credential: string): Call =>
+  callerOf(url, { authorization: `Bearer ${credential}` });
+
+let numbers = 0;
+
+/** A phone number that no other test uses. */
+export const newNumber = (): string => `49170${1_000_000 + ++numbers}`;
+
+/** Creates a session and connects it; on a number of its own unless one is given. @returns its id */
+export async function connectSession(call: Call, phoneNumber = newNumber(), more: object = {}): Promise<string> {
+  const { body } = await call('POST', '/sessions', { phoneNumber, ...more });
+  const connected = await call('POST', `/sessions/${body.sessionId}/connect`);
+  assert.equal(connected.body.status, 'connected', JSON.stringify(connected.body));
+  return body.sessionId;
+}
+
+/**
+ * Waits for an event of the account, by the long poll of its log: when it is there, so is the change it tells of.
+ * @returns its `data`
+ */
+export async function eventOf(
+  call: Call,
+  kind: EventKind,
+  fits: (data: Answer['body']) => boolean = () => true,
+): Promise<Answer['body']> {
+  const read = async () => {
+    for (let after = ''; ; ) {
+      const { body } = await call('GET', `/events?kinds=${kind}&wait=30&limit=200${after && `&after=${after}`}`);
+      const found = body.data.find(({ data }: { data: unknown }) => fits(data));
+      if (found !== undefined) return found.data;
+      after = body.nextCursor ?? '';
+    }
+  };
+  return inTime(read(), `no ${kind} that fits`);
+}
+
+/** Asks until the answer is as it is to be: for what happens behind the scenes and is no event. */
+export async function eventually(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
+  let isOver = false;
+  const asking = async () => {
+    for (;;) {
+      const answer = await ask();
+      if (fits(answer) || isOver) return answer;
+    }
+  };
+  return inTime(asking(), 'the answer never fitted').finally(() => {
+    isOver = true;
+  });
+}
+
+/** Real time, also under a fake clock: a test that waits in vain is to say so. */
+async function inTime<T>(waiting: Promise<T>, complaint: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${complaint}, within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  return Promise.race([waiting, late]).finally(() => clearTimeout(timer));
+}
+const PATIENCE_MS = 10_000;
+
+/** Reads a list to its end, page by page. @returns the entries of each page */
+export async function pagesOf(call: Call, path: string, limit: number): Promise<Answer['body'][][]> {
+  const pages: Answer['body'][][] = [];
+  let cursor: string | null = '';
+  do {
+    const query: string = `${path.includes('?') ? '&' : '?'}limit=${limit}${cursor && `&cursor=${cursor}`}`;
+    const { status, body } = await call('GET', path + query);
+    assert.equal(status, 200, JSON.stringify(body));
+    pages.push(body.data);
+    cursor = body.nextCursor;
+    assert.ok(pages.length < 100, `${path} never ends`);
+  } while (cursor !== null);
+  return pages;
 }
 
 /** A way to call a server with these headers. */

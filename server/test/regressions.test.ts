@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { connect as openSocket } from 'node:net';
+import { it } from 'node:test';
+import { AppError } from '../src/errors.ts';
+import { newHome } from './support/databases.ts';
+import { spawnServer } from './support/process.ts';
+import { startReceiver } from './support/receiver.ts';
+import { startServer } from './support/server.ts';
+
+/* Bugs that were found and mended, each by what a user saw. */
+
+async function setUp(env: Record<string, string> = {}) {
+  const server = await startServer({ env });
+  const receiver = await startReceiver();
+  const account = await server.account();
+  const { call } = account;
+  const { body } = await call('POST', '/sessions', { phoneNumber: '491701111111' });
+  await call('POST', `/sessions/${body.sessionId}/connect`);
+  await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+  const stop = async () => {
+    await server.stop();
+    await receiver.close();
+  };
+  return { server, receiver, call, account, sessionId: body.sessionId as string, stop };
+}
+/** For what must not happen: a time in which it would have. */
+const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+it('two connects at a time left a session that could never connect again', async () => {
+  const server = await startServer();
+  const { call } = await server.account();
+  const { body } = await call('POST', '/sessions', { phoneNumber: '491701111111' });
+  const path = `/sessions/${body.sessionId}`;
+  const both = await Promise.all([call('POST', `${path}/connect`), call('POST', `${path}/connect`)]);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    [200, 200],
+  );
+  await Promise.all([
+    call('POST', `${path}/disconnect`),
+    call('POST', `${path}/connect`),
+    call('POST', `${path}/disconnect`),
+  ]);
+  assert.equal((await call('POST', `${path}/connect`)).body.status, 'connected');
+  await server.stop();
+});
+
+it('many guesses at a time were all let through', async () => {
+  const server = await startServer();
+  const { email } = await server.account();
+  const guesses = Array.from({ length: 40 }, () => server.call('POST', '/auth/login', { email, password: 'wrong' }));
+  const checked = (await Promise.all(guesses)).filter(({ status }) => status === 401).length;
+  assert.ok(checked <= 10, `${checked} guesses were checked`);
+  await server.stop();
+});
+
+it('a half-open breaker hammered a receiver that answered 429 without Retry-After', async () => {
+  const { receiver, call, stop } = await setUp({ BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' });
+  receiver.respond(500);
+  for (let n = 0; n < 5; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
+  await receiver.waitFor(5);
+  await call('POST', '/messages/send', { to: '491705550009', message: 'held' });
+  receiver.respond(429);
+  await receiver.waitFor(6);
+  await pass(300);
+  assert.equal(receiver.deliveries.length, 6);
+  await stop();
+});
+
+it('an idempotency key sent twice when the database was away for a moment', async () => {
+  const { server, call, stop } = await setUp();
+  const database = server.app.services.database as { commit: typeof server.app.services.database.commit };
+  const { commit } = database;
+  for (const failing of [3, 4]) {
+    let n = 0;
+    database.commit = (work, key) =>
+      ++n === failing ? Promise.reject(new AppError('storage_unavailable')) : commit(work, key);
+    const send = () =>
+      call(
+        'POST',
+        '/messages/send',
+        { to: '491702222222', message: `once ${failing}` },
+        { 'idempotency-key': `k${failing}` },
+      );
+    const first = await send();
+    database.commit = commit;
+    const second = await send();
+    assert.deepEqual([first.status, second.status], [503, 201]);
+    const { body } = await call('GET', '/messages');
+    assert.equal(body.data.filter(({ message }: { message: string }) => message === `once ${failing}`).length, 1);
+  }
+  await stop();
+});
+
+it('a number that was offline could be taken over by another account, with its mail', async () => {
+  const { server, call, sessionId, stop } = await setUp();
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  const eve = await server.account();
+  const { body } = await eve.call('POST', '/sessions', { phoneNumber: '491701111111' });
+  assert.equal((await eve.call('POST', `/sessions/${body.sessionId}/connect`)).body.code, 'phone_number_in_use');
+  await call('POST', `/sessions/${sessionId}/logout`);
+  assert.equal((await eve.call('POST', `/sessions/${body.sessionId}/connect`)).body.status, 'connected');
+  await stop();
+});
+
+it('one busy conversation held up all the others of its webhook', async () => {
+  const { receiver, call, stop } = await setUp();
+  receiver.respond((_, response) => setTimeout(() => response.writeHead(200).end(), 20));
+  for (let n = 0; n < 12; n++) {
+    const burst = Array.from({ length: 50 }, () =>
+      call('POST', '/messages/send', { to: '491702222222', message: 'hot' }),
+    );
+    await Promise.all(burst);
+  }
+  await call('POST', '/messages/send', { to: '491703333333', message: 'other' });
+  await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.to === '491703333333'));
+  assert.ok(receiver.deliveries.length < 300, `${receiver.deliveries.length} of the other conversation went first`);
+  await receiver.waitFor(601, { timeoutMs: 30_000 });
+  const ids = receiver.deliveries.map(({ parsed }) => parsed.data).filter(({ to }) => to === '491702222222');
+  const order = ids.map(({ messageId }) => messageId);
+  assert.deepEqual(order, [...order].sort(), 'and the busy one kept its order');
+  await stop();
+});
+
+it('a moment that does not exist made a key that never expires', async () => {
+  const server = await startServer();
+  const { call } = await server.account();
+  const answer = await call('POST', '/api-keys/create', { name: 'leap', expiresAt: '2026-12-31T23:59:60Z' });
+  assert.deepEqual([answer.status, answer.body.errors[0].field], [400, 'expiresAt']);
+  assert.equal((await call('GET', '/api-keys')).body.data.length, 0);
+  await server.stop();
+});
+
+it('a queued message whose group was gone held up all behind it', async () => {
+  const { server, call, account, sessionId, stop } = await setUp();
+  for (const to of ['491702222222', '491703333333']) await call('POST', '/messages/send', { to, message: 'x' });
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  await server.app.services.database.commit(async ({ kysely }) => {
+    await kysely
+      .updateTable('messages')
+      .set({ status: 'queued' })
+      .where('account_id', '=', account.accountId)
+      .execute();
+    await kysely.updateTable('messages').set({ chat_id: 'grp_gone' }).where('chat_id', '=', '491702222222').execute();
+  });
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const statuses = async () =>
+    (await call('GET', '/messages')).body.data.map(
+      ({ chatId, status }: Record<string, string>) => `${chatId} ${status}`,
+    );
+  for (let n = 0; n < 100 && (await statuses()).some((line: string) => line.endsWith('queued')); n++) await pass(20);
+  assert.ok((await statuses()).includes('grp_gone failed'));
+  assert.match((await statuses()).join(), /491703333333 (sent|delivered)/);
+  await stop();
+});
+
+it('what was under way to an old URL opened the breaker of the new one', async () => {
+  const { receiver, call, stop } = await setUp({ WEBHOOK_TIMEOUT_MS: '500', WEBHOOK_RETRY_SECONDS: '60' });
+  const good = await startReceiver();
+  receiver.respond(() => {});
+  for (let n = 0; n < 6; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
+  await receiver.waitFor(6);
+  await call('POST', '/webhooks/set', { webhookUrl: good.url, events: ['message.sent'] });
+  await good.waitFor(6);
+  assert.equal((await call('GET', '/webhooks/circuit-breaker')).body.state, 'closed');
+  await good.close();
+  await stop();
+});
+
+it('a delivered message became failed when its acknowledgement was lost', async () => {
+  const { server, call, account, sessionId, stop } = await setUp();
+  const connection = server.app.services.sessions.connection({ accountId: account.accountId, sessionId });
+  const send = connection.send.bind(connection);
+  connection.send = async (message) => {
+    await send(message);
+    for (let n = 0; n < 100; n++) {
+      await pass(10);
+      if ((await call('GET', '/messages?status=delivered')).body.data.length === 1) break;
+    }
+    throw new Error('the socket broke after the network had taken it');
+  };
+  await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
+  assert.equal((await call('GET', '/messages')).body.data[0].status, 'delivered');
+  await stop();
+});
+
+it('a disabled webhook still got its retries', async () => {
+  const { receiver, call, stop } = await setUp({ WEBHOOK_RETRY_SECONDS: '1' });
+  receiver.respond(500);
+  await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
+  await receiver.waitFor(1);
+  const { body } = await call('GET', '/webhooks/endpoints');
+  await call('PATCH', `/webhooks/endpoints/${body.data[0].webhookId}`, { enabled: false });
+  await pass(2000);
+  assert.equal(receiver.deliveries.length, 1);
+  receiver.respond(200);
+  await call('PATCH', `/webhooks/endpoints/${body.data[0].webhookId}`, { enabled: true });
+  await receiver.waitFor(2);
+  await stop();
+});
+
+it('a server behind a proxy let strangers point webhooks at its own machine', async () => {
+  const server = await startServer({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
+  const { call } = await server.account();
+  const answer = await call('POST', '/webhooks/set', {
+    webhookUrl: `${server.url}/internal`,
+    events: ['message.sent'],
+  });
+  assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'address']);
+  await server.stop();
+});
+
+it('a client that never finished its request kept the server from stopping', async () => {
+  const home = await newHome('sqlite');
+  const server = await spawnServer(home);
+  const socket = openSocket(Number(new URL(server.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(
+    'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+  );
+  await pass(200);
+  const startedAt = performance.now();
+  assert.equal(await server.stop(), 0);
+  assert.ok(performance.now() - startedAt < 15_000);
+  socket.destroy();
+  await home.remove();
+});
