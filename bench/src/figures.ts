@@ -181,12 +181,13 @@ async function healthyP99(troubled: number): Promise<number> {
       await setUp(server, `${slow.url}/hook`, `slow${n}`),
     );
   }
-  const load = others.map(({ api }, n) =>
-    setInterval(
-      () => void api('POST', '/messages/send', { to: '491701111111', message: `${n}` }).catch(() => {}),
-      1000,
-    ),
-  );
+  // One event a second for each of them, spread over the second: a burst would measure the burst.
+  const load = others.map(async ({ api }, n) => {
+    await new Promise((resolve) => setTimeout(resolve, n * 25));
+    return setInterval(() => {
+      void api('POST', '/messages/send', { to: '491701111111', message: `${n}` }).catch(() => {});
+    }, 1000);
+  });
   await new Promise((resolve) => setTimeout(resolve, 2000));
   for (let n = 0; n < 500; n++) {
     const to = String(491_707_000_000 + (n % 100));
@@ -194,7 +195,7 @@ async function healthyP99(troubled: number): Promise<number> {
     healthy.sent(messageId);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  for (const timer of load) clearInterval(timer);
+  for (const timer of await Promise.all(load)) clearInterval(timer);
   const p99 = await healthy.p99();
   await server.stop();
   await slow.stop();
