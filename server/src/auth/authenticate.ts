@@ -82,7 +82,8 @@ export function createAuthenticator({
     }
     const hash = createHash('sha256').update(presented.value).digest('base64');
     const now = clock.now();
-    const known = remembered.get(hash);
+    // What is remembered came as Bearer perhaps; a login token is taken in no other form.
+    const known = remembered.get(`${presented.form} ${hash}`);
     const caller = known !== undefined && known.until > now ? known.caller : await lookUp(presented, hash, now);
     if (caller.credential.type === 'api_key') {
       lastUses.set(caller.credential.keyId, { accountId: caller.accountId, at: now });
@@ -99,7 +100,7 @@ export function createAuthenticator({
           ? await lookUpToken(value)
           : undefined;
     if (found === undefined) throw new AppError('unauthorized', 'The credential is unknown, revoked or expired');
-    remembered.set(hash, { caller: found.caller, until: Math.min(now + REMEMBERED_MS, found.expiresAt) });
+    remembered.set(`${form} ${hash}`, { caller: found.caller, until: Math.min(now + REMEMBERED_MS, found.expiresAt) });
     return found.caller;
   }
 

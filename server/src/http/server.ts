@@ -35,7 +35,8 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   const app = Fastify({
     // The one line per operation is written by `invoke`; Fastify's own two per request say nothing more.
     logger: false,
-    trustProxy: deps.settings.trustProxy,
+    // One hop: what our proxy adds counts, what a caller wrote into the header before does not.
+    trustProxy: deps.settings.trustProxy && ((_, hop) => hop < 1),
     requestTimeout: REQUEST_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',

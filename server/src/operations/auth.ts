@@ -7,8 +7,8 @@ import { type Context, defineOperation, type PublicContext } from './operation.t
 
 const Email = Type.String({
   maxLength: 254,
-  // Not the whole grammar: something before the @, a domain with a dot or a bare host after it.
-  pattern: '^[^\\s@]+@[^\\s@]+$',
+  // Not the whole grammar: something before the @ (64 characters at most, RFC 5321), and a host after it.
+  pattern: '^[^\\s@]{1,64}@[^\\s@]+$',
   description: 'Email address; upper and lower case are the same.',
 });
 const Password = Type.String({ minLength: 8, maxLength: 256, description: '8 to 256 characters.' });
@@ -225,12 +225,17 @@ function takeBudget({ loginLimits, address }: PublicContext, email: string): () 
     { buckets: loginLimits.address, key: address },
     { buckets: loginLimits.address, key: email },
   ];
-  const taken = shares.map(({ buckets, key }) => buckets.take(key));
-  const tight = taken.find(({ allowed }) => !allowed);
-  if (tight !== undefined) {
-    throw new AppError('rate_limited', 'Too many failed logins', { retryAfterSeconds: tight.resetSeconds });
-  }
-  return () => {
-    for (const { buckets, key } of shares) buckets.giveBack(key);
+  const taken: typeof shares = [];
+  const giveBack = () => {
+    for (const { buckets, key } of taken) buckets.giveBack(key);
   };
+  for (const share of shares) {
+    const { allowed, resetSeconds } = share.buckets.take(share.key);
+    if (!allowed) {
+      giveBack(); // what is refused was no guess, and costs nobody else anything
+      throw new AppError('rate_limited', 'Too many failed logins', { retryAfterSeconds: resetSeconds });
+    }
+    taken.push(share);
+  }
+  return giveBack;
 }

@@ -67,6 +67,8 @@ export class Lane {
   #held = new Set<string>();
   #ready: Due[] = [];
   #conversations = new Map<string, Due[]>();
+  /** Settled while a read was under way: that read may still show them as pending. */
+  #settledMeanwhile = new Set<string>();
   #finished: Settlement[] = [];
   #inFlight = 0;
   #isReading = false;
@@ -154,6 +156,7 @@ export class Lane {
 
   async #read(): Promise<void> {
     this.#isReading = true;
+    this.#settledMeanwhile.clear();
     try {
       if (this.#mustReload) await this.#load();
       else await this.#fill();
@@ -197,7 +200,10 @@ export class Lane {
     const crowded = [...this.#conversations].filter(([, behind]) => behind.length >= CROWD).map(([name]) => name);
     const due = await readDue(database.reader, this.webhookId, now, wanted, crowded);
     if (this.#mustReload || this.#isStopped) return;
-    const fresh = due.filter(({ deliveryId }) => !this.#held.has(deliveryId));
+    const isKnown = (id: string) => this.#held.has(id) || this.#settledMeanwhile.has(id);
+    const fresh = due.filter(({ deliveryId }) => !isKnown(deliveryId));
+    // One that was settled as due again is passed over this once.
+    if (this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
     if (due.length === wanted) this.#mayHaveMore = true;
     if (allowed.kind === 'probe_due' && fresh.length > 0) await this.#changeBreaker(beginProbe(webhook.breaker, now));
     for (const delivery of fresh) this.#take(delivery);
@@ -307,6 +313,7 @@ export class Lane {
       }
       for (const { due, state } of batch) {
         this.#held.delete(due.deliveryId);
+        if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
         if (state === 'pending') this.#mayHaveMore = true;
       }
     }
