@@ -4,6 +4,7 @@ import { afterEach, it } from 'node:test';
 import type { Clock } from '../src/clock.ts';
 import { createEmit } from '../src/webhooks/emit.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Call, startServer, type TestServer } from './support/server.ts';
@@ -411,15 +412,4 @@ function waitForState(call: Call, state: string) {
     () => call('GET', '/webhooks/circuit-breaker'),
     ({ body }) => body.state === state,
   );
-}
-
-/** Asks again until the answer is as wanted: for what is stored shortly after the receiver has seen it. */
-async function eventually<T>(ask: () => Promise<T>, isMet: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const answer = await ask();
-    if (isMet(answer)) return answer;
-    if (Date.now() > deadline) assert.fail(`never came: ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { afterEach, it } from 'node:test';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from './support/server.ts';
@@ -376,14 +377,4 @@ function openStream(url: string, token: string, headers: Record<string, string> 
       return events.shift();
     }
   });
-}
-
-async function eventually(ask: () => Promise<Answer>, isMet: (answer: Answer) => boolean): Promise<Answer> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const answer = await ask();
-    if (isMet(answer)) return answer;
-    if (Date.now() > deadline) assert.fail(`never came: ${JSON.stringify(answer.body)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { type Call, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
 
 describeOnEachDatabase('sessions and messages', (newHome, database) => {
   const open: TestServer[] = [];
@@ -331,13 +332,3 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
     assert.equal((await bob.call('GET', '/messages')).body.data.length, 0);
   });
 });
-
-async function eventually(ask: () => Promise<Answer>, isMet: (answer: Answer) => boolean): Promise<Answer> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const answer = await ask();
-    if (isMet(answer)) return answer;
-    if (Date.now() > deadline) assert.fail(`never came: ${JSON.stringify(answer.body)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+import pg from 'pg';
+import { type DatabaseName, describeOnEachDatabase, type Home } from '../support/databases.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  eventually,
+  pagesOf,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describeOnEachDatabase('API keys', (newHome, database) => {
+  const clock = createFakeClock();
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database, clock });
+  });
+  after(() => server.stop());
+
+  const as = (key: string): Call => bearer(server.url, key);
+  const statusBy = async (key: string) => (await as(key)('GET', '/messages')).status;
+  const create = (call: Call, fields: object = {}) => call('POST', '/api-keys/create', { name: 'a key', ...fields });
+  async function created(call: Call, fields: object = {}): Promise<Answer['body']> {
+    const answer = await create(call, fields);
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body;
+  }
+
+  it('a new key may do everything and never ends, unless something else is said', async () => {
+    const { call } = await server.account();
+    const { keyId, key, ...rest } = await created(call, { name: 'mine' });
+    assert.match(keyId, /^key_[0-9A-Z]{26}$/);
+    assert.match(key, /^sb_[0-9A-Z]{26}_[0-9A-Za-z]{38}$/);
+    assert.deepEqual(rest, {
+      name: 'mine',
+      permissions: ['*'],
+      createdAt: new Date(clock.now()).toISOString(),
+      expiresAt: null,
+    });
+    const { body } = await as(key)('GET', '/auth/me');
+    assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'] });
+    assert.equal(await statusBy(key), 200);
+  });
+
+  it('a key is shown where it is made and nowhere else', async () => {
+    const { call } = await server.account();
+    const { keyId, key } = await created(call);
+    const list = await call('GET', '/api-keys');
+    const changed = await call('PATCH', `/api-keys/${keyId}`, { name: 'another name' });
+    const me = await as(key)('GET', '/auth/me');
+    const { prefix } = list.body.data[0];
+    assert.ok(key.startsWith(prefix) && prefix.length < key.length - 38);
+    const secret = key.slice(prefix.length + 1);
+    for (const { body } of [list, changed, me]) assert.ok(!JSON.stringify(body).includes(secret));
+    assert.ok(!('key' in changed.body) && !('key' in list.body.data[0]));
+  });
+
+  it('keys are listed newest first, page by page, and only those of the account', async () => {
+    const [mine, other] = [await server.account(), await server.account()];
+    await created(other.call, { name: 'theirs' });
+    for (const name of ['1', '2', '3', '4', '5']) await created(mine.call, { name });
+    const pages = await pagesOf(mine.call, '/api-keys', 2);
+    assert.deepEqual(
+      pages.map((page) => page.map(({ name }) => name)),
+      [['5', '4'], ['3', '2'], ['1']],
+    );
+    assert.deepEqual(Object.keys(pages[0]?.[0]).sort(), [
+      'createdAt',
+      'expiresAt',
+      'keyId',
+      'lastUsedAt',
+      'name',
+      'permissions',
+      'prefix',
+    ]);
+  });
+
+  it('a permission that does not exist is named by its place', async () => {
+    const { call } = await server.account();
+    const unknown = [
+      'messages:eat',
+      'messages',
+      'nothing:*',
+      'messages:read:all',
+      '*:*',
+      '',
+      'constructor:*',
+      'MESSAGES:READ',
+    ];
+    for (const permission of unknown) {
+      const { status, body } = await create(call, { permissions: [permission] });
+      assert.deepEqual([status, body.errors?.[0]?.field], [400, 'permissions.0'], permission);
+    }
+    const second = await create(call, { permissions: ['messages:read', 'messages:eat'] });
+    assert.equal(second.body.errors[0].field, 'permissions.1');
+    const { keyId } = await created(call);
+    const update = await call('PATCH', `/api-keys/${keyId}`, { permissions: ['*', 'x'] });
+    assert.deepEqual([update.status, update.body.errors[0].field], [400, 'permissions.1']);
+  });
+
+  it('what is missing or wrong is named', async () => {
+    const { call } = await server.account();
+    const bad: [field: string, fields: object][] = [
+      ['name', { name: undefined }],
+      ['name', { name: '' }],
+      ['name', { name: 'x'.repeat(101) }],
+      ['name', { name: 'with a \0' }],
+      ['permissions', { permissions: [] }],
+      ['permissions', { permissions: '*' }],
+      ['permissions.0', { permissions: [1] }],
+      ['expiresAt', { expiresAt: 'tomorrow' }],
+      ['expiresAt', { expiresAt: '2030-01-01' }],
+      ['expiresAt', { expiresAt: '2020-01-01T00:00:00Z' }],
+      ['expiresAt', { expiresAt: new Date(clock.now()).toISOString() }],
+      ['key', { key: 'sb_of_my_own' }],
+    ];
+    for (const [field, fields] of bad) {
+      const { status, body } = await create(call, fields);
+      assert.deepEqual([status, body.errors?.[0]?.field], [400, field], JSON.stringify(fields));
+    }
+    assert.deepEqual((await call('GET', '/api-keys')).body.data, []);
+  });
+
+  it('a key does what it may and nothing else, and a change counts at once', async () => {
+    const { call } = await server.account();
+    const { keyId, key } = await created(call, { permissions: ['sessions:*', 'messages:read'] });
+    assert.equal((await as(key)('POST', '/sessions', {})).status, 201);
+    assert.equal(await statusBy(key), 200);
+    const denied = await as(key)('POST', '/messages/send', { to: '491701234567', message: 'x' });
+    assert.deepEqual([denied.status, denied.body.code], [403, 'permission_denied']);
+
+    const changed = await call('PATCH', `/api-keys/${keyId}`, { permissions: ['messages:send'] });
+    assert.deepEqual(changed.body.permissions, ['messages:send']);
+    assert.equal(await statusBy(key), 403);
+    assert.notEqual((await as(key)('POST', '/messages/send', { to: '491701234567', message: 'x' })).status, 403);
+    const untouched = await call('PATCH', `/api-keys/${keyId}`, {});
+    assert.deepEqual(untouched.body, changed.body);
+  });
+
+  it('a key ends when it is over, not before, and its end can be moved', async () => {
+    const { call } = await server.account();
+    const inAMinute = new Date(clock.now() + 60_000).toISOString();
+    const { keyId, key, expiresAt } = await created(call, { expiresAt: inAMinute });
+    assert.equal(expiresAt, inAMinute);
+    clock.set(clock.now() + 59_999);
+    assert.equal(await statusBy(key), 200);
+    clock.set(clock.now() + 1);
+    assert.equal(await statusBy(key), 401);
+    assert.equal((await call('GET', '/api-keys')).body.data[0].expiresAt, inAMinute, 'it stays listed');
+
+    await call('PATCH', `/api-keys/${keyId}`, { expiresAt: null });
+    assert.equal(await statusBy(key), 200);
+    clock.set(clock.now() + 365 * 86_400_000);
+    assert.equal(await statusBy(key), 200);
+  });
+
+  it('a moment with an offset is the moment it names', async () => {
+    const { call } = await server.account();
+    const { expiresAt } = await created(call, { expiresAt: '2090-01-01T02:00:00+02:00' });
+    assert.equal(expiresAt, '2090-01-01T00:00:00.000Z');
+  });
+
+  it('rotating replaces the key at once and keeps everything else', async () => {
+    const { call } = await server.account();
+    const old = await created(call, { permissions: ['messages:read'] });
+    assert.equal(await statusBy(old.key), 200);
+    const { status, body } = await call('POST', `/api-keys/${old.keyId}/rotate`, {});
+    assert.equal(status, 200);
+    const { key: before, ...kept } = old;
+    const { key, ...now } = body;
+    assert.deepEqual(now, kept);
+    assert.notEqual(key, before);
+    assert.equal(await statusBy(before), 401);
+    assert.equal(await statusBy(key), 200);
+    assert.equal((await call('GET', '/api-keys')).body.data.length, 1);
+  });
+
+  it('revoking ends the key at once and for good', async () => {
+    const { call } = await server.account();
+    const { keyId, key } = await created(call);
+    const { key: other } = await created(call);
+    assert.equal(await statusBy(key), 200);
+    assert.deepEqual((await call('DELETE', `/api-keys/${keyId}`)).body, { keyId, revoked: true });
+    assert.equal(await statusBy(key), 401);
+    assert.equal(await statusBy(other), 200);
+    for (const [method, path] of [
+      ['DELETE', `/api-keys/${keyId}`],
+      ['PATCH', `/api-keys/${keyId}`],
+      ['POST', `/api-keys/${keyId}/rotate`],
+    ] as const) {
+      assert.equal((await call(method, path)).status, 404, `${method} ${path}`);
+    }
+    assert.equal((await call('GET', '/api-keys')).body.data.length, 1);
+  });
+
+  it('a key that was changed in any place is none', async () => {
+    const { call } = await server.account();
+    const { key } = await created(call);
+    for (let at = 0; at < key.length; at += 3) {
+      const other = key[at] === 'A' ? 'B' : 'A';
+      const changed = key.slice(0, at) + other + key.slice(at + 1);
+      assert.equal(await statusBy(changed), 401, changed);
+    }
+    assert.equal(await statusBy(key.slice(0, -1)), 401);
+    assert.equal(await statusBy(`${key}A`), 401);
+    assert.equal(await statusBy(key), 200);
+  });
+
+  it('when a key was last used is recorded', async () => {
+    const { call } = await server.account();
+    const { key } = await created(call);
+    const { key: unused } = await created(call);
+    assert.notEqual(unused, key);
+    const lastUses = async () =>
+      (await call('GET', '/api-keys')).body.data.map(({ lastUsedAt }: Answer['body']) => lastUsedAt);
+    assert.deepEqual(await lastUses(), [null, null]);
+    await clock.advance(1000);
+    assert.equal(await statusBy(key), 200);
+    const usedAt = new Date(clock.now()).toISOString();
+    await clock.advance(10_000);
+    await eventually(
+      () => call('GET', '/api-keys'),
+      ({ body }) => body.data[1].lastUsedAt !== null,
+    );
+    assert.deepEqual(await lastUses(), [null, usedAt]);
+  });
+
+  it('the legacy forms work, and say that they are deprecated', async () => {
+    const { call } = await server.account();
+    const { key } = await created(call);
+    const legacy = [
+      await server.call('GET', '/sessions', undefined, { 'x-api-key': key }),
+      await server.call('GET', `/sessions?key=${key}`),
+      await server.call('GET', `/sessions?limit=5&key=${key}`),
+      await server.call('POST', `/sessions?key=${key}`, {}),
+      await server.call('POST', '/sessions', {}, { 'x-api-key': key }),
+    ];
+    assert.deepEqual(
+      legacy.map(({ status }) => status),
+      [200, 200, 200, 201, 201],
+    );
+    for (const { headers } of legacy) {
+      assert.match(headers.get('deprecation') ?? '', /^@\d+$/);
+      assert.match(headers.get('link') ?? '', /^<\/docs[^>]*>; rel="deprecation"/);
+    }
+    const preferred = await as(key)('GET', '/sessions');
+    assert.deepEqual([preferred.headers.get('deprecation'), preferred.headers.get('link')], [null, null]);
+    const stale = await server.call('GET', '/sessions', undefined, { 'x-api-key': `${key}x` });
+    assert.equal(stale.status, 401);
+    assert.match(stale.headers.get('deprecation') ?? '', /^@/);
+  });
+
+  it('of several credentials the preferred form counts, also when it is the wrong one', async () => {
+    const { call } = await server.account();
+    const [good, bad] = [(await created(call)).key, 'sb_nonsense'];
+    const by = async (headers: Record<string, string>, query = '') =>
+      (await server.call('GET', `/sessions${query}`, undefined, headers)).status;
+    assert.equal(await by({ authorization: `Bearer ${good}`, 'x-api-key': bad }, `?key=${bad}`), 200);
+    assert.equal(await by({ authorization: `Bearer ${bad}`, 'x-api-key': good }, `?key=${good}`), 401);
+    assert.equal(await by({ 'x-api-key': good }, `?key=${bad}`), 200);
+    assert.equal(await by({ 'x-api-key': bad }, `?key=${good}`), 401);
+    assert.equal(await by({}, `?key=${good}&key=${good}`), 401);
+  });
+
+  it('with QUERY_KEY_AUTH=off only Bearer is taken', async (test) => {
+    const strict = await startServer({ database, env: { QUERY_KEY_AUTH: 'off' } });
+    test.after(() => strict.stop());
+    const { call } = await strict.account();
+    const { key } = await created(call);
+    assert.equal((await bearer(strict.url, key)('GET', '/sessions')).status, 200);
+    const refused = [
+      await strict.call('GET', '/sessions', undefined, { 'x-api-key': key }),
+      await strict.call('GET', `/sessions?key=${key}`),
+      await strict.call('POST', `/sessions?key=${key}`, {}),
+      await fetch(`${strict.url}/api/v1/events/stream?key=${key}`),
+    ];
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [401, 401, 401, 401],
+    );
+    assert.equal(refused[0]?.headers.get('www-authenticate'), 'Bearer');
+  });
+
+  it('neither a key nor a password is anywhere in what is stored, and both outlive a restart', async (test) => {
+    const home = await newHome();
+    test.after(() => home.remove());
+    const first = await startServer({ home, database });
+    test.after(() => first.stop());
+    const { call, email } = await first.account();
+    // An idempotency key must not make the server keep the answer, for the answer is the key.
+    const made = await call('POST', '/api-keys/create', { name: 'stored' }, { 'idempotency-key': 'once' });
+    const { keyId, key } = made.body;
+    const rotated = await call('POST', `/api-keys/${keyId}/rotate`, {}, { 'idempotency-key': 'twice' });
+    const secrets = [key, rotated.body.key, PASSWORD].flatMap((secret) => [secret, secret.slice(-38)]);
+    assert.equal((await bearer(first.url, rotated.body.key)('GET', '/sessions')).status, 200);
+    const whileRunning = await everythingStored(home, database);
+    await first.stop();
+    const stopped = await everythingStored(home, database);
+    for (const stored of [whileRunning, stopped]) {
+      assert.ok(stored.includes(keyId), 'the key is somewhere here');
+      for (const secret of secrets) assert.ok(!stored.includes(secret), secret);
+    }
+
+    const second = await startServer({ home, database });
+    test.after(() => second.stop());
+    const { body } = await bearer(second.url, rotated.body.key)('GET', '/api-keys');
+    assert.ok(body.data[0].lastUsedAt !== null, 'stopping records what was used last');
+    assert.equal((await second.call('POST', '/auth/login', { email, password: PASSWORD })).status, 200);
+  });
+});
+
+/** Every byte in the data directory, and of PostgreSQL every value of every table. */
+async function everythingStored({ dataDir, databaseUrl }: Home, database: DatabaseName): Promise<string> {
+  const files = readdirSync(dataDir).map((file) => readFileSync(join(dataDir, file), 'latin1'));
+  if (database === 'sqlite') return files.join('\n');
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  );
+  const values: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await client.query<{ row: string }>(`select t::text as row from "${name}" t`);
+    values.push(...rows.map(({ row }) => row));
+  }
+  await client.end();
+  return [...files, ...values].join('\n');
+}
