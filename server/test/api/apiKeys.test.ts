@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import pg from 'pg';
 import { type DatabaseName, describeOnEachDatabase, type Home } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import {
   type Answer,
   bearer,
   type Call,
-  eventually,
   pagesOf,
+  startAgain,
   startServer,
   type TestServer,
 } from '../support/server.ts';
@@ -290,10 +291,8 @@ describeOnEachDatabase('API keys', (newHome, database) => {
   });
 
   it('neither a key nor a password is anywhere in what is stored, and both outlive a restart', async (test) => {
-    const home = await newHome();
-    test.after(() => home.remove());
-    const first = await startServer({ home, database });
-    test.after(() => first.stop());
+    const start = startAgain(test, newHome, { database });
+    const first = await start();
     const { call, email } = await first.account();
     // An idempotency key must not make the server keep the answer, for the answer is the key.
     const made = await call('POST', '/api-keys/create', { name: 'stored' }, { 'idempotency-key': 'once' });
@@ -301,16 +300,15 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     const rotated = await call('POST', `/api-keys/${keyId}/rotate`, {}, { 'idempotency-key': 'twice' });
     const secrets = [key, rotated.body.key, PASSWORD].flatMap((secret) => [secret, secret.slice(-38)]);
     assert.equal((await bearer(first.url, rotated.body.key)('GET', '/sessions')).status, 200);
-    const whileRunning = await everythingStored(home, database);
+    const whileRunning = await everythingStored(first.home, database);
     await first.stop();
-    const stopped = await everythingStored(home, database);
+    const stopped = await everythingStored(first.home, database);
     for (const stored of [whileRunning, stopped]) {
       assert.ok(stored.includes(keyId), 'the key is somewhere here');
       for (const secret of secrets) assert.ok(!stored.includes(secret), secret);
     }
 
-    const second = await startServer({ home, database });
-    test.after(() => second.stop());
+    const second = await start();
     const { body } = await bearer(second.url, rotated.body.key)('GET', '/api-keys');
     assert.ok(body.data[0].lastUsedAt !== null, 'stopping records what was used last');
     assert.equal((await second.call('POST', '/auth/login', { email, password: PASSWORD })).status, 200);

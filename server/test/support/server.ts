@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { type App, createApp } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
@@ -73,6 +74,29 @@ export async function startServer({
   };
 }
 
+/**
+ * For a test that stops servers and starts them again: all of them on one home, stopped and removed when the test has
+ * ended, however it ended.
+ */
+export function startAgain(
+  test: TestContext,
+  newHome: () => Promise<Home>,
+  options: Omit<TestServerOptions, 'home'>,
+): () => Promise<TestServer> {
+  const started: TestServer[] = [];
+  let home: Home | undefined;
+  test.after(async () => {
+    for (const server of started) await server.stop();
+    await home?.remove();
+  });
+  return async () => {
+    home ??= await newHome();
+    const server = await startServer({ ...options, home });
+    started.push(server);
+    return server;
+  };
+}
+
 /** A way to call a server with a login token or an API key. */
 export const bearer = (url: string, credential: string): Call =>
   callerOf(url, { authorization: `Bearer ${credential}` });
@@ -108,20 +132,6 @@ export async function eventOf(
     }
   };
   return inTime(read(), `no ${kind} that fits`);
-}
-
-/** Asks until the answer is as it is to be: for what happens behind the scenes and is no event. */
-export async function eventually(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
-  let isOver = false;
-  const asking = async () => {
-    for (;;) {
-      const answer = await ask();
-      if (fits(answer) || isOver) return answer;
-    }
-  };
-  return inTime(asking(), 'the answer never fitted').finally(() => {
-    isOver = true;
-  });
 }
 
 /** Real time, also under a fake clock: a test that waits in vain is to say so. */
