@@ -207,7 +207,7 @@ describeOnEachDatabase('delivery', (_, database) => {
     const { database: db, newId, clock } = server.app.services;
     const emit = createEmit({ newId, clock, wake: server.app.services.webhooks.engine.wake, announce: () => {} });
     const emitOne = (n: number) =>
-      db.commit((tx) =>
+      db.commit(async (tx) =>
         emit(tx, {
           accountId,
           kind: 'message.sent',

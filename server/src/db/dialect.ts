@@ -15,6 +15,7 @@ import {
   sql,
 } from 'kysely';
 import pg from 'pg';
+import { AppError } from '../errors.ts';
 import type { Schema } from './schema.ts';
 
 /** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it talks to. */
@@ -22,13 +23,19 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   /** Ends a `create table` whose rows are small and found by primary key: stores them inside its index. */
   readonly clustered: string;
-  /** Makes nodes that start together migrate one after the other; held until the transaction ends. */
-  readonly migrationLock: string | undefined;
+  /** Lets one transaction at a time do a thing, until it ends. Undefined where writers wait for one another anyway. */
+  readonly oneAtATime: ((thing: 'migrate' | 'register') => string) | undefined;
   /**
-   * A JSON list of objects as a table named `recordset`, so that one prepared statement serves a batch of any size.
-   * @param columns name → type
+   * Whether a statement takes many rows at once, as a JSON list: that spares PostgreSQL a round trip for each. SQLite
+   * has none to spare, and runs a statement again faster than it reads JSON.
    */
-  recordset(json: unknown, columns: Readonly<Record<string, 'text' | 'bigint'>>): RawBuilder<unknown>;
+  readonly takesLists: boolean;
+  /**
+   * The rows of a batch as a table: one row of values, or a JSON list of them where `takesLists`.
+   * @param columns name → type
+   * @param value gives the parameter that stands for a column's value, or for the list under the name `list`
+   */
+  recordset(columns: Columns, value: (name: string) => unknown): RawBuilder<unknown>;
   /** A JSON list of texts as a list to compare with by `in`. */
   texts(json: unknown): RawBuilder<string>;
   /**
@@ -49,6 +56,9 @@ export interface Dialect {
   /** Whether the transaction lost a race with another one and would pass if it were run again. */
   isConflict(error: unknown): boolean;
 }
+
+/** The columns of a batch of rows: name → type. */
+export type Columns = Readonly<Record<string, 'text' | 'bigint'>>;
 
 export interface Result<R> {
   readonly rows: R[];
@@ -95,10 +105,11 @@ const STATEMENTS_KEPT = 500;
 const sqlite: Dialect = {
   name: 'sqlite',
   clustered: 'without rowid',
-  migrationLock: undefined, // `begin immediate` excludes every other writer already
-  recordset: (json, columns) => {
-    const list = Object.keys(columns).map((name) => sql`value ->> ${sql.lit(`$.${name}`)} as ${sql.ref(name)}`);
-    return sql`(select ${sql.join(list)} from json_each(${json})) as recordset`;
+  oneAtATime: undefined, // `begin immediate` excludes every other writer already
+  takesLists: false,
+  recordset: (columns, value) => {
+    const list = Object.keys(columns).map((name) => sql`${value(name)} as ${sql.ref(name)}`);
+    return sql`(select ${sql.join(list)})`;
   },
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order in which their ids were made.
@@ -118,10 +129,11 @@ function sqliteCode(error: unknown): number {
 const postgres: Dialect = {
   name: 'postgres',
   clustered: '',
-  migrationLock: 'select pg_advisory_xact_lock(727274)',
-  recordset: (json, columns) => {
+  oneAtATime: (thing) => `select pg_advisory_xact_lock(${thing === 'migrate' ? 727_274 : 727_276})`,
+  takesLists: true,
+  recordset: (columns, value) => {
     const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
-    return sql`json_to_recordset(${json}::json) as recordset(${sql.join(list)})`;
+    return sql`(select * from json_to_recordset(${value('list')}::json) as recordset(${sql.join(list)}))`;
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
   // Writers commit in any order: a row counts once every transaction that began before its own has ended.
@@ -261,7 +273,11 @@ export function openPostgres(url: string, poolSize = 10): Store {
         client.release(true);
         throw error;
       }
-      return { ...queryable(postgres, connection), commit: () => end('commit'), rollback: () => end('rollback') };
+      return {
+        ...queryable(postgres, connection),
+        commit: () => end('commit').catch(asUnknown),
+        rollback: () => end('rollback'),
+      };
     },
     async claim() {
       const holder = new pg.Client({ connectionString: url });
@@ -279,6 +295,19 @@ export function openPostgres(url: string, poolSize = 10): Store {
       await pool.end();
     },
   };
+}
+
+/**
+ * A connection that breaks during a commit leaves open whether it took place. Running the work again could do it twice.
+ * @throws {AppError} `storage_unavailable`, which is not tried again
+ */
+function asUnknown(error: unknown): never {
+  if (!postgres.isUnavailable(error)) throw error;
+  throw new AppError(
+    'storage_unavailable',
+    'The connection to the database broke during the commit: the change may have been made or not',
+    { retryAfterSeconds: 2, cause: error },
+  );
 }
 
 // Times and counts are bigint columns: far below 2^53, so they are read as numbers.

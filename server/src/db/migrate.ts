@@ -25,7 +25,8 @@ export async function migrate(store: Store, now: () => number, migrations = rele
   for (;;) {
     const tx = await store.begin();
     try {
-      if (store.dialect.migrationLock) await tx.connection.query(store.dialect.migrationLock, []);
+      const lock = store.dialect.oneAtATime?.('migrate');
+      if (lock !== undefined) await tx.connection.query(lock, []);
       await sql`create table if not exists schema_versions (
         version integer primary key, name text not null, applied_at bigint not null)`.execute(tx.kysely);
       const { rows } = await sql<{

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { CompiledQuery, Kysely } from 'kysely';
-import type { Dialect, Queryable } from './dialect.ts';
+import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import type { Columns, Dialect, Queryable } from './dialect.ts';
 import type { Schema } from './schema.ts';
 
 /** A query that is built once and run many times with other parameters. */
@@ -49,6 +49,35 @@ export function query<P extends object, R>(
     all: async (on, parameters) => (await run(on, parameters)).rows,
     first: async (on, parameters) => (await run(on, parameters)).rows[0],
     run: async (on, parameters) => (await run(on, parameters)).changed,
+  };
+}
+
+/** A statement that is run for many rows at once. */
+export interface Batch<C extends Columns> {
+  run(on: Queryable, rows: readonly Row<C>[]): Promise<void>;
+}
+
+type Row<C extends Columns> = {
+  readonly [name in keyof C]: (C[name] extends 'text' ? string : number) | null;
+};
+
+/**
+ * Declares an insert or update that works on batches of rows of any size with one prepared statement.
+ *
+ * @param build gets the rows as a table to select from, which is to be given a name (`${rows} as r`)
+ */
+export function batch<C extends Columns>(
+  columns: C,
+  build: (rows: RawBuilder<unknown>) => Compiles<unknown>,
+): Batch<C> {
+  const statement = query<Record<string, unknown>, unknown>((_, p, dialect) =>
+    build(dialect.recordset(columns, (name) => p[name])),
+  );
+  return {
+    async run(on, rows) {
+      if (!on.dialect.takesLists) for (const row of rows) await statement.run(on, row);
+      else if (rows.length > 0) await statement.run(on, { list: JSON.stringify(rows) });
+    },
   };
 }
 

@@ -55,8 +55,10 @@ export const register = defineOperation({
       token_version: 1,
       created_at: ctx.clock.now(),
     };
-    const outcome = await ctx.database.commit(async ({ kysely }) => {
+    const outcome = await ctx.database.commit(async ({ kysely, connection, dialect }) => {
       if (ctx.settings.registration === 'closed') {
+        const lock = dialect.oneAtATime?.('register');
+        if (lock !== undefined) await connection.query(lock, []);
         const first = await kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
         if (first !== undefined) return 'registration_closed' as const;
       }

@@ -62,7 +62,7 @@ export function createInbox({
         const { accountId, messageId } = message;
         // Nothing changes when a receipt was faster than the acknowledgement: it has done this step as well.
         if ((await markSent.run(tx, { accountId, messageId, timestamp })) === 1) {
-          await emitStatus(tx, message, 'sent', timestamp);
+          emitStatus(tx, message, 'sent', timestamp);
         }
       }),
 
@@ -136,7 +136,7 @@ export function createInbox({
     if (resumes) return;
     const { accountId, sessionId } = session;
     const data = { sessionId, phoneNumber, connectedAt: isoTime(now) };
-    await emit(tx, { accountId, kind: 'session.connected', data, conversation: sessionId });
+    emit(tx, { accountId, kind: 'session.connected', data, conversation: sessionId });
   }
 
   /** One outage is one event, however often the connection flaps: it is emitted when the outage begins. */
@@ -164,7 +164,7 @@ export function createInbox({
     const { accountId, sessionId } = session;
     const phoneNumber = row.phone_number ?? '';
     const data = { sessionId, phoneNumber, reason, willReconnect, disconnectedAt: isoTime(now) };
-    await emit(tx, { accountId, kind: 'session.disconnected', data, conversation: sessionId });
+    emit(tx, { accountId, kind: 'session.disconnected', data, conversation: sessionId });
   }
 
   async function incoming(
@@ -208,7 +208,7 @@ export function createInbox({
       ...(event.chat.type === 'group' && { groupId: chatId }),
       ...(replied !== undefined && { replyTo: replied.message_id }),
     };
-    await emit(tx, { accountId, kind: 'message.incoming', data, conversation: `${sessionId}/${chatId}`, messageId });
+    emit(tx, { accountId, kind: 'message.incoming', data, conversation: `${sessionId}/${chatId}`, messageId });
   }
 
   async function receipt(
@@ -234,18 +234,18 @@ export function createInbox({
       deliveredAt: row.delivered_at ?? timestamp,
       readAt: status === 'read' ? timestamp : null,
     });
-    for (const step of steps) await emitStatus(tx, toSent(row), step, timestamp);
+    for (const step of steps) emitStatus(tx, toSent(row), step, timestamp);
   }
 
-  async function emitStatus(
+  function emitStatus(
     tx: Tx,
     { accountId, sessionId, messageId, chatId, from, to, type }: SentMessage,
     status: 'sent' | 'delivered' | 'read',
     timestamp: number,
-  ): Promise<void> {
+  ): void {
     const group = chatId.startsWith('grp_') && { groupId: chatId };
     const data = { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
-    await emit(tx, { accountId, kind: `message.${status}`, data, conversation: `${sessionId}/${chatId}`, messageId });
+    emit(tx, { accountId, kind: `message.${status}`, data, conversation: `${sessionId}/${chatId}`, messageId });
   }
 
   async function groupCreated(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
@@ -295,7 +295,7 @@ export function createInbox({
       createdBy,
       timestamp: isoTime(createdAt),
     };
-    await emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
+    emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
   }
 
   async function groupUpdated(
@@ -317,7 +317,7 @@ export function createInbox({
       .execute();
     if (change.type === 'participants') await putParticipants(tx, accountId, groupId, group);
     const data = { groupId, sessionId, subject: group.subject, change, timestamp: isoTime(timestamp) };
-    await emit(tx, { accountId, kind: 'group.updated', data, conversation: `${sessionId}/${groupId}` });
+    emit(tx, { accountId, kind: 'group.updated', data, conversation: `${sessionId}/${groupId}` });
   }
 
   async function putParticipants(tx: Tx, accountId: string, groupId: string, group: NetworkGroup): Promise<void> {

@@ -4,7 +4,7 @@ import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Outcome, OutcomeClass } from './outcome.ts';
 import { parseRetryAfter } from './retry.ts';
-import { checkUrl, createLookup, type TargetPolicy } from './target.ts';
+import { checkUrl, createLookup, type TargetPolicy, type Verdict } from './target.ts';
 
 export interface AttemptRequest {
   readonly url: string;
@@ -29,6 +29,7 @@ export interface Stage {
 }
 
 const POOLS_KEPT = 1000;
+const VERDICTS_KEPT = 1000;
 const KEEP_ALIVE_MS = 30_000;
 const BODY_READ_BYTES = 16 * 1024;
 const BODY_KEPT_CHARACTERS = 1024;
@@ -54,6 +55,14 @@ export function createDeliver({
     max: POOLS_KEPT,
     dispose: (pool) => void pool.close().catch(() => {}),
   });
+
+  // What is thought of a URL's text never changes; what its name resolves to is vetted when it is dialled.
+  const verdicts = new LRUCache<string, Verdict>({ max: VERDICTS_KEPT });
+  function vet(url: string): Verdict {
+    const verdict = verdicts.get(url) ?? checkUrl(url, policy);
+    verdicts.set(url, verdict);
+    return verdict;
+  }
 
   // undici's own connector; what it cannot say is whether a socket that broke had served a request before.
   const connectSocket = buildConnector({ lookup: createLookup(policy), timeout: timeoutMs });
@@ -97,7 +106,7 @@ export function createDeliver({
   ): Promise<Outcome> {
     const startedAt = performance.now();
     // A literal address is dialled without a lookup, so it is vetted here, before every attempt.
-    const target = checkUrl(text, policy);
+    const target = vet(text);
     if (!target.ok) return Promise.resolve(outcome('blocked_address', null, target.message));
     const { url } = target;
 

@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
-import { query } from '../db/query.ts';
+import type { LateWriter, Tx } from '../db/commit.ts';
+import { batch, query } from '../db/query.ts';
 import type { EventData, EventKind } from '../events.ts';
 import type { NewId } from '../ids.ts';
 
@@ -16,11 +17,23 @@ export interface Emission<K extends EventKind = EventKind> {
 }
 
 /** Emits one event. Call it in the transaction that changes the state the event tells of. */
-export type Emit = <K extends EventKind>(tx: Tx, emission: Emission<K>) => Promise<void>;
+export type Emit = <K extends EventKind>(tx: Tx, emission: Emission<K>) => void;
+
+/** An event as it is stored. */
+interface Emitted {
+  readonly account_id: string;
+  readonly event_id: string;
+  readonly kind: EventKind;
+  readonly conversation: string;
+  readonly message_id: string | null;
+  /** Exactly as it will be sent. */
+  readonly body: string;
+  readonly created_at: number;
+}
 
 /**
- * Writes the event, with its body exactly as it will be sent, and one delivery per webhook that wants it, in the
- * transaction of the change: there is no moment in which one is stored without the other. Lanes are woken after it.
+ * Writes events and one delivery per webhook that wants each, at the end of the transaction of the changes they tell
+ * of: there is no moment in which one is stored without the other. Lanes are woken after it.
  */
 export function createEmit({
   newId,
@@ -33,86 +46,74 @@ export function createEmit({
   wake: (webhookId: string) => void;
   announce: (accountId: string) => void;
 }): Emit {
-  return async (tx, { accountId, kind, data, conversation, messageId }) => {
-    const now = clock.now();
-    const eventId = newId('evt');
-    const body = JSON.stringify({ event: kind, data });
-    await insertEvent.run(tx, { accountId, eventId, kind, conversation, messageId: messageId ?? null, body, now });
-    tx.afterCommit(() => announce(accountId));
-    for (const webhook of await webhooksOf.all(tx, { accountId })) {
-      if (!(JSON.parse(webhook.events) as string[]).includes(kind)) continue;
-      const webhookId = webhook.webhook_id;
-      await insertDelivery.run(tx, {
-        accountId,
-        deliveryId: newId('dlv'),
-        webhookId,
-        eventId,
-        kind,
-        conversation,
-        now,
-      });
-      tx.afterCommit(() => wake(webhookId));
-    }
+  const write: LateWriter<Emitted> = async (tx, events) => {
+    await insertEvents.run(tx, events);
+    const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
+    const webhooks = await webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) });
+    const wanting = Map.groupBy(
+      webhooks.map((row) => ({ ...row, kinds: JSON.parse(row.events) as string[] })),
+      ({ account_id }) => account_id,
+    );
+    const deliveries = events.flatMap((event) =>
+      (wanting.get(event.account_id) ?? [])
+        .filter(({ kinds }) => kinds.includes(event.kind))
+        .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
+    );
+    await insertDeliveries.run(tx, deliveries);
+    tx.afterCommit(() => {
+      for (const accountId of accountIds) announce(accountId);
+      for (const webhookId of new Set(deliveries.map(({ webhook_id }) => webhook_id))) wake(webhookId);
+    });
   };
+
+  return (tx, { accountId, kind, data, conversation, messageId }) =>
+    tx.writeLater(write, {
+      account_id: accountId,
+      event_id: newId('evt'),
+      kind,
+      conversation,
+      message_id: messageId ?? null,
+      body: JSON.stringify({ event: kind, data }),
+      created_at: clock.now(),
+    });
 }
 
-const webhooksOf = query((db, p: { accountId: string }) =>
+const webhooksOf = query((db, p: { accountIds: string }, dialect) =>
   db
     .selectFrom('webhooks')
-    .select(['webhook_id', 'events'])
-    .where('account_id', '=', p.accountId)
+    .select(['account_id', 'webhook_id', 'events'])
+    .where('account_id', 'in', dialect.texts(p.accountIds))
     .where('enabled', '=', 1),
 );
 
-interface NewEvent {
-  accountId: string;
-  eventId: string;
-  kind: string;
-  conversation: string;
-  messageId: string | null;
-  body: string;
-  now: number;
-}
-
-const insertEvent = query((db, p: NewEvent) =>
-  db.insertInto('events').values({
-    account_id: p.accountId,
-    event_id: p.eventId,
-    kind: p.kind,
-    conversation: p.conversation,
-    message_id: p.messageId,
-    body: p.body,
-    is_test: 0,
-    created_at: p.now,
-  }),
+const insertEvents = batch(
+  {
+    account_id: 'text',
+    event_id: 'text',
+    kind: 'text',
+    conversation: 'text',
+    message_id: 'text',
+    body: 'text',
+    created_at: 'bigint',
+  },
+  (rows) => sql`
+    insert into events (account_id, event_id, kind, conversation, message_id, body, is_test, created_at)
+    select account_id, event_id, kind, conversation, message_id, body, 0, created_at from ${rows} as r`,
 );
 
-interface NewDelivery {
-  accountId: string;
-  deliveryId: string;
-  webhookId: string;
-  eventId: string;
-  kind: string;
-  conversation: string;
-  now: number;
-}
-
-const insertDelivery = query((db, p: NewDelivery) =>
-  db.insertInto('deliveries').values({
-    account_id: p.accountId,
-    delivery_id: p.deliveryId,
-    webhook_id: p.webhookId,
-    event_id: p.eventId,
-    kind: p.kind,
-    conversation: p.conversation,
-    state: 'pending',
-    due_at: p.now,
-    attempts: 0,
-    steps: 0,
-    last_class: null,
-    last_message: null,
-    is_test: 0,
-    created_at: p.now,
-    settled_at: null,
-  }),
+const insertDeliveries = batch(
+  {
+    account_id: 'text',
+    delivery_id: 'text',
+    webhook_id: 'text',
+    event_id: 'text',
+    kind: 'text',
+    conversation: 'text',
+    created_at: 'bigint',
+  },
+  (rows) => sql`
+    insert into deliveries
+      (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts, steps, is_test, created_at)
+    select account_id, delivery_id, webhook_id, event_id, kind, conversation, 'pending', created_at, 0, 0, 0, created_at
+    from ${rows} as r`,
 );

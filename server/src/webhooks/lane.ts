@@ -51,13 +51,14 @@ export interface LaneDeps {
   idle(lane: Lane): void;
 }
 
-/** Deliveries kept in memory: twice the largest number in flight, so that the next are read while these go out. */
-const BATCH = 512;
+/** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
+const BATCH = 1024;
 /** Deliveries of one conversation kept in memory; they go out one at a time, so more would only take room. */
 const CROWD = 16;
 const SETTLE_RETRY_MS = 250;
-const GATHER_TURNS = 16;
-const GATHER_ENOUGH = 128;
+/** An outcome waits this long for others to share its transaction. Nothing waits for it: the next attempts go on. */
+const GATHER_MS = 20;
+const GATHER_ENOUGH = 256;
 
 export class Lane {
   readonly webhookId: string;
@@ -79,6 +80,7 @@ export class Lane {
   #mustReload = true;
   #cancelTimer = () => {};
   #hasTimer = false;
+  #hasGathered = () => {};
 
   constructor(webhookId: string, deps: LaneDeps) {
     this.webhookId = webhookId;
@@ -115,6 +117,7 @@ export class Lane {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer();
+    this.#hasGathered();
     this.#drop();
     while (this.#isSettling || this.#isReading) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -263,6 +266,7 @@ export class Lane {
     this.#finished.push({ due, outcome, startedAt, state: verdict.state, dueAt, steps });
     this.#countOutcome(outcome, generation, policy);
     this.#nextOfConversation(due);
+    if (this.#finished.length >= GATHER_ENOUGH) this.#hasGathered();
     void this.#settle();
     this.#advance();
   }
@@ -322,11 +326,13 @@ export class Lane {
     this.#checkIdle();
   }
 
-  /** Under load the next outcomes are some turns of the event loop away: one transaction for all of them. */
+  /** Under load the next outcomes are some milliseconds away: one transaction for all of them. */
   async #gather(): Promise<void> {
-    for (let turn = 0; turn < GATHER_TURNS && this.#finished.length < GATHER_ENOUGH; turn++) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    if (this.#isStopped || this.#finished.length >= GATHER_ENOUGH) return;
+    await new Promise<void>((resolve) => {
+      this.#hasGathered = resolve;
+      setTimeout(resolve, GATHER_MS);
+    });
   }
 
   async #writeSettlements(batch: readonly Settlement[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
+import { batch, query } from '../db/query.ts';
 import type { DeliveryState, Schema, WebhookTable } from '../db/schema.ts';
 import type { Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
@@ -130,9 +130,8 @@ export async function settle(on: Queryable, webhookId: string, settlements: read
     steps,
     settled_at: state === 'pending' ? null : startedAt + outcome.durationMs,
   }));
-  const json = JSON.stringify(rows);
-  await logAttempts.run(on, { json });
-  await moveDeliveries.run(on, { json });
+  await logAttempts.run(on, rows);
+  await moveDeliveries.run(on, rows);
 }
 
 /**
@@ -167,7 +166,8 @@ export async function redeliver(
   accountId: string,
   deliveries: readonly { id: string; dueAt: number }[],
 ): Promise<void> {
-  if (deliveries.length > 0) await requeue.run(on, { accountId, json: JSON.stringify(deliveries) });
+  const rows = deliveries.map(({ id, dueAt }) => ({ account_id: accountId, delivery_id: id, due_at: dueAt }));
+  await requeue.run(on, rows);
 }
 
 /** Cancels the pending deliveries of a webhook, but for those of the kinds that are still wanted. */
@@ -293,50 +293,50 @@ const oldestPending = query((db, p: { webhookId: string }) =>
     .limit(1),
 );
 
-const logAttempts = query<{ json: string }, unknown>(
-  (_, p, dialect) => sql`
+const settled = {
+  account_id: 'text',
+  delivery_id: 'text',
+  webhook_id: 'text',
+  number: 'bigint',
+  class: 'text',
+  status: 'bigint',
+  duration_ms: 'bigint',
+  message: 'text',
+  response: 'text',
+  started_at: 'bigint',
+  state: 'text',
+  due_at: 'bigint',
+  steps: 'bigint',
+  settled_at: 'bigint',
+} as const;
+
+const logAttempts = batch(
+  settled,
+  (rows) => sql`
     insert into attempts (account_id, delivery_id, number, webhook_id, class, status, duration_ms, message, response, started_at)
     select r.account_id, r.delivery_id, r.number, r.webhook_id, r.class, r.status, r.duration_ms, r.message, r.response, r.started_at
-    from (select * from ${dialect.recordset(p.json, {
-      account_id: 'text',
-      delivery_id: 'text',
-      number: 'bigint',
-      webhook_id: 'text',
-      class: 'text',
-      status: 'bigint',
-      duration_ms: 'bigint',
-      message: 'text',
-      response: 'text',
-      started_at: 'bigint',
-    })}) as r
+    from ${rows} as r
     join deliveries d on d.account_id = r.account_id and d.delivery_id = r.delivery_id
     where d.state = 'pending' and d.attempts = r.number - 1`,
 );
 
-const moveDeliveries = query<{ json: string }, unknown>(
-  (_, p, dialect) => sql`
+const moveDeliveries = batch(
+  settled,
+  (rows) => sql`
     update deliveries set state = r.state, due_at = r.due_at, attempts = r.number, steps = r.steps,
       last_class = r.class, last_message = r.message, settled_at = r.settled_at
-    from (select * from ${dialect.recordset(p.json, {
-      account_id: 'text',
-      delivery_id: 'text',
-      number: 'bigint',
-      state: 'text',
-      due_at: 'bigint',
-      steps: 'bigint',
-      class: 'text',
-      message: 'text',
-      settled_at: 'bigint',
-    })}) as r
+    from ${rows} as r
     where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
       and deliveries.state = 'pending' and deliveries.attempts = r.number - 1`,
 );
 
-const requeue = query<{ accountId: string; json: string }, unknown>(
-  (_, p, dialect) => sql`
-    update deliveries set state = 'pending', due_at = r."dueAt", steps = 0, settled_at = null
-    from (select * from ${dialect.recordset(p.json, { id: 'text', dueAt: 'bigint' })}) as r
-    where deliveries.account_id = ${p.accountId} and deliveries.delivery_id = r.id and deliveries.state <> 'pending'`,
+const requeue = batch(
+  { account_id: 'text', delivery_id: 'text', due_at: 'bigint' },
+  (rows) => sql`
+    update deliveries set state = 'pending', due_at = r.due_at, steps = 0, settled_at = null
+    from ${rows} as r
+    where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
+      and deliveries.state <> 'pending'`,
 );
 
 const updateBreaker = query(

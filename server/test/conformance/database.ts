@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../../src/clock.ts';
-import { createCommit } from '../../src/db/commit.ts';
+import { createCommit, type LateWriter } from '../../src/db/commit.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { openPostgres, openSqlite, type Store } from '../../src/db/dialect.ts';
 import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
-import { query } from '../../src/db/query.ts';
+import { batch, query } from '../../src/db/query.ts';
 import type { Home } from '../support/databases.ts';
 
 /** What the data layer promises, whichever database is below it. */
@@ -17,9 +17,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
   before(async () => {
     home = await newHome();
     database = await openDatabase(home, systemClock);
-    await database.commit(({ kysely }) =>
-      sql`create table things (id text primary key, n bigint not null)`.execute(kysely),
-    );
+    await database.commit(({ kysely }) => sql`create table things (id text primary key, n bigint)`.execute(kysely));
   });
   after(async () => {
     await database.close();
@@ -81,6 +79,45 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         }),
       ]);
       assert.deepEqual(seen, ['done']);
+    });
+
+    it('writes together what works hand in for the end, in their order', async () => {
+      const batches: (readonly string[])[] = [];
+      const writer: LateWriter<string> = async (tx, ids) => {
+        batches.push(ids);
+        for (const id of ids) await sql`insert into things (id, n) values (${id}, 1)`.execute(tx.kysely);
+      };
+      await Promise.allSettled([
+        database.commit(async (tx) => {
+          tx.writeLater(writer, 'l1');
+          tx.writeLater(writer, 'l2');
+        }, 'late'),
+        database.commit(async (tx) => {
+          tx.writeLater(writer, 'l3');
+        }, 'late'),
+      ]);
+      assert.deepEqual(batches, [['l1', 'l2', 'l3']]);
+      assert.deepEqual([await has('l1'), await has('l2'), await has('l3')], [true, true, true]);
+    });
+
+    it('writes nothing for the end of a work that is undone, and all of its neighbours', async () => {
+      const writer: LateWriter<string> = async (tx, ids) => {
+        for (const id of ids) await sql`insert into things (id, n) values (${id}, 1)`.execute(tx.kysely);
+      };
+      const results = await Promise.allSettled([
+        database.commit(async (tx) => tx.writeLater(writer, 'k1'), 'late'),
+        database.commit(async (tx) => {
+          tx.writeLater(writer, 'k2');
+          throw new Error('no');
+        }, 'late'),
+        database.commit(async (tx) => tx.writeLater(writer, 'k1'), 'late'), // breaks the primary key
+        database.commit(async (tx) => tx.writeLater(writer, 'k3'), 'late'),
+      ]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+      );
+      assert.deepEqual([await has('k1'), await has('k2'), await has('k3')], [true, false, true]);
     });
 
     it('lets works of one key take effect in the order in which they came', async () => {
@@ -149,14 +186,24 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual(plain(rows), [{ n: 1_767_225_600_000 }]);
     });
 
-    it('take a JSON list as a table, with missing values as null', async () => {
-      const json = JSON.stringify([{ id: 'f1', n: 1 }, { id: 'f2', n: null }, { id: "f'3 ü" }]);
-      const { rows } =
-        await sql`select id, n from ${database.reader.dialect.recordset(json, { id: 'text', n: 'bigint' })} order by id`.execute(
-          database.reader.kysely,
-        );
+    it('take batches of rows of any size, in their order', async () => {
+      const putAll = batch(
+        { id: 'text', n: 'bigint' },
+        (rows) => sql`insert into things (id, n) select id, n from ${rows} as r`,
+      );
+      await database.commit(async (tx) => {
+        await putAll.run(tx, []);
+        await putAll.run(tx, [
+          { id: 'f1', n: 1 },
+          { id: 'f2', n: null },
+          { id: "f'3 ü", n: 3 },
+        ]);
+      });
+      const { rows } = await sql`select id, n from things where id like 'f%' order by id`.execute(
+        database.reader.kysely,
+      );
       assert.deepEqual(plain(rows), [
-        { id: "f'3 ü", n: null },
+        { id: "f'3 ü", n: 3 },
         { id: 'f1', n: 1 },
         { id: 'f2', n: null },
       ]);
