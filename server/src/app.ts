@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
@@ -10,17 +11,21 @@ import { type Database, openDatabase } from './db/database.ts';
 import { createServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createLog, type Log } from './log.ts';
+import { createUseFetched } from './media/fetch.ts';
+import { createMedia } from './media/media.ts';
+import { createS3Store } from './media/s3Store.ts';
+import { type ContentStore, createDiskStore } from './media/store.ts';
 import type { Services } from './operations/context.ts';
 import { createInvoke } from './operations/operation.ts';
 import { createInbox } from './sessions/inbox.ts';
 import { createSessions } from './sessions/sessions.ts';
+import { createTargetPolicy } from './target.ts';
 import { createDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
 import { createEngine } from './webhooks/engine.ts';
 import { createEventLog } from './webhooks/eventLog.ts';
 import { createFeed } from './webhooks/feed.ts';
 import { createRetention, type Retention } from './webhooks/retention.ts';
-import { createTargetPolicy } from './webhooks/target.ts';
 
 export interface App {
   readonly http: FastifyInstance;
@@ -34,6 +39,8 @@ export interface App {
 
 const REQUEST_GRACE_MS = 5000;
 const DELIVERY_GRACE_MS = 5000;
+/** For a file behind a URL; whoever asked for it waits. */
+const FETCH_TIMEOUT_MS = 60_000;
 
 /** Builds the whole server, in order. The only place that knows all parts. */
 export async function createApp(
@@ -75,6 +82,22 @@ export async function createApp(
     heldDays: settings.heldRetentionDays,
   });
 
+  const media = createMedia({
+    store: openContentStore(settings, clock),
+    incoming: join(settings.dataDir, 'media', 'incoming'),
+    fetching: createUseFetched({
+      policy: targets,
+      maxBytes: settings.mediaMaxBytes,
+      timeoutMs: FETCH_TIMEOUT_MS,
+      clock,
+    }),
+    maxBytes: settings.mediaMaxBytes,
+    database,
+    newId,
+    clock,
+    log,
+  });
+
   const inbox = createInbox({ database, clock, newId, emit });
   const sessions = createSessions({ database, inbox, connectors: [createSandbox(clock)], clock, log });
 
@@ -93,6 +116,7 @@ export async function createApp(
       address: createBuckets(settings.loginRateLimit * 10, clock),
     },
     sessions,
+    media,
     eventLog,
     feed,
     webhooks: { engine, deliver, targets },
@@ -104,6 +128,7 @@ export async function createApp(
     settings,
     authenticator,
     invoke,
+    media,
     feed,
     eventLog,
     newId,
@@ -120,6 +145,7 @@ export async function createApp(
       authenticator.start();
       engine.start();
       retention.start();
+      await media.start();
       await sessions.start();
       return http.listen({ host: settings.host, port: settings.port });
     },
@@ -131,12 +157,20 @@ export async function createApp(
         await retention.stop();
         await engine.stop(DELIVERY_GRACE_MS);
         await deliver.close();
+        await media.close();
         await authenticator.stop();
         await database.close();
       })();
       return stopping;
     },
   };
+}
+
+function openContentStore(settings: Settings, clock: Clock): ContentStore {
+  const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region, dataDir } = settings;
+  if (url === undefined) return createDiskStore(join(dataDir, 'media', 'content'));
+  const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
+  return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
 }
 
 /** Lets requests finish, but not for ever: a client that never reads its answer must not keep the server up. */

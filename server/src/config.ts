@@ -134,6 +134,30 @@ export const settingsTable = {
     'How long an event waits behind an open breaker before it expires.',
     wholeNumber(1, 365),
   ),
+  mediaMaxBytes: setting(
+    'MEDIA_MAX_BYTES',
+    'bytes',
+    '104857600',
+    'Largest file that is taken, uploaded or fetched from a URL.',
+    wholeNumber(1, 5_000_000_000),
+  ),
+  mediaS3Url: setting(
+    'MEDIA_S3_URL',
+    'URL',
+    '',
+    'Keeps media in this S3-compatible store instead of DATA_DIR; MEDIA_S3_BUCKET and the keys go with it.',
+    optionalUrl,
+  ),
+  mediaS3Bucket: setting('MEDIA_S3_BUCKET', 'text', '', 'The bucket, and after a slash a prefix, if any.', bucket),
+  mediaS3Region: setting('MEDIA_S3_REGION', 'text', 'us-east-1', 'The region that requests are signed for.', nonEmpty),
+  mediaS3AccessKeyId: setting('MEDIA_S3_ACCESS_KEY_ID', 'text', '', 'The access key of the S3 store.', anything),
+  mediaS3SecretAccessKey: setting(
+    'MEDIA_S3_SECRET_ACCESS_KEY',
+    'text',
+    '',
+    'The secret that goes with the access key.',
+    anything,
+  ),
   logLevel: setting(
     'LOG_LEVEL',
     'level',
@@ -172,6 +196,11 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       problems.push(`  ${variable} ${(error as Error).message}`);
     }
   }
+  if (settings['mediaS3Url'] !== undefined) {
+    for (const name of ['mediaS3Bucket', 'mediaS3AccessKeyId', 'mediaS3SecretAccessKey'] as const) {
+      if (settings[name] === '') problems.push(`  ${settingsTable[name].env} must be set when MEDIA_S3_URL is`);
+    }
+  }
   if (problems.length > 0) throw new SettingsError(problems);
   // Each value was made by the parser that its type is read off.
   return Object.freeze(settings) as Settings;
@@ -188,6 +217,15 @@ export function settingsHelp(): string {
 
 function nonEmpty(text: string): string {
   if (text === '') throw new Error('must not be empty');
+  return text;
+}
+
+function anything(text: string): string {
+  return text;
+}
+
+function bucket(text: string): string {
+  if (!/^[\w.-]*(\/[\w.-]+)*$/.test(text)) throw new Error(`must be a bucket, or bucket/prefix, not "${text}"`);
   return text;
 }
 

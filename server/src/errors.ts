@@ -26,11 +26,13 @@ export const errors = {
   not_supported: [422, 'The network of this session cannot do this'],
   recipient_not_on_network: [422, 'The recipient is not on this network'],
   send_failed: [502, 'The network refused the message'],
+  fetch_failed: [422, 'The file behind the URL could not be fetched'],
   payload_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The content type is not supported'],
+  range_not_satisfiable: [416, 'The content has no such range'],
   rate_limited: [429, 'Too many requests'],
   internal_error: [500, 'Something went wrong on our side'],
-  storage_unavailable: [503, 'The database cannot take the change right now'],
+  storage_unavailable: [503, 'The database or the media store cannot do this right now'],
   shutting_down: [503, 'The server is shutting down'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

@@ -75,7 +75,7 @@ describe('the operation table', () => {
   it('names an unknown field, and does nothing', async () => {
     const { call } = await server.account();
     for (const operation of guarded) {
-      const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
+      const isQuery = operation.method === 'GET' || operation.method === 'DELETE' || operation.takesContent;
       const path = `${pathOf(operation)}${isQuery ? '?nonsense=1' : ''}`;
       const answer = await call(operation.method, path, isQuery ? undefined : { nonsense: 1 });
       assert.equal(answer.status, 400, operation.id);
@@ -162,6 +162,9 @@ describe('the operation table', () => {
       action: 'add',
       phoneNumbers: ['491704444444'],
     });
+
+    const media = await run('media.upload', '/media?fileName=walk.txt', 'a file');
+    await run('media.get', `/media/${media.mediaId}`);
 
     await receiver.waitFor(1);
     await run('webhooks.test', '/webhooks/test');

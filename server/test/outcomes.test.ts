@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../src/clock.ts';
+import { createTargetPolicy } from '../src/target.ts';
 import { createDeliver, type Deliver } from '../src/webhooks/deliver.ts';
 import type { Outcome } from '../src/webhooks/outcome.ts';
 import { parseRetryAfter } from '../src/webhooks/retry.ts';
-import { createTargetPolicy } from '../src/webhooks/target.ts';
 import {
   type Behaviour,
   behaviours,

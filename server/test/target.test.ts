@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { buildConnector, Pool } from 'undici';
-import { checkTarget, checkUrl, createLookup, createTargetPolicy, type Lookup } from '../src/webhooks/target.ts';
+import { checkTarget, checkUrl, createLookup, createTargetPolicy, type Lookup } from '../src/target.ts';
 
 const strict = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
 const local = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });

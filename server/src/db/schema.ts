@@ -188,7 +188,7 @@ export interface GroupParticipantTable {
 export interface MediaTable {
   account_id: string;
   media_id: string;
-  /** SHA-256 of the content, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal: where the store has it. Accounts may share a content, never a row. */
   hash: string;
   mime_type: string;
   size: number;

@@ -69,7 +69,7 @@ function describe(operation: Operation) {
   const fields = Object.entries(input.properties as Record<string, TSchema>);
   const rest = fields.filter(([name]) => !inPath.includes(name));
   const required = (input as { required?: readonly string[] }).required ?? [];
-  const isQuery = method === 'GET' || method === 'DELETE';
+  const isQuery = method === 'GET' || method === 'DELETE' || operation.takesContent === true;
   const parameters = [
     ...fields.filter(([name]) => inPath.includes(name)).map(([name, schema]) => parameter(name, 'path', true, schema)),
     ...(isQuery ? rest.map(([name, schema]) => parameter(name, 'query', required.includes(name), schema)) : []),
@@ -90,6 +90,7 @@ function describe(operation: Operation) {
     ...(credential === 'jwt' && { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(!isQuery && rest.length > 0 && { requestBody: requestBody(operation, rest, required) }),
+    ...(operation.takesContent && { requestBody: contentBody }),
     responses: {
       [operation.status ?? 200]: {
         description: 'Success',
@@ -134,6 +135,22 @@ function requestBody(operation: Operation, fields: readonly [string, TSchema][],
     },
   };
 }
+
+/** A file: as the body itself, or as the one part of a form. */
+const contentBody = {
+  required: true,
+  content: {
+    '*/*': { schema: { description: 'The bytes of the file.' } },
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+        required: ['file'],
+        additionalProperties: false,
+      },
+    },
+  },
+};
 
 function errorResponses(codes: readonly ErrorCode[]) {
   const byStatus = Map.groupBy(codes, (code) => errors[code][0]);

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { type Authenticator, type Presented, presentedCredential } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
 import type { Answer, Invoke, Operation } from '../operations/operation.ts';
+import { acceptContent, openContent } from './mediaUpload.ts';
 
 export const API_PREFIX = '/api/v1';
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -19,8 +20,11 @@ export function addRoutes(
   app.addHook('preClose', async () => stopping.abort());
   for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
     const url = API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
-    for (const operation of atPath)
-      app.route({ method: operation.method, url, handler: handlerOf(operation, deps, stopping.signal) });
+    for (const operation of atPath) {
+      const route = { method: operation.method, url, handler: handlerOf(operation, deps, stopping.signal) };
+      if (operation.takesContent) acceptContent(app, (scope, config) => scope.route({ ...route, config }));
+      else app.route(route);
+    }
     const known = atPath.map(({ method }) => method);
     const others = METHODS.filter((method) => !known.some((one) => one === method));
     app.route({
@@ -34,10 +38,20 @@ export function addRoutes(
   }
 }
 
-function handlerOf(
+/** How the output of an operation is sent when it has succeeded. */
+type Send = (
+  operation: Operation,
+  answer: Answer & { ok: true },
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
+
+/** A route for one operation. */
+export function handlerOf(
   operation: Operation,
   { authenticator, invoke }: { authenticator: Authenticator; invoke: Invoke },
   stopping: AbortSignal,
+  send: Send = sendOutput,
 ) {
   const readInput = inputReader(operation);
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -54,11 +68,12 @@ function handlerOf(
       channel: 'rest',
       signal: () => AbortSignal.any([stopping, hungUp(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
+      ...(operation.takesContent && { openContent: () => openContent(request) }),
     });
     setHeaders(reply, operation, answer);
     if (!answer.ok)
       return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
-    return sendOutput(operation, answer.status, answer.output, request, reply);
+    return send(operation, answer, request, reply);
   };
 }
 
@@ -93,16 +108,15 @@ function setHeaders(reply: FastifyReply, operation: Operation, answer: Answer): 
 
 async function sendOutput(
   operation: Operation,
-  status: number,
-  output: unknown,
+  { status, output, represent }: Answer & { ok: true },
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
   reply.code(status);
   const accept = request.headers.accept ?? '';
-  for (const [type, render] of Object.entries(operation.representations ?? {})) {
-    // Every operation declares its representations for its own output.
-    if (accept.includes(type)) return reply.type(type).send(await render(output as never));
+  for (const type of Object.keys(operation.representations ?? {})) {
+    const other = accept.includes(type) ? await represent(type) : null;
+    if (other !== null) return reply.type(type).send(other);
   }
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(output));
 }
@@ -111,8 +125,8 @@ type ReadInput = (request: FastifyRequest, query: Record<string, unknown>) => un
 
 /** Where the fields of an operation's input come from: the path, and then the query of a GET or DELETE or the body. */
 function inputReader(operation: Operation): ReadInput {
-  const { method, input } = operation;
-  if (method === 'GET' || method === 'DELETE') {
+  const { method, input, takesContent } = operation;
+  if (method === 'GET' || method === 'DELETE' || takesContent) {
     const types = new Map(Object.entries(input.properties).map(([name, schema]) => [name, typeOf(schema)]));
     return (request, query) => {
       const read = Object.entries(query).map(([name, value]) => [name, fromQuery(value, types.get(name))]);

@@ -4,11 +4,14 @@ import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { type Log, redactUrl } from '../log.ts';
+import type { Media } from '../media/media.ts';
 import { operations } from '../operations/index.ts';
 import type { Invoke } from '../operations/operation.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import { addDocs } from './docs.ts';
+import { addMediaContent } from './mediaContent.ts';
+import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { addRoutes } from './routes.ts';
 import { addStream } from './stream.ts';
 
@@ -16,6 +19,7 @@ export interface HttpDeps {
   readonly settings: Pick<Settings, 'trustProxy'>;
   readonly authenticator: Authenticator;
   readonly invoke: Invoke;
+  readonly media: Media;
   readonly feed: Feed;
   readonly eventLog: EventLog;
   readonly newId: NewId;
@@ -25,8 +29,6 @@ export interface HttpDeps {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** To receive a whole request: a client that sends a byte now and then must not hold a connection for ever. */
-const REQUEST_TIMEOUT_MS = 60_000;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** The HTTP server with every route. It does not listen yet. */
@@ -37,7 +39,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     logger: false,
     // One hop: what our proxy adds counts, what a caller wrote into the header before does not.
     trustProxy: deps.settings.trustProxy && ((_, hop) => hop < 1),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: UPLOAD_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
@@ -48,6 +50,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   });
 
   acceptJsonOnly(app);
+  limitReading(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -59,6 +62,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
 
   addRoutes(app, operations, deps);
   addStream(app, deps);
+  addMediaContent(app, deps);
   addHealth(app, deps);
   await addDocs(app);
   return app;

@@ -6,12 +6,13 @@ import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { Media } from '../media/media.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { TargetPolicy } from '../target.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
 import type { Engine } from '../webhooks/engine.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
-import type { TargetPolicy } from '../webhooks/target.ts';
 
 /** What operations work with. Built once, by `app.ts`. */
 export interface Services {
@@ -27,6 +28,8 @@ export interface Services {
   readonly requestLimits: Buckets;
   readonly loginLimits: { readonly account: Buckets; readonly address: Buckets };
   readonly sessions: Sessions;
+  /** Files of accounts. */
+  readonly media: Media;
   readonly eventLog: EventLog;
   /** Announces new events to those who follow the log. */
   readonly feed: Feed;

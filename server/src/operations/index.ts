@@ -16,6 +16,7 @@ import {
 } from './endpoints.ts';
 import { listEvents } from './events.ts';
 import { createGroup, getGroup, listGroups, updateGroup, updateParticipants } from './groups.ts';
+import { getMedia, uploadMedia } from './media.ts';
 import { getMessage, listMessages, sendMessage } from './messages.ts';
 import type { Operation } from './operation.ts';
 import {
@@ -72,6 +73,8 @@ export const operations: readonly Operation[] = [
   getMessage,
   listChats,
   markChatRead,
+  uploadMedia,
+  getMedia,
   listGroups,
   getGroup,
   createGroup,

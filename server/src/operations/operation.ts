@@ -2,7 +2,8 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Credential } from '../auth/authenticate.ts';
 import type { Allowance } from '../auth/buckets.ts';
 import { allows, type Permission } from '../auth/permissions.ts';
-import { AppError, type ErrorCode, type Problem, toProblem } from '../errors.ts';
+import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
+import type { Content } from '../media/content.ts';
 import type { Services } from './context.ts';
 import { createIdempotency } from './idempotency.ts';
 import { projector } from './project.ts';
@@ -35,8 +36,15 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly example?: Static<I>;
   /** Whether its answer must not be kept by caches on the way. */
   readonly noStore?: boolean;
-  /** The output in other media types, by `Accept`. */
-  readonly representations?: Readonly<Record<string, (output: Static<O>) => Promise<Buffer>>>;
+  /**
+   * Whether the body is a file, streamed, of any type: `openContent` of the context opens it, and the fields of the
+   * input are in the query.
+   */
+  readonly takesContent?: true;
+  /** The output in other media types, by `Accept`; null when this output has no such form. */
+  readonly representations?: Readonly<
+    Record<string, (output: Static<O>, services: Services) => Promise<Buffer | null>>
+  >;
 }
 
 /** An operation for a caller that has shown a credential. */
@@ -74,6 +82,8 @@ export interface Context extends PublicContext {
    * gets the same one, so that nothing is made twice.
    */
   readonly resourceId: string | undefined;
+  /** The file that comes with the call. Only here is its first byte read: who may not send one sends in vain. */
+  readonly openContent: () => Promise<Content>;
 }
 
 export function defineOperation<I extends TObject, O extends TSchema>(operation: Guarded<I, O>): Guarded<I, O>;
@@ -91,6 +101,8 @@ export interface Call {
   readonly signal: () => AbortSignal;
   readonly idempotencyKey?: string | undefined;
   readonly channel: 'rest' | 'mcp';
+  /** Opens the file that comes with the call, for an operation that takes one. */
+  readonly openContent?: () => Promise<Content>;
 }
 
 export type Answer =
@@ -98,6 +110,8 @@ export type Answer =
       readonly ok: true;
       readonly status: number;
       readonly output: unknown;
+      /** The output in one of the operation's other media types; null when it has no such form. */
+      readonly represent: (type: string) => Promise<Buffer | null>;
       readonly allowance?: Allowance;
       readonly replayed: boolean;
     }
@@ -146,7 +160,10 @@ export function createInvoke(services: Services): Invoke {
       const { output, replayed } = await runOnce(operation, call, input, async (resourceId) =>
         project(await run(operation, call, input, resourceId)),
       );
-      answer = { ok: true, status: operation.status ?? 200, output, allowance, replayed };
+      // Every operation declares its representations for its own output.
+      const represent = async (type: string) =>
+        (await operation.representations?.[type]?.(output as never, services)) ?? null;
+      answer = { ok: true, status: operation.status ?? 200, output, represent, allowance, replayed };
     } catch (error) {
       const problem = toProblem(error, requestId);
       if (problem.status >= 500) log.error({ requestId, operation: operation.id, err: error }, problem.title);
@@ -194,7 +211,11 @@ export function createInvoke(services: Services): Invoke {
     if (operation.credential === 'none') return operation.run({ ...services, requestId, address, signal }, input);
     if (caller === undefined) throw new AppError('unauthorized');
     const { accountId } = caller;
-    return operation.run({ ...services, requestId, address, signal, caller, accountId, resourceId }, input);
+    const { openContent = noContent } = call;
+    return operation.run(
+      { ...services, requestId, address, signal, caller, accountId, resourceId, openContent },
+      input,
+    );
   }
 }
 
@@ -207,6 +228,10 @@ function authorise(operation: Operation, caller: Caller | undefined): void {
   if (operation.permission !== null && !allows(credential.permissions, operation.permission)) {
     throw new AppError('permission_denied', `This needs the permission ${operation.permission}`);
   }
+}
+
+async function noContent(): Promise<Content> {
+  throw invalidField('body', 'There is no file', 'required');
 }
 
 function limitKey(credential: Credential | undefined, { caller, address }: Call): string {

@@ -5,6 +5,7 @@ import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 import { eventKinds, isEventKind, sampleEvent } from '../events.ts';
+import { checkTarget } from '../target.ts';
 import { type Breaker, newBreaker, onTestSuccess, reset, thresholds, windowTotals } from '../webhooks/breaker.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from '../webhooks/queue.ts';
 import { deliveryHeaders } from '../webhooks/sign.ts';
 import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
-import { checkTarget } from '../webhooks/target.ts';
 import type { Context } from './operation.ts';
 
 /*

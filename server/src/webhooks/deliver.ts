@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../clock.ts';
+import { checkUrl, createLookup, type TargetPolicy, type Verdict } from '../target.ts';
 import type { Outcome, OutcomeClass } from './outcome.ts';
 import { parseRetryAfter } from './retry.ts';
-import { checkUrl, createLookup, type TargetPolicy, type Verdict } from './target.ts';
 
 export interface AttemptRequest {
   readonly url: string;

@@ -79,7 +79,7 @@ export const foundation: Migration = {
       account_id text not null, media_id text not null, hash text not null, mime_type text not null,
       size bigint not null, file_name text, created_at bigint not null,
       primary key (account_id, media_id))`,
-    `create index media_hash on media (hash)`,
+    `create unique index media_hash on media (hash, account_id)`,
 
     `create table webhooks (
       account_id text not null, webhook_id text not null unique, is_default integer not null, url text not null,

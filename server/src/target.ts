@@ -2,10 +2,10 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import ipaddr from 'ipaddr.js';
 
 /*
- * Where a webhook may point. An account chooses the URL and the server makes the request, so a webhook must not become
- * a way into the server's own network. The address that is vetted is the one that is dialled: names are vetted in the
+ * Where the server may call for an account: webhooks, and files to send. The account chooses the URL and the server
+ * makes the request, which must not become a way into the server's own network. The address that is vetted is the one that is dialled: names are vetted in the
  * connection's own lookup, where a name server cannot give a second answer; literal addresses are not looked up by
- * Node, so they are vetted before, when the webhook is set and again before every attempt.
+ * Node, so they are vetted before, when the webhook is set and again before every attempt or redirect.
  */
 
 export interface TargetPolicy {
@@ -100,13 +100,10 @@ export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
   }
   const url = new URL(raw);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse('scheme', `The scheme ${url.protocol} is not possible; webhooks are sent by http or https`);
+    return refuse('scheme', `The scheme ${url.protocol} is not possible; it must be http or https`);
   }
   if (url.username !== '' || url.password !== '') {
-    return refuse(
-      'credentials',
-      'The URL must not hold a user name or password; set a secret and verify the signature',
-    );
+    return refuse('credentials', 'The URL must not hold a user name or password');
   }
   // The parser has turned every spelling of an IPv4 address (octal, hexadecimal, one number) into the plain one.
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -133,7 +130,7 @@ export async function checkTarget(raw: string, policy: TargetPolicy, lookup: Loo
   });
 }
 
-/** A name resolves to an address that webhooks may not reach. */
+/** A name resolves to an address that may not be called. */
 export class TargetRefused extends Error {
   readonly code = 'ERR_TARGET_REFUSED';
 }
@@ -196,7 +193,7 @@ function refuseAddress(host: string, why: string): Verdict {
 }
 
 function sentence(address: string, why: string): string {
-  return `${address}, which is ${why}: webhooks may not point there, unless WEBHOOK_ALLOWED_CIDRS opens it`;
+  return `${address}, which is ${why}: it may not be called, unless WEBHOOK_ALLOWED_CIDRS opens it`;
 }
 
 /** An IPv4 range says nothing of IPv6 forms that embed its addresses: those are opened only as IPv6 ranges. */

@@ -1,0 +1,83 @@
+import { create as dispositionOf } from 'content-disposition';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import type { Authenticator } from '../auth/authenticate.ts';
+import { AppError } from '../errors.ts';
+import type { Media } from '../media/media.ts';
+import type { ByteRange } from '../media/store.ts';
+import { getMedia } from '../operations/media.ts';
+import type { Invoke } from '../operations/operation.ts';
+import { API_PREFIX, handlerOf } from './routes.ts';
+
+/** What a browser may show by itself: formats that run nothing. SVG and PDF are none of them. */
+const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(;|$)/;
+
+/**
+ * `GET /media/{mediaId}/content`: the bytes of a file. It is `media.get` with another way to send what was found, so
+ * the same permission, limit and log line hold. A file is a stranger's: nothing in it runs in the name of this server.
+ */
+export function addMediaContent(
+  app: FastifyInstance,
+  deps: { readonly authenticator: Authenticator; readonly invoke: Invoke; readonly media: Media },
+): void {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: `${API_PREFIX}/media/:mediaId/content`,
+    handler: handlerOf(getMedia, deps, stopping.signal, (_operation, { output }, request, reply) =>
+      // It is the output of this very operation.
+      sendContent(output as Static<typeof getMedia.output>, deps.media, request, reply),
+    ),
+  });
+}
+
+async function sendContent(
+  { sha256, size, mimeType, fileName }: Static<typeof getMedia.output>,
+  media: Media,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { headers } = request;
+  const etag = `"${sha256}"`;
+  reply.headers({
+    etag,
+    'accept-ranges': 'bytes',
+    // Asked for anew each time, for the credential may be gone; the tag spares the bytes.
+    'cache-control': 'private, no-cache',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'cross-origin-resource-policy': 'same-origin',
+    'content-disposition': dispositionOf(fileName ?? undefined, {
+      type: INLINE.test(mimeType) ? 'inline' : 'attachment',
+    }),
+  });
+  if (tagsOf(headers['if-none-match']).some((tag) => tag === '*' || tag === etag)) return reply.code(304).send();
+
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const range = isSame ? parseRange(headers.range, size) : undefined;
+  if (range === 'unsatisfiable') {
+    reply.removeHeader('content-disposition').header('content-range', `bytes */${size}`);
+    throw new AppError('range_not_satisfiable', `The content has ${size} bytes`);
+  }
+  const content = request.method === 'HEAD' ? undefined : await media.open(sha256, range);
+  reply.type(mimeType.startsWith('text/') ? `${mimeType}; charset=utf-8` : mimeType);
+  reply.header('content-length', range === undefined ? size : range.last - range.first + 1);
+  if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${size}`);
+  return reply.send(content);
+}
+
+function tagsOf(header: string | undefined): string[] {
+  return (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+}
+
+/**
+ * One range of bytes (RFC 9110, 14.1.2). What asks for several, or for another unit, gets the whole, as the RFC allows.
+ */
+function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
+  if (from === '' && to === '') return undefined;
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined;
+  const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  return first > last ? 'unsatisfiable' : { first, last };
+}

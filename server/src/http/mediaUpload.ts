@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy } from '@fastify/busboy';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError, invalidField } from '../errors.ts';
+import { type Content, dispositionName } from '../media/content.ts';
+
+/** To receive a whole file: 100 MiB at 1 Mbit/s. */
+export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
+/** To receive any other request: a client that sends a byte now and then must not hold a connection for ever. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** How long a client that has its answer may go on sending, so that it comes to read it. */
+const LINGER_MS = 5000;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler reads the body itself, as it comes. */
+    takesContent?: true;
+  }
+}
+
+/** Ends requests whose body does not come in time. Node's own limit is one for all, so it is the one of uploads. */
+export function limitReading(app: FastifyInstance): void {
+  app.addHook('preParsing', (request, _, payload, done) => {
+    const { raw } = request;
+    if (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined) {
+      if (!request.routeOptions.config.takesContent) {
+        const timer = setTimeout(() => raw.destroy(), REQUEST_TIMEOUT_MS);
+        raw.once('end', () => clearTimeout(timer));
+        raw.once('close', () => clearTimeout(timer));
+      }
+    }
+    done(null, payload);
+  });
+}
+
+/** Adds a route whose body is left for its handler to read, whatever its type. */
+export function acceptContent(
+  app: FastifyInstance,
+  addRoute: (scope: FastifyInstance, config: { takesContent: true }) => void,
+): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    // A client hears of a refusal only while its connection is up, and it may still be sending.
+    scope.addHook('onResponse', async ({ raw }) => {
+      if (raw.complete) return;
+      const timer = setTimeout(() => raw.destroy(), LINGER_MS);
+      raw.once('close', () => clearTimeout(timer));
+      raw.resume();
+    });
+    addRoute(scope, { takesContent: true });
+  });
+}
+
+/** The file of a request: its body, or the one file of its form. */
+export async function openContent(request: FastifyRequest): Promise<Content> {
+  const { 'content-type': type, 'content-disposition': disposition } = request.headers;
+  if (type !== undefined && /^multipart\/form-data\b/i.test(type)) return openForm(request, type);
+  return {
+    stream: Readable.from(bodyOf(request), { objectMode: false }),
+    fileName: typeof disposition === 'string' ? dispositionName(disposition) : null,
+    mimeType: type ?? null,
+  };
+}
+
+/** The body, which stays readable when the reader gives up: destroying it would take the answer's way away. */
+async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
+  try {
+    yield* raw.iterator({ destroyOnReturn: false });
+  } catch (cause) {
+    throw new AppError('validation_failed', 'The body broke off before its end', { cause });
+  }
+}
+
+/** Reads a form as far as its file. What comes after that is read when the file has been, and must be nothing. */
+function openForm(request: FastifyRequest, type: string): Promise<Content> {
+  return new Promise((resolve, reject) => {
+    const form = new Busboy({
+      headers: { ...request.headers, 'content-type': type },
+      limits: { fieldSize: 1024, headerPairs: 20, headerSize: 8192 },
+    });
+    let isOpen = false;
+    const refuse = (message: string) => form.destroy(invalidField('body', message));
+    form.on('field', (name) => refuse(`The form may have one file and nothing else, not a field ${name}`));
+    form.on('file', (_name, file, fileName, _encoding, mimeType) => {
+      if (isOpen) {
+        file.resume();
+        refuse('The form may have one file, not several');
+        return;
+      }
+      isOpen = true;
+      parsed.catch((error: Error) => file.destroy(error));
+      resolve({
+        stream: Readable.from(fileOf(file, parsed), { objectMode: false }),
+        fileName: fileName ?? null,
+        mimeType: mimeType ?? null,
+      });
+    });
+    const parsed = pipeline(bodyOf(request), form).catch((cause: unknown) => {
+      throw cause instanceof AppError ? cause : invalidField('body', 'The form cannot be read to its end');
+    });
+    parsed.then(() => reject(invalidField('body', 'The form has no file', 'required')), reject);
+  });
+}
+
+/** The bytes of a form's file. It ends only when the form has ended well, for half a form is no upload. */
+async function* fileOf(file: Readable, parsed: Promise<void>): AsyncGenerator<Buffer> {
+  try {
+    yield* file;
+  } catch (error) {
+    await parsed; // says it better, when it was the form
+    throw error;
+  }
+  await parsed;
+}

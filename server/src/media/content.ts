@@ -1,0 +1,36 @@
+import type { Readable } from 'node:stream';
+import { parse } from 'content-disposition';
+import { AppError } from '../errors.ts';
+
+/** A file on its way in, with what its sender says of it. */
+export interface Content {
+  readonly stream: Readable;
+  readonly fileName: string | null;
+  readonly mimeType: string | null;
+}
+
+const LONGEST_NAME = 200;
+
+/**
+ * A name that is only a name: without folders, control characters and the marks that turn the direction of writing
+ * (`photo\u202egpj.exe` shows as `photoexe.jpg`). Null when nothing is left of it.
+ */
+export function cleanFileName(name: string | null): string | null {
+  const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? '';
+  const clean = last.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
+  if (/^\.*$/.test(clean)) return null;
+  return [...clean].slice(0, LONGEST_NAME).join('');
+}
+
+/** The file name in a `Content-Disposition` header (RFC 6266); null when it has none or cannot be read. */
+export function dispositionName(header: string): string | null {
+  try {
+    return parse(header).parameters['filename'] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export function tooLarge(maxBytes: number): AppError {
+  return new AppError('payload_too_large', `A file may have up to ${maxBytes} bytes`);
+}

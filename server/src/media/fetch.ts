@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { Clock } from '../clock.ts';
+import { AppError, invalidField } from '../errors.ts';
+import { checkUrl, createLookup, type Lookup, type TargetPolicy, TargetRefused } from '../target.ts';
+import { version } from '../version.ts';
+import { type Content, dispositionName, tooLarge } from './content.ts';
+
+/** Fetches a URL and hands its content to `use`; everything is closed again when that has settled. */
+export type UseFetched = <T>(url: string, use: (content: Content) => Promise<T>) => Promise<T>;
+
+const MOST_REDIRECTS = 3;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/**
+ * Fetches files for accounts. The account chooses the URL, so it is vetted as a webhook's is (see `target.ts`), and
+ * so is each redirect; beside that it must be https.
+ *
+ * @param timeoutMs for all of it, redirects and content included
+ */
+export function createUseFetched({
+  policy,
+  maxBytes,
+  timeoutMs,
+  clock,
+  lookup,
+}: {
+  policy: TargetPolicy;
+  maxBytes: number;
+  timeoutMs: number;
+  clock: Clock;
+  lookup?: Lookup;
+}): UseFetched {
+  return async (first, use) => {
+    const agent = new Agent({ connect: { lookup: createLookup(policy, lookup), timeout: timeoutMs } });
+    const deadline = new AbortController();
+    const cancel = clock.after(timeoutMs, () => deadline.abort());
+    const failed = (cause: unknown) => explain(cause, deadline.signal.aborted ? timeoutMs : undefined);
+    try {
+      let url = vetted(first, policy);
+      for (let redirects = 0; ; redirects++) {
+        const response = await request(url, {
+          headers: { 'user-agent': `Switchboard/${version}`, 'accept-encoding': 'identity' },
+          dispatcher: agent,
+          signal: deadline.signal,
+        }).catch((cause: unknown) => {
+          throw failed(cause);
+        });
+        const location = response.headers['location'];
+        if (!REDIRECTS.includes(response.statusCode) || typeof location !== 'string') {
+          return await use(contentOf(url, response, maxBytes, failed));
+        }
+        if (redirects === MOST_REDIRECTS)
+          throw new AppError('fetch_failed', `The URL redirects more than ${MOST_REDIRECTS} times`);
+        await response.body.dump().catch(() => {}); // what a redirect says beside its address is nothing to us
+        if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to no URL');
+        url = vetted(new URL(location, url).href, policy);
+      }
+    } finally {
+      cancel();
+      await agent.destroy();
+    }
+  };
+}
+
+function vetted(text: string, policy: TargetPolicy): URL {
+  const verdict = checkUrl(text, policy);
+  if (!verdict.ok) throw invalidField('url', verdict.message, verdict.rule);
+  if (verdict.url.protocol !== 'https:') throw invalidField('url', 'Files are fetched only by https', 'scheme');
+  return verdict.url;
+}
+
+function contentOf(
+  url: URL,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+  failed: (cause: unknown) => AppError,
+): Content {
+  if (statusCode !== 200) throw new AppError('fetch_failed', `The URL answered ${statusCode}`);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new AppError('fetch_failed', `The URL answered in the encoding ${encoding}`);
+  if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  const type = headers['content-type'];
+  return {
+    stream: Readable.from(chunksOf(body, failed), { objectMode: false }),
+    fileName: fileNameOf(headers['content-disposition'], url),
+    mimeType: typeof type === 'string' ? type : null,
+  };
+}
+
+async function* chunksOf(body: Readable, failed: (cause: unknown) => AppError): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw failed(cause);
+  }
+}
+
+function fileNameOf(disposition: string | string[] | undefined, { pathname }: URL): string | null {
+  const named = typeof disposition === 'string' ? dispositionName(disposition) : null;
+  if (named !== null) return named;
+  const last = pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last) || null;
+  } catch {
+    return last;
+  }
+}
+
+function explain(cause: unknown, timeoutMs: number | undefined): AppError {
+  if (timeoutMs !== undefined)
+    return new AppError('fetch_failed', `The URL was not fetched within ${timeoutMs / 1000} s`, { cause });
+  if (cause instanceof TargetRefused) return invalidField('url', cause.message, 'address');
+  const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
+  return new AppError('fetch_failed', `The URL could not be fetched${code}`, { cause });
+}

@@ -1,0 +1,102 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { ContentStore } from './store.ts';
+
+export interface S3Settings {
+  readonly url: URL;
+  /** `bucket` or `bucket/prefix`. */
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+interface Request {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Opens the body; once for each try. */
+  readonly body?: () => Dispatcher.DispatchOptions['body'];
+}
+
+/** How long the store may say nothing. */
+const SILENCE_MS = 30_000;
+const WAITS_MS = [200, 1000];
+
+/**
+ * Contents as objects of an S3-compatible store, addressed as `{url}/{bucket}/{hash}`, which all of them understand.
+ * A content is sent with its SHA-256 in the signature, so the store refuses it when a byte went wrong on the way.
+ */
+export function createS3Store(settings: S3Settings, clock: Clock): ContentStore {
+  const agent = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  const base = `${settings.url.href.replace(/\/$/, '')}/${settings.bucket}`;
+
+  async function call(hash: string, { method, headers = {}, body }: Request): Promise<Dispatcher.ResponseData> {
+    const { accessKeyId, secretAccessKey, region } = settings;
+    const url = `${base}/${hash}`;
+    for (let tries = 0; ; tries++) {
+      const signed = await new AwsV4Signer({
+        method,
+        url,
+        headers: { ...headers },
+        accessKeyId,
+        secretAccessKey,
+        region,
+        service: 's3',
+      }).sign();
+      const waitMs = WAITS_MS[tries];
+      try {
+        const response = await request(url, {
+          method,
+          headers: Object.fromEntries(signed.headers),
+          body: body?.() ?? null,
+          dispatcher: agent,
+        });
+        if (response.statusCode < 500 || waitMs === undefined) return response;
+        await response.body.dump();
+      } catch (cause) {
+        if (waitMs === undefined)
+          throw new AppError('storage_unavailable', 'The media store does not answer', { cause });
+      }
+      await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+    }
+  }
+
+  return {
+    async put(hash, file, size) {
+      const response = await call(hash, {
+        method: 'PUT',
+        headers: { 'x-amz-content-sha256': hash, 'content-length': String(size) },
+        body: () => createReadStream(file),
+      });
+      if (response.statusCode !== 200) throw await refused(response);
+      await response.body.dump();
+      await rm(file, { force: true });
+    },
+    async open(hash, range) {
+      const response = await call(hash, {
+        method: 'GET',
+        ...(range && { headers: { range: `bytes=${range.first}-${range.last}` } }),
+      });
+      if (response.statusCode !== (range === undefined ? 200 : 206)) throw await refused(response);
+      return response.body;
+    },
+    async remove(hash) {
+      const response = await call(hash, { method: 'DELETE' });
+      if (response.statusCode !== 204 && response.statusCode !== 404) throw await refused(response);
+      await response.body.dump();
+    },
+    close: () => agent.close(),
+  };
+}
+
+/** What the store said goes into the cause, which the log shows: it is for the operator, not for the caller. */
+async function refused({ statusCode, body }: Dispatcher.ResponseData): Promise<AppError> {
+  const text = await body.text().catch(() => '');
+  return new AppError('storage_unavailable', 'The media store refused the request', {
+    cause: new Error(`S3 answered ${statusCode}: ${text.slice(0, 1000)}`),
+  });
+}

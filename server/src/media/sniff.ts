@@ -1,0 +1,55 @@
+import { open } from 'node:fs/promises';
+import { fileTypeFromFile } from 'file-type';
+
+const UNKNOWN = 'application/octet-stream';
+/** What is read to tell text from anything else. */
+const HEAD_BYTES = 8192;
+/** The formats' own tables of contents can be made to be long. */
+const PATIENCE_MS = 3000;
+const LARGEST_READ_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The media type of a file, by its content. What the sender declared counts only for the kinds of text, which look
+ * alike; anything else that is not recognised is `application/octet-stream`, whatever it was called.
+ */
+export async function sniffType(file: string, declared: string | null): Promise<string> {
+  const found = await recognise(file);
+  if (found !== undefined && found !== 'application/xml') return found;
+  const essence = essenceOf(declared);
+  if (found === 'application/xml') return /^(text|application)\/xml$|\+xml$/.test(essence) ? essence : found;
+  if (!(await isText(file))) return UNKNOWN;
+  return isKindOfText(essence) ? essence : 'text/plain';
+}
+
+async function recognise(file: string): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    return (await fileTypeFromFile(file, { signal, maxBufferSize: LARGEST_READ_BYTES }))?.mime;
+  } catch {
+    return undefined; // it looks like a format and breaks its rules
+  }
+}
+
+function essenceOf(declared: string | null): string {
+  const essence = (declared ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return /^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}$/.test(essence) ? essence : '';
+}
+
+function isKindOfText(essence: string): boolean {
+  return /^text\/|[/+](json|xml|yaml)$|^application\/(javascript|x-ndjson|sql|graphql)$/.test(essence);
+}
+
+async function isText(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    // `stream`: a character that the end of the head cuts in two is no fault.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead), { stream: true });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells text from anything else
+    return !/[\u0000-\u0008\u000b\u000e-\u001a\u001c-\u001f]/.test(text);
+  } catch {
+    return false;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import type { MediaTable } from '../db/schema.ts';
+import type { Services } from './context.ts';
+import { type Context, defineOperation } from './operation.ts';
+
+export const MediaId = Type.String({ maxLength: 100, description: 'Id of the media (`med_…`).' });
+
+const Media = Type.Object({
+  mediaId: MediaId,
+  mimeType: Type.String({ description: 'By the content, whatever it was called when it came.' }),
+  size: Type.Integer({ minimum: 1, description: 'Bytes.' }),
+  sha256: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
+  fileName: Type.Union([Type.String(), Type.Null()]),
+  createdAt: Type.String({ format: 'date-time' }),
+  url: Type.String({ description: 'Where the content is; it takes the same credential.' }),
+});
+
+export const uploadMedia = defineOperation({
+  id: 'media.upload',
+  method: 'POST',
+  path: '/media',
+  credential: 'any',
+  permission: 'media:write',
+  effect: 'write',
+  tool: false,
+  summary: 'Upload a file',
+  description:
+    'The body is the file itself, of any type, or a form (`multipart/form-data`) with one file. The type is told from the content. Sending the same content again gives the media that is there already, under its first name, so a repeated upload does no harm.',
+  status: 201,
+  takesContent: true,
+  input: Type.Object(
+    {
+      fileName: Type.Optional(
+        Type.String({
+          maxLength: 255,
+          description: 'Otherwise the one of `Content-Disposition`, or of the part of the form.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  output: Media,
+  errors: ['payload_too_large'],
+  async run(ctx, input) {
+    const content = await ctx.openContent();
+    const fileName = input.fileName ?? content.fileName;
+    return toMedia(ctx, await ctx.media.keep(ctx.accountId, { ...content, fileName }));
+  },
+});
+
+/** What a model can look at. A larger picture is too much for its context. */
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+const LARGEST_IMAGE_BYTES = 4 * 1024 * 1024;
+
+export const getMedia = defineOperation({
+  id: 'media.get',
+  method: 'GET',
+  path: '/media/{mediaId}',
+  credential: 'any',
+  permission: 'media:read',
+  effect: 'read',
+  tool: true,
+  summary: 'Show a file',
+  description:
+    'What it is and where its content can be read. A picture of up to 4 MiB comes along, where it is asked for.',
+  input: Type.Object({ mediaId: MediaId }, { additionalProperties: false }),
+  output: Media,
+  errors: ['not_found'],
+  representations: Object.fromEntries(
+    IMAGE_TYPES.map((type) => [
+      type,
+      async ({ mimeType, size, sha256 }: Static<typeof Media>, { media }: Services) =>
+        mimeType === type && size <= LARGEST_IMAGE_BYTES ? media.read(sha256) : null,
+    ]),
+  ),
+  run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
+});
+
+function toMedia({ settings }: Context, row: MediaTable) {
+  const path = `/api/v1/media/${row.media_id}/content`;
+  return {
+    mediaId: row.media_id,
+    mimeType: row.mime_type,
+    size: row.size,
+    sha256: row.hash,
+    fileName: row.file_name,
+    createdAt: isoTime(row.created_at),
+    url: settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href,
+  };
+}
