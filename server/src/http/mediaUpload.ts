@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Busboy } from '@fastify/busboy';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
 import { type Content, dispositionName } from '../media/content.ts';
@@ -76,10 +76,7 @@ async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
 /** Reads a form as far as its file. What comes after that is read when the file has been, and must be nothing. */
 function openForm(request: FastifyRequest, type: string): Promise<Content> {
   return new Promise((resolve, reject) => {
-    const form = new Busboy({
-      headers: { ...request.headers, 'content-type': type },
-      limits: { fieldSize: 1024, headerPairs: 20, headerSize: 8192 },
-    });
+    const form = newForm({ ...request.headers, 'content-type': type });
     let isOpen = false;
     const refuse = (message: string) => form.destroy(invalidField('body', message));
     form.on('field', (name) => refuse(`The form may have one file and nothing else, not a field ${name}`));
@@ -102,6 +99,14 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
     });
     parsed.then(() => reject(invalidField('body', 'The form has no file', 'required')), reject);
   });
+}
+
+function newForm(headers: BusboyHeaders): BusboyInstance {
+  try {
+    return new Busboy({ headers, limits: { fieldSize: 1024, headerPairs: 20, headerSize: 8192 } });
+  } catch (cause) {
+    throw new AppError('validation_failed', 'The form has no boundary', { cause });
+  }
 }
 
 /** The bytes of a form's file. It ends only when the form has ended well, for half a form is no upload. */

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../src/clock.ts';
+import { createS3Store } from '../src/media/s3Store.ts';
+import { type ContentStore, createDiskStore } from '../src/media/store.ts';
+import { download, upload } from './support/media.ts';
+import { type S3Server, startS3 } from './support/s3.ts';
+import { startServer } from './support/server.ts';
+
+let s3: S3Server;
+let folder: string;
+before(async () => {
+  s3 = await startS3();
+  folder = mkdtempSync(join(tmpdir(), 'switchboard-store-'));
+});
+after(async () => {
+  rmSync(folder, { recursive: true });
+  await s3.close();
+});
+
+function openS3(more: object = {}): ContentStore {
+  const { env } = s3;
+  return createS3Store(
+    {
+      url: new URL(env['MEDIA_S3_URL'] ?? ''),
+      bucket: env['MEDIA_S3_BUCKET'] ?? '',
+      region: env['MEDIA_S3_REGION'] ?? '',
+      accessKeyId: env['MEDIA_S3_ACCESS_KEY_ID'] ?? '',
+      secretAccessKey: env['MEDIA_S3_SECRET_ACCESS_KEY'] ?? '',
+      ...more,
+    },
+    systemClock,
+  );
+}
+
+/** A finished file, and the hash of its bytes. */
+function finished(bytes: Buffer) {
+  const file = join(folder, randomBytes(8).toString('hex'));
+  writeFileSync(file, bytes);
+  return { file, hash: createHash('sha256').update(bytes).digest('hex'), size: bytes.length };
+}
+
+for (const [name, open] of [
+  ['on disk', () => createDiskStore(join(folder, 'content'))],
+  ['in S3', openS3],
+] as const) {
+  describe(`a content store ${name}`, () => {
+    let store: ContentStore;
+    before(() => {
+      store = open();
+    });
+    after(() => store.close());
+
+    it('takes a file over and gives it back, whole and in part', async () => {
+      const bytes = randomBytes(5_000_000);
+      const { file, hash, size } = finished(bytes);
+      await store.put(hash, file, size);
+      assert.equal(existsSync(file), false);
+      assert.ok((await buffer(await store.open(hash))).equals(bytes));
+      const part = await buffer(await store.open(hash, { first: 1000, last: 1999 }));
+      assert.ok(part.equals(bytes.subarray(1000, 2000)));
+    });
+
+    it('takes the same content twice, and mends what was damaged', async () => {
+      const bytes = randomBytes(1000);
+      for (let times = 0; times < 2; times++) {
+        const { file, hash, size } = finished(bytes);
+        await store.put(hash, file, size);
+        assert.ok((await buffer(await store.open(hash))).equals(bytes));
+      }
+    });
+
+    it('removes a content, and one that is not there', async () => {
+      const { file, hash, size } = finished(randomBytes(1000));
+      await store.put(hash, file, size);
+      await store.remove(hash);
+      await store.remove(hash);
+      await assert.rejects(store.open(hash), { code: 'storage_unavailable' });
+    });
+  });
+}
+
+describe('an S3 store', () => {
+  it('tries again when the store is busy, and gives up when it stays so', async () => {
+    const store = openS3();
+    const bytes = randomBytes(1000);
+    const { file, hash, size } = finished(bytes);
+    s3.failNext(2);
+    await store.put(hash, file, size);
+    assert.ok((await buffer(await store.open(hash))).equals(bytes));
+    s3.failNext(3);
+    await assert.rejects(store.open(hash), { code: 'storage_unavailable' });
+    await store.close();
+  });
+
+  it('is refused with a wrong secret', async () => {
+    const store = openS3({ secretAccessKey: 'wrong' });
+    const { file, hash, size } = finished(randomBytes(10));
+    await assert.rejects(store.put(hash, file, size), { code: 'storage_unavailable' });
+    assert.equal(s3.refused.at(-1), 'SignatureDoesNotMatch');
+    await store.close();
+  });
+
+  it('refuses bytes that are not what the hash says', async () => {
+    const store = openS3();
+    const { file, size } = finished(randomBytes(10));
+    await assert.rejects(store.put('0'.repeat(64), file, size), { code: 'storage_unavailable' });
+    assert.equal(s3.refused.at(-1), 'XAmzContentSHA256Mismatch');
+    await store.close();
+  });
+
+  it('keeps the media of a server, and a caller hears when it is away', async () => {
+    const server = await startServer({ env: s3.env });
+    const { token } = await server.account();
+    const bytes = randomBytes(2_000_000);
+    const { body } = await upload(server, token, bytes, { query: '?fileName=x.bin' });
+    assert.ok(s3.objects.get(`/files/switchboard/${body.sha256}`)?.equals(bytes));
+    assert.ok((await download(server, token, body.mediaId)).bytes.equals(bytes));
+    const part = await download(server, token, body.mediaId, { range: 'bytes=10-19' });
+    assert.deepEqual([part.status, part.bytes.equals(bytes.subarray(10, 20))], [206, true]);
+    s3.failNext(3);
+    const away = await download(server, token, body.mediaId);
+    assert.deepEqual([away.status, JSON.parse(away.bytes.toString()).code], [503, 'storage_unavailable']);
+    await server.stop();
+  });
+});

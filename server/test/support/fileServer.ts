@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { generate } from 'selfsigned';
+
+export interface FileServer {
+  /** Such as `https://127.0.0.1:34567`. This process trusts its certificate. */
+  readonly url: string;
+  /** Paths that were asked for. */
+  readonly visits: string[];
+  close(): Promise<void>;
+}
+
+/** An https server on this machine, for files that are fetched by URL. */
+export async function startFileServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<FileServer> {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'files.example.com' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  setDefaultCACertificates([...getCACertificates('default'), cert]);
+  const visits: string[] = [];
+  const server = createServer({ key, cert }, (request, response) => {
+    visits.push(request.url ?? '');
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://127.0.0.1:${port}`,
+    visits,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,41 @@
+import { randomFillSync } from 'node:crypto';
+import type { TestServer } from './server.ts';
+
+/** A PNG of one pixel, with bytes after its end that make each one its own content. */
+export function picture(): Buffer {
+  return Buffer.concat([Buffer.from(PIXEL, 'base64'), randomFillSync(Buffer.alloc(16))]);
+}
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+/** Uploads as the holder of a token. */
+export async function upload(
+  { url }: Pick<TestServer, 'url'>,
+  token: string,
+  body: NonNullable<RequestInit['body']> | Buffer,
+  { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+) {
+  const response = await fetch(`${url}/api/v1/media${query}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    body,
+    duplex: 'half',
+    // The DOM's types know neither `duplex`, which a stream needs, nor Node's buffers.
+  } as RequestInit);
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** The content of a media, with its headers. */
+export async function download(
+  { url }: Pick<TestServer, 'url'>,
+  token: string,
+  mediaId: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+) {
+  const response = await fetch(`${url}/api/v1/media/${mediaId}/content`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
