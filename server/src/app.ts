@@ -18,6 +18,7 @@ import { type ContentStore, createDiskStore } from './media/store.ts';
 import type { Services } from './operations/context.ts';
 import { createInvoke } from './operations/operation.ts';
 import { createInbox } from './sessions/inbox.ts';
+import { createOutbox } from './sessions/outbox.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTargetPolicy } from './target.ts';
 import { createDeliver } from './webhooks/deliver.ts';
@@ -92,14 +93,25 @@ export async function createApp(
       clock,
     }),
     maxBytes: settings.mediaMaxBytes,
+    publicUrl: settings.publicUrl,
     database,
     newId,
     clock,
     log,
   });
 
-  const inbox = createInbox({ database, clock, newId, emit });
-  const sessions = createSessions({ database, inbox, connectors: [createSandbox(clock)], clock, log });
+  const inbox = createInbox({ database, media, clock, newId, emit });
+  const outbox = createOutbox({ database, inbox, media, lineOf: (session) => sessions.line(session), clock, log });
+  const sessions = createSessions({
+    database,
+    inbox,
+    media,
+    connectors: [createSandbox(clock)],
+    stored: outbox,
+    onLine: outbox.resume,
+    clock,
+    log,
+  });
 
   const services: Services = {
     settings,
@@ -116,6 +128,7 @@ export async function createApp(
       address: createBuckets(settings.loginRateLimit * 10, clock),
     },
     sessions,
+    outbox,
     media,
     eventLog,
     feed,
@@ -147,12 +160,14 @@ export async function createApp(
       retention.start();
       await media.start();
       await sessions.start();
+      outbox.start();
       return http.listen({ host: settings.host, port: settings.port });
     },
     stop() {
       isStopping = true;
       stopping ??= (async () => {
         await closeHttp(http, clock);
+        outbox.stop();
         await sessions.stop();
         await retention.stop();
         await engine.stop(DELIVERY_GRACE_MS);

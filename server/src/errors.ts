@@ -18,6 +18,7 @@ export const errors = {
   phone_number_in_use: [409, 'Another connected session uses this phone number'],
   session_not_connected: [409, 'The session is not connected'],
   session_state: [409, 'The session is not in a state that allows this'],
+  message_state: [409, 'The message is not in a state that allows this'],
   session_required: [400, 'Which session is meant is not clear'],
   idempotency_in_flight: [409, 'A request with this idempotency key is still being worked on'],
   idempotency_mismatch: [422, 'This idempotency key was used for a different request'],

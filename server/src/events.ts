@@ -9,6 +9,36 @@ const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' })
 const ChatId = Type.String({ description: 'Phone number digits of a direct chat, or the group id.' });
 const MessageType = Type.String({ description: '`text`, `image`, `video`, `audio`, `document`, …' });
 
+/** What a message may have beside its text, in events and in the API. */
+export const messageParts = {
+  media: Type.Optional(
+    Type.Object({
+      mediaId: Type.String({ description: 'Id of the media (`med_…`).' }),
+      mimeType: Type.String(),
+      size: Type.Integer({ description: 'Bytes.' }),
+      fileName: Type.Union([Type.String(), Type.Null()]),
+      url: Type.String({ description: 'Where the content is; it takes an API key with `media:read`.' }),
+    }),
+  ),
+  location: Type.Optional(
+    Type.Object({
+      latitude: Type.Number({ minimum: -90, maximum: 90 }),
+      longitude: Type.Number({ minimum: -180, maximum: 180 }),
+      name: Type.Optional(Type.String({ maxLength: 200 })),
+      address: Type.Optional(Type.String({ maxLength: 500 })),
+    }),
+  ),
+  contact: Type.Optional(Type.Object({ name: Type.String(), phoneNumbers: Type.Array(Digits('A number.')) })),
+  poll: Type.Optional(
+    Type.Object({
+      options: Type.Array(Type.String()),
+      maxSelections: Type.Integer({ minimum: 1, description: 'How many options one person may choose.' }),
+    }),
+  ),
+  mentions: Type.Optional(Type.Array(Digits('Somebody it mentions.'))),
+  forwarded: Type.Optional(Type.Literal(true)),
+};
+
 /** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
 const MessageStatusChange = Type.Object({
   messageId: MessageId,
@@ -66,6 +96,7 @@ export const events = {
       type: Type.Optional(MessageType),
       groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
       replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
+      ...messageParts,
       ...Test,
     }),
   },

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { TObject } from 'typebox';
 import type { Clock } from '../clock.ts';
 import type { GroupChange } from '../events.ts';
@@ -15,6 +16,8 @@ export interface Connector {
   readonly name: string;
   /** Schema of a session's `options`. */
   readonly options: TObject;
+  /** The kinds of messages it can send. */
+  readonly messageTypes: readonly MessageType[];
   /** Sessions that were linked before, told once at start: a network knows who has signed up. */
   remember?(linked: readonly { readonly sessionId: string; readonly phoneNumber: string }[]): void;
   /**
@@ -45,6 +48,8 @@ export interface SessionHost {
   undelivered(): Promise<readonly OutgoingMessage[]>;
   /** The groups the session is in, as stored. */
   groups(): Promise<readonly NetworkGroup[]>;
+  /** Digits of the contacts that the session has blocked, as stored. */
+  blocked(): Promise<readonly string[]>;
 }
 
 export interface SessionStore {
@@ -64,9 +69,65 @@ export interface OutgoingMessage {
   /** Id that the network shall know the message by. Sending it twice with the same id sends it once. */
   readonly networkId: string;
   readonly chat: NetworkChat;
-  readonly text: string;
+  readonly content: MessageContent;
   /** `networkId` of the message it answers. */
   readonly replyTo: string | null;
+}
+
+export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
+export type MediaType = (typeof mediaTypes)[number];
+export const messageTypes = ['text', ...mediaTypes, 'location', 'contact', 'poll'] as const;
+export type MessageType = (typeof messageTypes)[number];
+
+/** What a message says: its text, and what its type has beside that. */
+export interface MessageContent {
+  readonly type: MessageType;
+  /** The text, the caption of the media, or the question of the poll. */
+  readonly text: string;
+  readonly media?: NetworkMedia;
+  readonly location?: Location;
+  readonly contact?: ContactCard;
+  readonly poll?: Poll;
+  /** Digits of the people it mentions. */
+  readonly mentions?: readonly string[];
+  readonly isForwarded?: boolean;
+}
+
+export interface NetworkMedia {
+  readonly mimeType: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly fileName: string | null;
+  /** Opens the content. Whoever asks must read or destroy it. */
+  open(): Promise<Readable>;
+}
+
+export interface Location {
+  /** Degrees, WGS 84. */
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly name?: string;
+  readonly address?: string;
+}
+
+export interface ContactCard {
+  readonly name: string;
+  /** Digits. */
+  readonly phoneNumbers: readonly string[];
+}
+
+export interface Poll {
+  readonly options: readonly string[];
+  /** How many of them one person may choose. */
+  readonly maxSelections: number;
+}
+
+/** A message that was sent before, as the network addresses it. */
+export interface MessageKey {
+  readonly networkId: string;
+  readonly chat: NetworkChat;
+  /** Digits of who sent it. */
+  readonly from: string;
 }
 
 /** What a connection can do. A part that is missing is what its network cannot do: callers get `not_supported`. */
@@ -81,6 +142,16 @@ export interface Connection {
     chat: NetworkChat,
     messages: readonly { readonly networkId: string; readonly from: string }[],
   ): Promise<void>;
+  /** Shows the other side that somebody writes or records, or no longer does. */
+  setTyping?(chat: NetworkChat, state: TypingState): Promise<void>;
+  /** @param emoji null takes the reaction back */
+  react?(message: MessageKey, emoji: string | null): Promise<void>;
+  edit?(message: MessageKey, text: string): Promise<void>;
+  /** Deletes an own message for everyone. */
+  remove?(message: MessageKey): Promise<void>;
+  /** Which of these numbers the network knows. */
+  checkNumbers?(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>>;
+  setBlocked?(phoneNumber: string, blocked: boolean): Promise<void>;
   readonly groups?: GroupActions;
   /** A code to type into the phone instead of scanning a QR. */
   requestPairingCode?(phoneNumber: string): Promise<{ readonly code: string; readonly expiresAt: number }>;
@@ -96,12 +167,43 @@ export interface GroupActions {
   create(subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup>;
   setSubject(networkId: string, subject: string): Promise<void>;
   setDescription(networkId: string, description: string | null): Promise<void>;
+  setSettings(networkId: string, settings: Partial<GroupSettings>): Promise<void>;
+  /** @param picture null removes it */
+  setPicture(networkId: string, picture: NetworkMedia | null): Promise<void>;
   updateParticipants(
     networkId: string,
     action: ParticipantAction,
     phoneNumbers: readonly string[],
   ): Promise<readonly ParticipantResult[]>;
+  /** The invite as it is; makes one where there is none. */
+  invite(networkId: string): Promise<GroupInvite>;
+  /** Makes the present invite worthless and a new one in its place. */
+  renewInvite(networkId: string): Promise<GroupInvite>;
+  /**
+   * Joins by an invite's code or link.
+   * @returns the group, or null when an admin has to let the session in first
+   * @throws {AppError} `not_found` when there is no such invite
+   */
+  join(invite: string): Promise<NetworkGroup | null>;
+  leave(networkId: string): Promise<void>;
 }
+
+export interface GroupInvite {
+  readonly code: string;
+  /** What to give to people. */
+  readonly link: string;
+}
+
+export interface GroupSettings {
+  /** Only admins may write. */
+  readonly announce: boolean;
+  /** Only admins may change subject, description and picture. */
+  readonly locked: boolean;
+  /** Who joins by the invite has to be let in by an admin. */
+  readonly joinApproval: boolean;
+}
+
+export type TypingState = 'typing' | 'recording' | 'paused';
 
 export type ParticipantAction = 'add' | 'remove' | 'promote' | 'demote';
 
@@ -119,6 +221,9 @@ export interface NetworkGroup {
   readonly createdBy: string;
   readonly createdAt: number;
   readonly participants: readonly { readonly phoneNumber: string; readonly role: 'member' | 'admin' | 'owner' }[];
+  readonly settings: GroupSettings;
+  readonly inviteCode: string | null;
+  readonly picture: NetworkMedia | null;
 }
 
 /** What a network tells of a session. */
@@ -134,9 +239,37 @@ export type NetworkEvent =
       readonly chat: NetworkChat;
       /** Digits of the sender. */
       readonly from: string;
-      readonly text: string;
+      /** What the sender calls itself. */
+      readonly senderName?: string;
+      readonly content: MessageContent;
       readonly timestamp: number;
       readonly replyTo: string | null;
+    }
+  /** Its sender has changed the text of a message. */
+  | {
+      readonly type: 'edited';
+      readonly networkId: string;
+      readonly from: string;
+      readonly text: string;
+      readonly timestamp: number;
+    }
+  /** Its sender has deleted a message for everyone. */
+  | { readonly type: 'deleted'; readonly networkId: string; readonly from: string; readonly timestamp: number }
+  | {
+      readonly type: 'reaction';
+      readonly networkId: string;
+      readonly from: string;
+      /** Null when it was taken back. */
+      readonly emoji: string | null;
+      readonly timestamp: number;
+    }
+  | {
+      readonly type: 'vote';
+      readonly networkId: string;
+      readonly from: string;
+      /** The options of the poll that are chosen now; empty when the vote was taken back. */
+      readonly options: readonly string[];
+      readonly timestamp: number;
     }
   | {
       readonly type: 'receipt';
@@ -147,6 +280,8 @@ export type NetworkEvent =
       readonly error?: string;
     }
   | { readonly type: 'group_created'; readonly group: NetworkGroup }
+  /** The group has an invite now: worth storing, and no event. */
+  | { readonly type: 'group_invite'; readonly group: NetworkGroup }
   | {
       readonly type: 'group_updated';
       readonly change: GroupChange;
@@ -162,10 +297,15 @@ export type Simulation =
   | {
       readonly action: 'incoming';
       readonly from: string;
-      readonly message: string;
+      readonly senderName: string | null;
+      readonly content: MessageContent;
       readonly group: string | null;
       readonly replyTo: string | null;
     }
+  | { readonly action: 'edit'; readonly networkId: string; readonly from: string; readonly message: string }
+  | { readonly action: 'delete'; readonly networkId: string; readonly from: string }
+  | { readonly action: 'react'; readonly networkId: string; readonly from: string; readonly emoji: string | null }
+  | { readonly action: 'vote'; readonly networkId: string; readonly from: string; readonly options: readonly string[] }
   | { readonly action: 'receipt'; readonly networkId: string; readonly status: 'delivered' | 'read' | 'failed' }
   /** Cuts the connection; it comes back by itself after `reconnectAfterMs`, or not at all when that is null. */
   | { readonly action: 'disconnect'; readonly reason: string; readonly reconnectAfterMs: number | null }
@@ -176,4 +316,5 @@ export type Simulation =
       readonly from: string;
       readonly phoneNumbers: readonly string[];
     }
-  | { readonly action: 'group_subject'; readonly group: string; readonly subject: string };
+  | { readonly action: 'group_subject'; readonly group: string; readonly subject: string }
+  | { readonly action: 'group_leave'; readonly group: string; readonly from: string };

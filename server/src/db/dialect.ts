@@ -23,6 +23,21 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   /** Ends a `create table` whose rows are small and found by primary key: stores them inside its index. */
   readonly clustered: string;
+  /** Type of a primary key that the database counts up. */
+  readonly counted: string;
+  /**
+   * Full-text search in the table `message_words`. Words come in as one text, separated by spaces, lower case and
+   * free of marks: what a word is, both databases are told and not asked.
+   */
+  readonly search: {
+    readonly tables: readonly string[];
+    /** The value that is stored for such a text. */
+    stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
+    /** Whether a row of `message_words`, under this alias, has all that `terms` asks for. */
+    matches(alias: string, terms: string): RawBuilder<boolean>;
+    /** Asks for all of the words, the last of which may be the beginning of one. */
+    terms(words: readonly string[]): string;
+  };
   /** Lets one transaction at a time do a thing, until it ends. Undefined where writers wait for one another anyway. */
   readonly oneAtATime: ((thing: 'migrate' | 'register') => string) | undefined;
   /**
@@ -105,6 +120,18 @@ const STATEMENTS_KEPT = 500;
 const sqlite: Dialect = {
   name: 'sqlite',
   clustered: 'without rowid',
+  counted: 'integer primary key',
+  search: {
+    // It keeps the index alone, not the text. Words are told apart by spaces and nothing else.
+    tables: [
+      `create virtual table message_words using fts5
+        (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+    ],
+    stored: (words) => words,
+    // The hidden column that bears the table's name: the others cannot be asked without the positions of words.
+    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
+    terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')} *`,
+  },
   oneAtATime: undefined, // `begin immediate` excludes every other writer already
   takesLists: false,
   recordset: (columns, value) => {
@@ -129,6 +156,16 @@ function sqliteCode(error: unknown): number {
 const postgres: Dialect = {
   name: 'postgres',
   clustered: '',
+  counted: 'bigint generated always as identity primary key',
+  search: {
+    tables: [
+      'create table message_words (rowid bigint primary key, words tsvector not null)',
+      'create index message_words_words on message_words using gin (words)',
+    ],
+    stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
+    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
+    terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}:*`,
+  },
   oneAtATime: (thing) => `select pg_advisory_xact_lock(${thing === 'migrate' ? 727_274 : 727_276})`,
   takesLists: true,
   recordset: (columns, value) => {

@@ -68,10 +68,13 @@ type Row<C extends Columns> = {
  */
 export function batch<C extends Columns>(
   columns: C,
-  build: (rows: RawBuilder<unknown>) => Compiles<unknown>,
+  build: (rows: RawBuilder<unknown>, dialect: Dialect) => Compiles<unknown>,
 ): Batch<C> {
   const statement = query<Record<string, unknown>, unknown>((_, p, dialect) =>
-    build(dialect.recordset(columns, (name) => p[name])),
+    build(
+      dialect.recordset(columns, (name) => p[name]),
+      dialect,
+    ),
   );
   return {
     async run(on, rows) {

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 
 /**
  * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text:
@@ -22,7 +22,9 @@ export interface Schema {
   session_store: SessionStoreTable;
   chats: ChatTable;
   messages: MessageTable;
+  message_words: MessageWordsTable;
   reactions: ReactionTable;
+  poll_votes: PollVoteTable;
   contacts: ContactTable;
   groups: GroupTable;
   group_participants: GroupParticipantTable;
@@ -113,6 +115,8 @@ export interface ChatTable {
 }
 
 export interface MessageTable {
+  /** Counted up by the database: the search index speaks of messages by it. */
+  seq: Generated<number>;
   account_id: string;
   message_id: string;
   session_id: string;
@@ -124,7 +128,7 @@ export interface MessageTable {
   /** Phone number digits, or the group's id. */
   to_id: string;
   body: string;
-  /** JSON of what a kind has beside its text: media, location, contact, poll, mentions. */
+  /** JSON of what it has beside its text: media, location, contact, poll, mentions. */
   content: string | null;
   reply_to: string | null;
   status: string;
@@ -141,11 +145,29 @@ export interface MessageTable {
   deleted_at: number | null;
 }
 
+export type MessageRow = Selectable<MessageTable>;
+
 export interface ReactionTable {
   account_id: string;
   message_id: string;
   from_number: string;
   emoji: string;
+  at: number;
+}
+
+/** The words of a message that search finds it by, and its account as one of them. */
+export interface MessageWordsTable {
+  /** `seq` of the message. */
+  rowid: number;
+  words: string;
+}
+
+export interface PollVoteTable {
+  account_id: string;
+  message_id: string;
+  from_number: string;
+  /** JSON list of the options that were chosen. */
+  options: string;
   at: number;
 }
 
@@ -173,6 +195,7 @@ export interface GroupTable {
   locked: number;
   join_approval: number;
   invite_code: string | null;
+  picture_media_id: string | null;
   created_at: number;
   left_at: number | null;
 }

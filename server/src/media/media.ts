@@ -34,6 +34,8 @@ export interface Media {
   open(hash: string, range?: ByteRange): Promise<Readable>;
   /** The same, in memory: for what is known to be small. */
   read(hash: string): Promise<Buffer>;
+  /** Where callers read the content: a path of this server, or a whole URL when the server knows its own. */
+  urlOf(mediaId: string): string;
   /** Clears up what a crash has left. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +53,7 @@ export function createMedia({
   incoming,
   fetching,
   maxBytes,
+  publicUrl,
   database,
   newId,
   clock,
@@ -61,6 +64,8 @@ export function createMedia({
   incoming: string;
   fetching: UseFetched;
   maxBytes: number;
+  /** Under which callers reach the server; undefined when nobody has said. */
+  publicUrl: URL | undefined;
   database: Database;
   newId: NewId;
   clock: Clock;
@@ -119,6 +124,10 @@ export function createMedia({
       const row = await findById.first(database.reader, { accountId, mediaId });
       if (row === undefined) throw new AppError('not_found', `There is no media ${mediaId}`);
       return row;
+    },
+    urlOf(mediaId) {
+      const path = `/api/v1/media/${mediaId}/content`;
+      return publicUrl === undefined ? path : new URL(path, publicUrl).href;
     },
     open: (hash, range) => store.open(hash, range),
     read: async (hash) => buffer(await store.open(hash)),

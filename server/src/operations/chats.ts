@@ -1,11 +1,14 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { Message, toMessage } from './messages.ts';
-import { defineOperation } from './operation.ts';
+import { findMessage, type SessionRef } from '../sessions/messageStore.ts';
+import { Message, messageReader } from './messages.ts';
+import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import { phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
+import { parseTime } from './validate.ts';
 
 const ChatId = Type.String({ maxLength: 100, description: 'Phone number digits, or the id of the group.' });
 
@@ -61,13 +64,89 @@ export const listChats = defineOperation({
             .where('account_id', '=', accountId)
             .where('message_id', 'in', lastIds)
             .execute();
-    const messages = new Map(last.map((row) => [row.message_id, toMessage(row)]));
+    const read = await messageReader(ctx, last);
+    const messages = new Map(last.map((row) => [row.message_id, read(row)]));
     return toPage(
       found,
       limit,
       (row) => `${row.position}|${row.chat_id}`,
       (row) => toChat(row, messages.get(row.last_message_id ?? '')),
     );
+  },
+});
+
+export const updateChat = defineOperation({
+  id: 'chats.update',
+  method: 'PATCH',
+  path: '/chats/{chatId}',
+  credential: 'any',
+  permission: 'chats:write',
+  effect: 'write',
+  tool: false,
+  summary: 'Archive, pin or mute a chat',
+  description: 'It says how the chat is shown here; the other side learns nothing of it.',
+  input: Type.Object(
+    {
+      chatId: ChatId,
+      sessionId: Type.Optional(SessionId),
+      archived: Type.Optional(Type.Boolean()),
+      pinned: Type.Optional(Type.Boolean()),
+      mutedUntil: Type.Optional(
+        Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Null ends it.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  output: Chat,
+  errors: ['not_found', 'session_required'],
+  example: { chatId: '491707654321', archived: true },
+  async run(ctx, { chatId, sessionId, archived, pinned, mutedUntil }) {
+    const session = await resolveSession(ctx, sessionId);
+    const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
+    await ctx.database.commit(({ kysely }) =>
+      kysely
+        .updateTable('chats')
+        .set({
+          chat_id: chatId,
+          ...(archived !== undefined && { archived: Number(archived) }),
+          ...(pinned !== undefined && { pinned: Number(pinned) }),
+          ...(until !== undefined && { muted_until: until }),
+        })
+        .where('account_id', '=', session.accountId)
+        .where('session_id', '=', session.sessionId)
+        .where('chat_id', '=', chatId)
+        .execute(),
+    );
+    return readChat(ctx, session, chatId);
+  },
+});
+
+export const setTyping = defineOperation({
+  id: 'chats.set_typing',
+  method: 'POST',
+  path: '/chats/{chatId}/typing',
+  credential: 'any',
+  permission: 'chats:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Show that somebody is typing or recording',
+  description: 'Networks take it back by themselves after some seconds.',
+  input: Type.Object(
+    {
+      chatId: ChatId,
+      sessionId: Type.Optional(SessionId),
+      state: Type.Enum(['typing', 'recording', 'paused']),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({ chatId: ChatId, state: Type.String() }),
+  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  example: { chatId: '491707654321', state: 'typing' },
+  async run(ctx, { chatId, sessionId, state }) {
+    const session = await resolveSession(ctx, sessionId);
+    const to = chatId.startsWith('grp_') ? chatId : phoneNumber('chatId', chatId);
+    await ctx.sessions.part(session, 'setTyping')(await ctx.outbox.chatOf(session, to), state);
+    return { chatId: to, state };
   },
 });
 
@@ -151,7 +230,22 @@ export const markChatRead = defineOperation({
   },
 });
 
-function toChat(row: ChatTable, lastMessage: ReturnType<typeof toMessage> | undefined) {
+/** @throws {AppError} `not_found` */
+async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chatId: string) {
+  const { reader } = ctx.database;
+  const row = await reader.kysely
+    .selectFrom('chats')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('chat_id', '=', chatId)
+    .executeTakeFirst();
+  if (row === undefined) throw new AppError('not_found', `The session has no chat ${chatId}`);
+  const last = row.last_message_id === null ? undefined : await findMessage(reader, accountId, row.last_message_id);
+  return toChat(row, last === undefined ? undefined : (await messageReader(ctx, [last]))(last));
+}
+
+function toChat(row: ChatTable, lastMessage: Static<typeof Message> | undefined) {
   return {
     chatId: row.chat_id,
     sessionId: row.session_id,

@@ -7,6 +7,7 @@ import type { Database } from '../db/database.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import type { Outbox } from '../sessions/outbox.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { TargetPolicy } from '../target.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
@@ -28,6 +29,7 @@ export interface Services {
   readonly requestLimits: Buckets;
   readonly loginLimits: { readonly account: Buckets; readonly address: Buckets };
   readonly sessions: Sessions;
+  readonly outbox: Outbox;
   /** Files of accounts. */
   readonly media: Media;
   readonly eventLog: EventLog;

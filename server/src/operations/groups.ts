@@ -1,8 +1,11 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import type { GroupActions, GroupInvite, NetworkMedia } from '../connectors/connector.ts';
 import type { GroupTable } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { AppError, invalidField } from '../errors.ts';
 import { Participant } from '../events.ts';
+import { storedMedia, toNetworkMedia } from '../sessions/messageContent.ts';
+import type { SessionRef } from '../sessions/messageStore.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
@@ -19,7 +22,12 @@ const Group = Type.Object({
   subject: Subject,
   description: Type.Union([Type.String(), Type.Null()]),
   participants: Type.Array(Participant),
-  settings: Type.Object({ announce: Type.Boolean(), locked: Type.Boolean(), joinApproval: Type.Boolean() }),
+  settings: Type.Object({
+    announce: Type.Boolean({ description: 'Only admins may write.' }),
+    locked: Type.Boolean({ description: 'Only admins may change subject, description and picture.' }),
+    joinApproval: Type.Boolean({ description: 'Who joins by the invite link has to be let in.' }),
+  }),
+  pictureMediaId: Type.Union([Type.String(), Type.Null()], { description: 'Id of the picture (`med_…`).' }),
   createdAt: Type.String({ format: 'date-time' }),
 });
 
@@ -94,14 +102,7 @@ export const createGroup = defineOperation({
     const phoneNumbers = normalise(input.phoneNumbers);
     // The network tells the session of the new group, which stores it and emits the event.
     const { networkId } = await ctx.sessions.part(session, 'groups').create(input.subject, phoneNumbers);
-    const row = await ctx.database.reader.kysely
-      .selectFrom('groups')
-      .selectAll()
-      .where('account_id', '=', ctx.accountId)
-      .where('session_id', '=', session.sessionId)
-      .where('network_id', '=', networkId)
-      .executeTakeFirstOrThrow();
-    return toGroup(ctx, row);
+    return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));
   },
 });
 
@@ -113,19 +114,43 @@ export const updateGroup = defineOperation({
   permission: 'groups:write',
   effect: 'write',
   tool: true,
-  summary: 'Change the subject or description of a group',
+  summary: 'Change the subject, description, settings or picture of a group',
   input: Type.Object(
-    { groupId: GroupId, subject: Type.Optional(Subject), description: Type.Optional(Description) },
+    {
+      groupId: GroupId,
+      subject: Type.Optional(Subject),
+      description: Type.Optional(Description),
+      settings: Type.Optional(
+        Type.Object(
+          {
+            announce: Type.Optional(Type.Boolean()),
+            locked: Type.Optional(Type.Boolean()),
+            joinApproval: Type.Optional(Type.Boolean()),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+      pictureMediaId: Type.Optional(
+        Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
+          description: 'Id of an uploaded image; null removes the picture.',
+        }),
+      ),
+    },
     { additionalProperties: false },
   ),
   output: Group,
   errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
-  async run(ctx, { groupId, subject, description }) {
+  example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
+  async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const row = await findGroup(ctx, groupId);
-    const groups = ctx.sessions.part({ accountId: ctx.accountId, sessionId: row.session_id }, 'groups');
+    const groups = partOf(ctx, row);
+    const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
     if (description !== undefined && description !== row.description)
       await groups.setDescription(row.network_id, description);
+    if (settings !== undefined && Object.keys(settings).length > 0)
+      await groups.setSettings(row.network_id, withoutUndefined(settings));
+    if (picture !== undefined) await groups.setPicture(row.network_id, picture);
     return toGroup(ctx, await findGroup(ctx, groupId));
   },
 });
@@ -153,11 +178,141 @@ export const updateParticipants = defineOperation({
   errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
   async run(ctx, { groupId, action, phoneNumbers }) {
     const row = await findGroup(ctx, groupId);
-    const groups = ctx.sessions.part({ accountId: ctx.accountId, sessionId: row.session_id }, 'groups');
-    const results = await groups.updateParticipants(row.network_id, action, normalise(phoneNumbers));
+    const results = await partOf(ctx, row).updateParticipants(row.network_id, action, normalise(phoneNumbers));
     return { groupId, results: [...results] };
   },
 });
+
+const Invite = Type.Object({
+  groupId: GroupId,
+  inviteCode: Type.String(),
+  inviteLink: Type.String({ description: 'What to give to people.' }),
+});
+
+export const getInviteLink = defineOperation({
+  id: 'groups.get_invite_link',
+  method: 'GET',
+  path: '/groups/{groupId}/invite-link',
+  credential: 'any',
+  permission: 'groups:read',
+  effect: 'read',
+  tool: true,
+  summary: 'Show the invite link of a group',
+  description: 'Only an admin of the group can see it.',
+  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  output: Invite,
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  async run(ctx, { groupId }) {
+    const row = await findGroup(ctx, groupId);
+    return toInvite(groupId, await partOf(ctx, row).invite(row.network_id));
+  },
+});
+
+export const revokeInviteLink = defineOperation({
+  id: 'groups.revoke_invite_link',
+  method: 'DELETE',
+  path: '/groups/{groupId}/invite-link',
+  credential: 'any',
+  permission: 'groups:write',
+  effect: 'destructive',
+  tool: false,
+  summary: 'Replace the invite link of a group',
+  description: 'The link there was leads nowhere any more; the answer has the new one.',
+  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  output: Invite,
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  async run(ctx, { groupId }) {
+    const row = await findGroup(ctx, groupId);
+    return toInvite(groupId, await partOf(ctx, row).renewInvite(row.network_id));
+  },
+});
+
+export const joinGroup = defineOperation({
+  id: 'groups.join',
+  method: 'POST',
+  path: '/groups/join',
+  credential: 'any',
+  permission: 'groups:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Join a group by its invite link',
+  input: Type.Object(
+    {
+      sessionId: Type.Optional(SessionId),
+      invite: Type.String({ minLength: 1, maxLength: 300, description: 'The invite link, or its code.' }),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin has to let the session in.' }),
+    group: Type.Union([Group, Type.Null()]),
+  }),
+  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
+  async run(ctx, { sessionId, invite }) {
+    const session = await resolveSession(ctx, sessionId);
+    const joined = await ctx.sessions.part(session, 'groups').join(invite);
+    if (joined === null) return { status: 'requested' as const, group: null };
+    return {
+      status: 'joined' as const,
+      group: await toGroup(ctx, await groupOnNetwork(ctx, session, joined.networkId)),
+    };
+  },
+});
+
+export const leaveGroup = defineOperation({
+  id: 'groups.leave',
+  method: 'POST',
+  path: '/groups/{groupId}/leave',
+  credential: 'any',
+  permission: 'groups:write',
+  effect: 'destructive',
+  tool: true,
+  summary: 'Leave a group',
+  description: 'Its chat stays readable.',
+  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  output: Type.Object({ groupId: GroupId, left: Type.Literal(true) }),
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  async run(ctx, { groupId }) {
+    const row = await findGroup(ctx, groupId);
+    await partOf(ctx, row).leave(row.network_id);
+    return { groupId, left: true as const };
+  },
+});
+
+/** What the session of a group can do with groups. */
+function partOf(ctx: Context, { session_id: sessionId }: GroupTable): GroupActions {
+  return ctx.sessions.part({ accountId: ctx.accountId, sessionId }, 'groups');
+}
+
+async function pictureOf(ctx: Context, mediaId: string | null): Promise<NetworkMedia | null> {
+  if (mediaId === null) return null;
+  const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));
+  if (!media.mimeType.startsWith('image/'))
+    throw invalidField('pictureMediaId', `The file is ${media.mimeType}, not an image`, 'media_type');
+  return toNetworkMedia(media, ctx.media);
+}
+
+/** The group that the network has told the session of. */
+function groupOnNetwork(ctx: Context, { accountId, sessionId }: SessionRef, networkId: string): Promise<GroupTable> {
+  return ctx.database.reader.kysely
+    .selectFrom('groups')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', networkId)
+    .executeTakeFirstOrThrow();
+}
+
+function toInvite(groupId: string, { code, link }: GroupInvite) {
+  return { groupId, inviteCode: code, inviteLink: link };
+}
+
+function withoutUndefined<T extends object>(value: T) {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
 
 function normalise(phoneNumbers: readonly string[]): string[] {
   return phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
@@ -190,6 +345,7 @@ async function toGroup(ctx: Context, row: GroupTable) {
     description: row.description,
     participants: participants.map(({ phone_number, role }) => ({ phoneNumber: phone_number, role })),
     settings: { announce: row.announce === 1, locked: row.locked === 1, joinApproval: row.join_approval === 1 },
+    pictureMediaId: row.picture_media_id,
     createdAt: isoTime(row.created_at),
   };
 }

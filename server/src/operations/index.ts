@@ -1,6 +1,7 @@
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './apiKeys.ts';
 import { changePassword, login, logout, me, register } from './auth.ts';
-import { listChats, markChatRead } from './chats.ts';
+import { listChats, markChatRead, setTyping, updateChat } from './chats.ts';
+import { checkContacts, listContacts, setContactBlocked } from './contacts.ts';
 import { getDelivery, listDeliveries, replayDeliveries } from './deliveries.ts';
 import {
   createEndpoint,
@@ -15,10 +16,31 @@ import {
   updateEndpoint,
 } from './endpoints.ts';
 import { listEvents } from './events.ts';
-import { createGroup, getGroup, listGroups, updateGroup, updateParticipants } from './groups.ts';
+import {
+  createGroup,
+  getGroup,
+  getInviteLink,
+  joinGroup,
+  leaveGroup,
+  listGroups,
+  revokeInviteLink,
+  updateGroup,
+  updateParticipants,
+} from './groups.ts';
 import { getMedia, uploadMedia } from './media.ts';
-import { getMessage, listMessages, sendMessage } from './messages.ts';
+import { deleteMessage, editMessage, reactToMessage } from './messageChanges.ts';
+import { getMessage, listMessages } from './messages.ts';
 import type { Operation } from './operation.ts';
+import {
+  cancelMessage,
+  forwardMessage,
+  sendBulk,
+  sendContact,
+  sendLocation,
+  sendMedia,
+  sendMessage,
+  sendPoll,
+} from './sending.ts';
 import {
   connectSession,
   createSession,
@@ -30,9 +52,9 @@ import {
   logoutSession,
   requestPairingCode,
   sessionHistory,
-  simulateSession,
   updateSession,
 } from './sessions.ts';
+import { simulateSession } from './simulator.ts';
 import {
   deleteWebhook,
   getCircuitBreaker,
@@ -69,10 +91,25 @@ export const operations: readonly Operation[] = [
   deleteSession,
   simulateSession,
   sendMessage,
+  sendMedia,
+  sendLocation,
+  sendContact,
+  sendPoll,
+  sendBulk,
   listMessages,
   getMessage,
+  reactToMessage,
+  editMessage,
+  deleteMessage,
+  forwardMessage,
+  cancelMessage,
   listChats,
+  updateChat,
   markChatRead,
+  setTyping,
+  listContacts,
+  checkContacts,
+  setContactBlocked,
   uploadMedia,
   getMedia,
   listGroups,
@@ -80,6 +117,10 @@ export const operations: readonly Operation[] = [
   createGroup,
   updateGroup,
   updateParticipants,
+  getInviteLink,
+  revokeInviteLink,
+  joinGroup,
+  leaveGroup,
   setWebhook,
   getWebhook,
   testWebhook,

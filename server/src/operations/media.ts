@@ -77,8 +77,7 @@ export const getMedia = defineOperation({
   run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
 });
 
-function toMedia({ settings }: Context, row: MediaTable) {
-  const path = `/api/v1/media/${row.media_id}/content`;
+function toMedia({ media }: Context, row: MediaTable) {
   return {
     mediaId: row.media_id,
     mimeType: row.mime_type,
@@ -86,6 +85,6 @@ function toMedia({ settings }: Context, row: MediaTable) {
     sha256: row.hash,
     fileName: row.file_name,
     createdAt: isoTime(row.created_at),
-    url: settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href,
+    url: media.urlOf(row.media_id),
   };
 }

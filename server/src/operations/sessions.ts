@@ -1,11 +1,10 @@
 import QRCode from 'qrcode';
 import { type TObject, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { Simulation } from '../connectors/connector.ts';
-import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import type { SessionRef } from '../sessions/inbox.ts';
+import { deleteSessionRows } from '../sessions/deletion.ts';
+import { findSession as readSession, type SessionRef } from '../sessions/messageStore.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
@@ -344,126 +343,11 @@ export const deleteSession = defineOperation({
   async run(ctx, { sessionId }) {
     const session = toRef(await findSession(ctx, sessionId));
     await ctx.sessions.forget(session);
-    await deleteRows(ctx, session);
+    await deleteSessionRows(ctx.database.commit, session);
     ctx.sessions.recount(ctx.accountId);
     return { sessionId, deleted: true as const };
   },
 });
-
-const SimulateAction = Type.Enum([
-  'pair',
-  'incoming',
-  'receipt',
-  'disconnect',
-  'logout',
-  'group_create',
-  'group_subject',
-]);
-
-export const simulateSession = defineOperation({
-  id: 'sessions.simulate',
-  method: 'POST',
-  path: '/sessions/{sessionId}/simulate',
-  credential: 'any',
-  permission: 'sessions:write',
-  effect: 'write',
-  tool: false,
-  summary: 'Play the other side of a sandbox session',
-  description:
-    '`pair` scans the QR; `incoming` writes to the session (`from`, `message`, `groupId`); `receipt` confirms a message (`messageId`, `status`); `disconnect` cuts the connection (`reason`, `reconnectAfterMs`); `logout` unlinks it; `group_create` (`from`, `subject`, `phoneNumbers`) and `group_subject` (`groupId`, `subject`) act as another member.',
-  input: Type.Object(
-    {
-      sessionId: SessionId,
-      action: SimulateAction,
-      from: Type.Optional(PhoneNumberInput('Who does it.')),
-      message: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
-      groupId: Type.Optional(Type.String({ maxLength: 100 })),
-      messageId: Type.Optional(Type.String({ maxLength: 100 })),
-      status: Type.Optional(Type.Enum(['delivered', 'read', 'failed'])),
-      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      reconnectAfterMs: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 3_600_000 }), Type.Null()])),
-      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      phoneNumbers: Type.Optional(Type.Array(PhoneNumberInput('A member.'), { maxItems: 1024 })),
-    },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({ simulated: SimulateAction }),
-  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
-  example: { sessionId: 'ses_…', action: 'incoming', from: '491707654321', message: 'Hello' },
-  async run(ctx, input) {
-    const session = toRef(await findSession(ctx, input.sessionId));
-    const simulate = ctx.sessions.part(session, 'simulate');
-    await simulate(await toSimulation(ctx, input));
-    return { simulated: input.action };
-  },
-});
-
-type SimulateInput = Parameters<typeof simulateSession.run>[1];
-
-async function toSimulation(ctx: Context, input: SimulateInput): Promise<Simulation> {
-  const needed = <T>(field: keyof SimulateInput, value: T | undefined): T => {
-    if (value === undefined) throw invalidField(field, `is required for the action ${input.action}`, 'required');
-    return value;
-  };
-  const from = () => phoneNumber('from', needed('from', input.from));
-  const group = () => networkIdOfGroup(ctx, input.sessionId, needed('groupId', input.groupId));
-  switch (input.action) {
-    case 'pair':
-    case 'logout':
-      return { action: input.action };
-    case 'incoming':
-      return {
-        action: 'incoming',
-        from: from(),
-        message: needed('message', input.message),
-        group: input.groupId === undefined ? null : await group(),
-        replyTo: input.messageId === undefined ? null : await networkIdOfMessage(ctx, input.sessionId, input.messageId),
-      };
-    case 'receipt': {
-      const networkId = await networkIdOfMessage(ctx, input.sessionId, needed('messageId', input.messageId));
-      return { action: 'receipt', networkId, status: needed('status', input.status) };
-    }
-    case 'disconnect':
-      return {
-        action: 'disconnect',
-        reason: input.reason ?? 'The network closed the connection',
-        reconnectAfterMs: input.reconnectAfterMs === undefined ? 1000 : input.reconnectAfterMs,
-      };
-    case 'group_create':
-      return {
-        action: 'group_create',
-        from: from(),
-        subject: needed('subject', input.subject),
-        phoneNumbers: (input.phoneNumbers ?? []).map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)),
-      };
-    case 'group_subject':
-      return { action: 'group_subject', group: await group(), subject: needed('subject', input.subject) };
-  }
-}
-
-async function networkIdOfGroup(ctx: Context, sessionId: string, groupId: string): Promise<string> {
-  const row = await ctx.database.reader.kysely
-    .selectFrom('groups')
-    .select('network_id')
-    .where('account_id', '=', ctx.accountId)
-    .where('session_id', '=', sessionId)
-    .where('group_id', '=', groupId)
-    .executeTakeFirst();
-  if (row === undefined) throw new AppError('not_found', 'The session has no such group');
-  return row.network_id;
-}
-
-async function networkIdOfMessage(ctx: Context, sessionId: string, messageId: string): Promise<string> {
-  const row = await ctx.database.reader.kysely
-    .selectFrom('messages')
-    .select('network_id')
-    .where('account_id', '=', ctx.accountId)
-    .where('session_id', '=', sessionId)
-    .where('message_id', '=', messageId)
-    .executeTakeFirst();
-  if (row === undefined) throw new AppError('not_found', 'The session has no such message');
-  return row.network_id;
-}
 
 /**
  * Which session is meant: the one that is named, or the only one there is.
@@ -489,14 +373,10 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
 
 /** @throws {AppError} `not_found`, also for a session of another account */
 export async function findSession(ctx: Context, sessionId: string): Promise<SessionTable> {
-  const row = await sessionById.first(ctx.database.reader, { accountId: ctx.accountId, sessionId });
+  const row = await readSession(ctx.database.reader, { accountId: ctx.accountId, sessionId });
   if (row === undefined) throw new AppError('not_found', `There is no session ${sessionId}`);
   return row;
 }
-
-const sessionById = query((db, p: SessionRef) =>
-  db.selectFrom('sessions').selectAll().where('account_id', '=', p.accountId).where('session_id', '=', p.sessionId),
-);
 
 function checkOptions(ctx: Context, name: string, options: Record<string, unknown>): Record<string, unknown> {
   const connector = ctx.sessions.connectors.get(name);
@@ -510,46 +390,7 @@ function checkOptions(ctx: Context, name: string, options: Record<string, unknow
   >;
 }
 
-const DELETED_AT_ONCE = 500;
-
-/** Deletes what belongs to the session, in pieces that keep the database free for others, the session itself last. */
-async function deleteRows(ctx: Context, { accountId, sessionId }: SessionRef): Promise<void> {
-  const { commit } = ctx.database;
-  for (;;) {
-    const deleted = await commit(async ({ kysely }) => {
-      const batch = await kysely
-        .selectFrom('messages')
-        .select('message_id')
-        .where('session_id', '=', sessionId)
-        .limit(DELETED_AT_ONCE)
-        .execute();
-      const ids = batch.map(({ message_id }) => message_id);
-      if (ids.length === 0) return 0;
-      await kysely.deleteFrom('reactions').where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
-      await kysely.deleteFrom('messages').where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
-      return ids.length;
-    });
-    if (deleted < DELETED_AT_ONCE) break;
-  }
-  await commit(async ({ kysely }) => {
-    const groups = kysely
-      .selectFrom('groups')
-      .select('group_id')
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId);
-    await kysely
-      .deleteFrom('group_participants')
-      .where('account_id', '=', accountId)
-      .where('group_id', 'in', groups)
-      .execute();
-    for (const table of ['groups', 'chats', 'contacts', 'session_history', 'sessions'] as const) {
-      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
-    }
-    await kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute();
-  });
-}
-
-function toRef({ account_id, session_id }: SessionTable): SessionRef {
+export function toRef({ account_id, session_id }: SessionTable): SessionRef {
   return { accountId: account_id, sessionId: session_id };
 }
 

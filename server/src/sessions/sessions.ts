@@ -1,38 +1,24 @@
-import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import type {
-  Connection,
-  Connector,
-  NetworkChat,
-  NetworkEvent,
-  NetworkGroup,
-  SessionHost,
-} from '../connectors/connector.ts';
+import type { Connection, Connector, NetworkEvent, OutgoingMessage, SessionHost } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
-import type { MessageTable, SessionTable } from '../db/schema.ts';
+import type { SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type Inbox, type SessionRef, toSent, touchChat } from './inbox.ts';
-
-/** A text message to send. */
-export interface NewMessage {
-  /** Digits, or the id of a group of the session. */
-  readonly to: string;
-  readonly text: string;
-  /** Id of the message it answers. */
-  readonly replyTo: string | null;
-  /** The id to give it; a second run with the same id finds the message of the first. */
-  readonly messageId: string;
-}
+import type { Media } from '../media/media.ts';
+import { readGroups } from './groupStore.ts';
+import type { Inbox } from './inbox.ts';
+import { type StoredMedia, storedMedia } from './messageContent.ts';
+import { findSession, type SessionRef } from './messageStore.ts';
 
 export interface Pairing {
   readonly qr: string;
   readonly expiresAt: number;
 }
 
-/** The sessions that live in this process: their connections, and everything that is done through one. */
+/** The sessions that live in this process, and their connections. */
 export interface Sessions {
   /** The names of the networks, and the schema of their options. */
   readonly connectors: ReadonlyMap<string, Connector>;
@@ -60,22 +46,21 @@ export interface Sessions {
   pairing(session: SessionRef): Pairing | undefined;
   /** When something was last heard of it; undefined when nothing was since the server started. */
   lastEventAt(sessionId: string): number | undefined;
-  /**
-   * The live connection of a session.
-   * @throws {AppError} `session_not_connected`
-   */
-  connection(session: SessionRef): Connection;
+  /** The connection of a session that is connected now; undefined while it is not. */
+  line(session: SessionRef): Line | undefined;
   /**
    * A part of a connection that not every network has.
    * @throws {AppError} `session_not_connected`, `not_supported`
    */
   part<K extends OptionalPart>(session: SessionRef, part: K): NonNullable<Connection[K]>;
+}
 
-  /**
-   * Stores a message as `queued`, hands it to the network and resolves with it as `sent`.
-   * @throws {AppError} `session_not_connected`, `not_found`, `send_failed`, or what the network says
-   */
-  send(session: SessionRef, message: NewMessage): Promise<MessageTable>;
+/** What a connected session sends through. */
+export interface Line extends SessionRef {
+  readonly connector: Connector;
+  readonly connection: Connection;
+  /** Digits. */
+  readonly phoneNumber: string;
 }
 
 type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
@@ -94,32 +79,35 @@ interface Live extends SessionRef {
   notedAt: number | undefined;
 }
 
-const SEND_TIMEOUT_MS = 30_000;
 const RESTORED_AT_ONCE = 50;
 const NOTE_EVERY_MS = 10_000;
 const SOLES_KEPT = 10_000;
 /** How long another node may still take the only session for the only one. */
 const SOLE_KEPT_MS = 1000;
-/** More than this waiting for its confirmation is not asked for again: it would be weeks of traffic. */
-const UNDELIVERED_KEPT = 10_000;
 
 export function createSessions({
   database,
   inbox,
+  media,
   connectors,
+  stored,
+  onLine,
   clock,
   log,
 }: {
   database: Database;
   inbox: Inbox;
+  media: Media;
   connectors: readonly Connector[];
+  /** What hosts tell connectors of what is stored. */
+  stored: { undelivered(session: SessionRef): Promise<readonly OutgoingMessage[]> };
+  /** A session is connected: what waits for it can go out. */
+  onLine: (line: Line) => void;
   clock: Clock;
   log: Log;
 }): Sessions {
   const byName = new Map(connectors.map((connector) => [connector.name, connector]));
   const live = new Map<string, Live>();
-  /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
-  const sending = new Set<string>();
   const turns = new Map<string, Promise<unknown>>();
   const soles = new LRUCache<string, { sole: Sole; until: number }>({ max: SOLES_KEPT });
   let isStopped = false;
@@ -208,7 +196,7 @@ export function createSessions({
   async function connect(session: SessionRef): Promise<void> {
     if (isStopped) throw new AppError('shutting_down');
     if (live.has(session.sessionId)) return;
-    const row = await findSession.first(database.reader, session);
+    const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found');
     await setWanted(session, 1);
     await inbox.note(session, 'connecting', null);
@@ -243,7 +231,7 @@ export function createSessions({
       live.delete(entry.sessionId);
       throw error;
     }
-    if (entry.isConnected) resendQueued(entry, entry.connection);
+    announce(entry);
   }
 
   function hostOf(entry: Live, row: SessionTable): SessionHost {
@@ -258,13 +246,14 @@ export function createSessions({
       log: log.child({ session: sessionId }),
       store: storeOf(database, sessionId),
       onEvent: (event) => onEvent(entry, event),
-      undelivered: () => undelivered(entry),
-      groups: () => groupsOf(entry),
+      undelivered: () => stored.undelivered(entry),
+      groups: () => readGroups(database.reader, entry, media),
+      blocked: () => readBlocked(database.reader, entry),
     };
   }
 
   async function onEvent(entry: Live, event: NetworkEvent): Promise<void> {
-    await inbox.take(entry, event);
+    await inbox.take(entry, event, await keepFile(entry, event));
     entry.lastEventAt = clock.now();
     switch (event.type) {
       case 'pairing':
@@ -274,7 +263,7 @@ export function createSessions({
         entry.isConnected = true;
         entry.pairing = undefined;
         entry.phoneNumber = event.phoneNumber;
-        if (entry.connection !== undefined) resendQueued(entry, entry.connection);
+        announce(entry);
         return;
       case 'disconnected':
         entry.isConnected = false;
@@ -288,6 +277,30 @@ export function createSessions({
       default:
         return;
     }
+  }
+
+  /** A connection, and the word that it is connected, come in either order. */
+  function announce(entry: Live): void {
+    const line = lineOf(entry);
+    if (line !== undefined) onLine(line);
+  }
+
+  function lineOf({ accountId, sessionId, connector, connection, phoneNumber, isConnected }: Live): Line | undefined {
+    if (connection === undefined || !isConnected) return undefined;
+    return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '' };
+  }
+
+  /** Puts the file that came with an event where files are, before there is a row that speaks of it. */
+  async function keepFile({ accountId }: Live, event: NetworkEvent): Promise<StoredMedia | undefined> {
+    const file =
+      event.type === 'message'
+        ? event.content.media
+        : event.type === 'group_updated' && event.change.type === 'picture'
+          ? event.group.picture
+          : null;
+    if (file === null || file === undefined) return undefined;
+    const { mimeType, fileName } = file;
+    return storedMedia(await media.keep(accountId, { stream: await file.open(), mimeType, fileName }));
   }
 
   function remove(entry: Live): void {
@@ -322,7 +335,7 @@ export function createSessions({
 
   /** Tells the network that the session gives up its number. */
   async function freeNumber(session: SessionRef): Promise<void> {
-    const row = await findSession.first(database.reader, session);
+    const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found');
     await byName.get(row.connector)?.forget?.({ sessionId: row.session_id, phoneNumber: row.phone_number });
   }
@@ -342,176 +355,18 @@ export function createSessions({
     return entry?.accountId === accountId ? entry : undefined;
   }
 
-  function connection(session: SessionRef): Connection {
+  function line(session: SessionRef): Line | undefined {
     const entry = owned(session);
-    if (entry?.connection === undefined) throw new AppError('session_not_connected');
-    return entry.connection;
+    return entry && lineOf(entry);
   }
 
   function part<K extends OptionalPart>(session: SessionRef, name: K): NonNullable<Connection[K]> {
-    const own = connection(session);
+    const own = owned(session)?.connection;
+    if (own === undefined) throw new AppError('session_not_connected');
     const found = own[name];
     if (found === undefined || found === null) throw new AppError('not_supported');
     // A method must keep its connection when it is called apart from it.
     return (typeof found === 'function' ? found.bind(own) : found) as NonNullable<Connection[K]>;
-  }
-
-  async function send(session: SessionRef, { to, text, replyTo, messageId }: NewMessage): Promise<MessageTable> {
-    const entry = owned(session);
-    if (entry?.connection === undefined || !entry.isConnected) throw new AppError('session_not_connected');
-    const { accountId, sessionId } = session;
-    const chat = await chatOf(session, to);
-    const now = clock.now();
-    const row: MessageTable = {
-      account_id: accountId,
-      message_id: messageId,
-      session_id: sessionId,
-      chat_id: to,
-      network_id: messageId,
-      direction: 'outgoing',
-      type: 'text',
-      from_number: entry.phoneNumber ?? '',
-      to_id: to,
-      body: text,
-      content: null,
-      reply_to: replyTo,
-      status: 'queued',
-      error: null,
-      timestamp: now,
-      created_at: now,
-      scheduled_at: null,
-      sent_at: null,
-      delivered_at: null,
-      read_at: null,
-      failed_at: null,
-      edited_at: null,
-      deleted_at: null,
-    };
-    const wasSending = sending.has(messageId);
-    sending.add(messageId);
-    try {
-      const isNew = await database.commit(async (tx) => {
-        if ((await insertOutgoing.run(tx, row)) === 0) return false;
-        await touchChat.run(tx, { accountId, sessionId, chatId: to, type: chat.type, messageId, at: now, unread: 0 });
-        return true;
-      }, sessionId);
-      // The run before this one stored it and died before it could answer.
-      if (!isNew) {
-        const stored = await findMessageRow(accountId, messageId);
-        if (stored.status !== 'queued' || wasSending) return stored;
-      }
-      const timestamp = await handOver(entry.connection, row, chat);
-      return { ...row, status: 'sent', timestamp, sent_at: timestamp };
-    } finally {
-      sending.delete(messageId);
-    }
-  }
-
-  /** Gives a stored message to the network and stores what becomes of it. */
-  async function handOver(connection: Connection, row: MessageTable, chat: NetworkChat): Promise<number> {
-    const message = toSent(row);
-    const replyTo = row.reply_to === null ? null : await networkIdOf(row.account_id, row.reply_to);
-    let taken: { timestamp: number };
-    try {
-      taken = await withTimeout(connection.send({ networkId: row.network_id, chat, text: row.body, replyTo }));
-    } catch (error) {
-      const reason = error instanceof AppError ? error.message : 'The network did not take the message';
-      await inbox.refuse(message, reason);
-      throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
-    }
-    await inbox.acknowledge(message, taken.timestamp);
-    return taken.timestamp;
-  }
-
-  function withTimeout<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(SEND_TIMEOUT_MS, () =>
-        reject(new AppError('send_failed', `The network did not answer within ${SEND_TIMEOUT_MS / 1000} s`)),
-      );
-      promise.then(resolve, reject).finally(cancel);
-    });
-  }
-
-  /** Messages that were stored but perhaps never sent, because the process died in between: they go out now. */
-  function resendQueued(entry: Live, connection: Connection): void {
-    const resend = async () => {
-      for (const row of await queuedMessages.all(database.reader, entry)) {
-        if (sending.has(row.message_id)) continue;
-        sending.add(row.message_id);
-        try {
-          await handOver(connection, row, await chatOf(entry, row.chat_id));
-        } catch (error) {
-          // One that cannot be sent must not hold up those behind it. `handOver` has stored why, unless its chat is gone.
-          if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
-          log.warn({ err: error, session: entry.sessionId, message: row.message_id }, 'a queued message was not sent');
-        } finally {
-          sending.delete(row.message_id);
-        }
-      }
-    };
-    resend().catch((error) => log.error({ err: error, session: entry.sessionId }, 'sending queued messages failed'));
-  }
-
-  async function undelivered({ accountId, sessionId }: SessionRef) {
-    const rows = await sentMessages.all(database.reader, { accountId, sessionId, limit: UNDELIVERED_KEPT });
-    return Promise.all(
-      rows.map(async (row) => ({
-        networkId: row.network_id,
-        chat: await chatOf({ accountId, sessionId }, row.chat_id),
-        text: row.body,
-        replyTo: row.reply_to === null ? null : ((await networkIdOf(accountId, row.reply_to)) ?? null),
-      })),
-    );
-  }
-
-  /** The chat as its network knows it. Ids of groups are ours, numbers are everybody's. */
-  async function chatOf(session: SessionRef, chatId: string): Promise<NetworkChat> {
-    if (!chatId.startsWith('grp_')) return { type: 'direct', id: chatId };
-    const group = await networkGroup.first(database.reader, { ...session, groupId: chatId });
-    if (group === undefined) throw new AppError('not_found', 'The session has no such group');
-    return { type: 'group', id: group.network_id };
-  }
-
-  async function networkIdOf(accountId: string, messageId: string): Promise<string | null> {
-    return (await messageById.first(database.reader, { accountId, messageId }))?.network_id ?? null;
-  }
-
-  async function findMessageRow(accountId: string, messageId: string): Promise<MessageTable> {
-    const row = await messageById.first(database.reader, { accountId, messageId });
-    if (row === undefined) throw new AppError('not_found');
-    return row;
-  }
-
-  async function groupsOf({ accountId, sessionId }: SessionRef): Promise<NetworkGroup[]> {
-    const { kysely } = database.reader;
-    const groups = await kysely
-      .selectFrom('groups')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId)
-      .where('left_at', 'is', null)
-      .execute();
-    const participants = await kysely
-      .selectFrom('group_participants as p')
-      .innerJoin('groups as g', (join) =>
-        join.onRef('g.account_id', '=', 'p.account_id').onRef('g.group_id', '=', 'p.group_id'),
-      )
-      .select(['p.group_id', 'p.phone_number', 'p.role'])
-      .where('g.account_id', '=', accountId)
-      .where('g.session_id', '=', sessionId)
-      .execute();
-    const byGroup = Map.groupBy(participants, ({ group_id }) => group_id);
-    return groups.map((group) => ({
-      networkId: group.network_id,
-      subject: group.subject,
-      description: group.description,
-      createdBy: group.created_by,
-      createdAt: group.created_at,
-      participants: (byGroup.get(group.group_id) ?? []).map(({ phone_number: phoneNumber, role }) => ({
-        phoneNumber,
-        role,
-      })),
-    }));
   }
 
   async function setWanted({ accountId, sessionId }: SessionRef, wanted: 0 | 1): Promise<void> {
@@ -531,9 +386,8 @@ export function createSessions({
     isLive: (session) => owned(session) !== undefined,
     pairing: (session) => owned(session)?.pairing,
     lastEventAt: (sessionId) => live.get(sessionId)?.lastEventAt,
-    connection,
+    line,
     part,
-    send,
   };
 }
 
@@ -569,10 +423,6 @@ function storeOf({ reader, commit }: Database, sessionId: string): SessionHost['
   };
 }
 
-const findSession = query((db, p: SessionRef) =>
-  db.selectFrom('sessions').selectAll().where('account_id', '=', p.accountId).where('session_id', '=', p.sessionId),
-);
-
 const firstSessions = query((db, p: { accountId: string }) =>
   db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),
 );
@@ -593,72 +443,13 @@ const updateLastEvent = query((db, p: SessionRef & { at: number | null }) =>
     .where('session_id', '=', p.sessionId),
 );
 
-const insertOutgoing = query((db, p: MessageTable) =>
-  db
-    .insertInto('messages')
-    .values({
-      account_id: p.account_id,
-      message_id: p.message_id,
-      session_id: p.session_id,
-      chat_id: p.chat_id,
-      network_id: p.network_id,
-      direction: p.direction,
-      type: p.type,
-      from_number: p.from_number,
-      to_id: p.to_id,
-      body: p.body,
-      content: p.content,
-      reply_to: p.reply_to,
-      status: p.status,
-      error: p.error,
-      timestamp: p.timestamp,
-      created_at: p.created_at,
-      scheduled_at: p.scheduled_at,
-      sent_at: p.sent_at,
-      delivered_at: p.delivered_at,
-      read_at: p.read_at,
-      failed_at: p.failed_at,
-      edited_at: p.edited_at,
-      deleted_at: p.deleted_at,
-    })
-    .onConflict((conflict) => conflict.columns(['account_id', 'message_id']).doNothing()),
-);
-
-const messageById = query((db, p: { accountId: string; messageId: string }) =>
-  db.selectFrom('messages').selectAll().where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
-);
-
-// Word for word as the index `messages_unfinished` has it: SQLite takes the index for nothing less.
-const isUnfinished = sql<boolean>`status in ('queued', 'scheduled', 'sent')`;
-
-const queuedMessages = query((db, p: SessionRef) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where(isUnfinished)
-    .where('status', '=', 'queued')
-    .orderBy('message_id'),
-);
-
-const sentMessages = query((db, p: SessionRef & { limit: number }) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where(isUnfinished)
-    .where('status', '=', 'sent')
-    .orderBy('message_id')
-    .limit(p.limit),
-);
-
-const networkGroup = query((db, p: SessionRef & { groupId: string }) =>
-  db
-    .selectFrom('groups')
-    .select('network_id')
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('group_id', '=', p.groupId),
-);
+async function readBlocked({ kysely }: Queryable, { accountId, sessionId }: SessionRef): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('contacts')
+    .select('phone_number')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('blocked', '=', 1)
+    .execute();
+  return rows.map(({ phone_number }) => phone_number);
+}

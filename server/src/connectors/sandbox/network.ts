@@ -11,6 +11,8 @@ export interface Phone {
 }
 
 const RETRY_MS = 500;
+/** Numbers of this kind stand for people who are not on the network. */
+const ABSENT = /^1555000\d{4}$/;
 
 /**
  * The network itself: who is online, what waits for whom, and the groups. Numbers of this deployment's sessions reach
@@ -26,6 +28,8 @@ export class SandboxNetwork {
   readonly #known = new Map<string, string>();
   readonly #mailboxes = new Map<string, { readonly event: NetworkEvent; readonly arrived: () => void }[]>();
   readonly #groups = new Map<string, NetworkGroup>();
+  /** Who wants to hear nothing from whom. */
+  readonly #blocked = new Map<string, Set<string>>();
   /** Messages that arrived in this moment, by the number that is to learn it. */
   readonly #receipts = new Map<string, string[]>();
 
@@ -67,6 +71,17 @@ export class SandboxNetwork {
     this.#known.set(phone.number, phone.sessionId);
   }
 
+  isOnNetwork(number: string): boolean {
+    return !ABSENT.test(number) || this.#known.has(number);
+  }
+
+  setBlocked(number: string, other: string, blocked: boolean): void {
+    const others = this.#blocked.get(number) ?? new Set();
+    if (blocked) others.add(other);
+    else others.delete(other);
+    this.#blocked.set(number, others);
+  }
+
   leave(phone: Phone): void {
     if (this.#online.get(phone.number) === phone) this.#online.delete(phone.number);
   }
@@ -83,17 +98,32 @@ export class SandboxNetwork {
     setImmediate(() => void this.#carryNow(from, message, timestamp));
   }
 
-  async #carryNow(from: string, { networkId, chat, text, replyTo }: OutgoingMessage, timestamp: number): Promise<void> {
-    const recipients =
-      chat.type === 'direct' ? [chat.id] : this.#membersOf(chat.id).filter((number) => number !== from);
+  async #carryNow(
+    from: string,
+    { networkId, chat, content, replyTo }: OutgoingMessage,
+    timestamp: number,
+  ): Promise<void> {
     // A phone files a direct chat under the other side's number.
     const filedUnder: NetworkChat = chat.type === 'direct' ? { type: 'direct', id: from } : chat;
-    const event: NetworkEvent = { type: 'message', networkId, chat: filedUnder, from, text, timestamp, replyTo };
+    const event: NetworkEvent = { type: 'message', networkId, chat: filedUnder, from, content, timestamp, replyTo };
+    // The sender is not told that it is blocked: its message just never arrives.
+    if (chat.type === 'direct' && this.#blocked.get(chat.id)?.has(from)) return;
+    const recipients = this.#others(from, chat);
     let missing = recipients.length;
     const arrived = () => {
       if (--missing === 0) this.#receipt(from, networkId);
     };
     await Promise.all(recipients.map((number) => this.#hand(number, event, arrived)));
+  }
+
+  /** Hands the others of a chat what somebody did in it. */
+  tellChat(from: string, chat: NetworkChat, event: NetworkEvent): void {
+    if (chat.type === 'direct' && this.#blocked.get(chat.id)?.has(from)) return;
+    setImmediate(() => void this.#tell(this.#others(from, chat), event));
+  }
+
+  #others(from: string, chat: NetworkChat): string[] {
+    return chat.type === 'direct' ? [chat.id] : this.#membersOf(chat.id).filter((number) => number !== from);
   }
 
   /** Receipts of one phone that come in the same moment travel together. */
@@ -157,6 +187,16 @@ export class SandboxNetwork {
     const group = this.#groups.get(networkId);
     if (group === undefined) throw new AppError('not_found', 'The network has no such group');
     return group;
+  }
+
+  groupByInvite(code: string): NetworkGroup | undefined {
+    return [...this.#groups.values()].find(({ inviteCode }) => inviteCode === code);
+  }
+
+  /** A group has got its first invite. Its members learn it as a change that is none. */
+  async noteInvite(group: NetworkGroup): Promise<void> {
+    this.#groups.set(group.networkId, group);
+    await this.#tell(this.#membersOf(group.networkId), { type: 'group_invite', group });
   }
 
   /** Adds a group and tells every member of it. */

@@ -6,14 +6,15 @@ import type {
   Connection,
   Connector,
   GroupActions,
+  MessageKey,
+  NetworkChat,
   NetworkEvent,
-  NetworkGroup,
   OutgoingMessage,
-  ParticipantAction,
-  ParticipantResult,
   SessionHost,
   Simulation,
 } from '../connector.ts';
+import { messageTypes } from '../connector.ts';
+import { createGroup, createGroupActions, leaveGroup, requireVoice } from './groups.ts';
 import { type Phone, SandboxNetwork } from './network.ts';
 
 const PAIRING_MS = 20_000;
@@ -38,6 +39,7 @@ export function createSandbox(clock: Clock): Connector {
       },
       { additionalProperties: false },
     ),
+    messageTypes,
     remember: (linked) => network.remember(linked),
     async open(host) {
       const connection = new SandboxConnection(network, host);
@@ -63,6 +65,7 @@ class SandboxConnection implements Connection, Phone {
     this.#network = network;
     this.#host = host;
     this.#number = host.phoneNumber ?? '';
+    this.groups = createGroupActions(network, host.clock, this);
   }
 
   get sessionId(): string {
@@ -89,6 +92,7 @@ class SandboxConnection implements Connection, Phone {
     this.#isOnline = true;
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
     for (const group of await this.#host.groups()) this.#network.restoreGroup(group);
+    for (const other of await this.#host.blocked()) this.#network.setBlocked(this.#number, other, true);
     for (const message of await this.#host.undelivered())
       this.#network.carry(this.#number, message, this.#host.clock.now());
     await this.#network.emptyMailbox(this);
@@ -131,63 +135,59 @@ class SandboxConnection implements Connection, Phone {
   }
 
   async send(message: OutgoingMessage) {
-    this.#requireOnline();
+    this.requireOnline();
     const timestamp = this.#host.clock.now();
-    if (message.chat.type === 'group') this.#requireMember(this.#network.group(message.chat.id));
+    const { type, id } = message.chat;
+    if (type === 'group') requireVoice(this.#network.group(id), this.#number);
+    else if (!this.#network.isOnNetwork(id)) throw new AppError('recipient_not_on_network');
     this.#network.carry(this.#number, message, timestamp);
     return { timestamp };
   }
 
   async markRead(_chat: unknown, messages: readonly { networkId: string; from: string }[]): Promise<void> {
-    this.#requireOnline();
+    this.requireOnline();
     await this.#network.read(this.#number, messages);
   }
 
-  readonly groups: GroupActions = {
-    create: async (subject, phoneNumbers) => {
-      this.#requireOnline();
-      return this.#createGroup(this.#number, subject, phoneNumbers);
-    },
-    setSubject: async (networkId, subject) => {
-      const group = this.#ownGroup(networkId);
-      await this.#network.changeGroup({ ...group, subject }, { type: 'subject', subject });
-    },
-    setDescription: async (networkId, description) => {
-      const group = this.#ownGroup(networkId);
-      await this.#network.changeGroup({ ...group, description }, { type: 'description', description });
-    },
-    updateParticipants: async (networkId, action, phoneNumbers) => {
-      const group = this.#ownGroup(networkId);
-      const own = group.participants.find(({ phoneNumber }) => phoneNumber === this.#number);
-      if (own?.role === 'member') throw new AppError('permission_denied', 'Only an admin of the group may do this');
-      const { participants, results } = changeParticipants(group, action, phoneNumbers);
-      const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
-      if (changed.length > 0) {
-        await this.#network.changeGroup(
-          { ...group, participants },
-          { type: 'participants', action, phoneNumbers: changed },
-        );
-      }
-      return results;
-    },
-  };
-
-  async #createGroup(owner: string, subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup> {
-    const others = [...new Set(phoneNumbers)].filter((number) => number !== owner);
-    const group: NetworkGroup = {
-      networkId: `${randomUUID()}@sandbox`,
-      subject,
-      description: null,
-      createdBy: owner,
-      createdAt: this.#host.clock.now(),
-      participants: [
-        { phoneNumber: owner, role: 'owner' },
-        ...others.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
-      ],
-    };
-    await this.#network.addGroup(group);
-    return group;
+  /** Nobody on this network shows it. */
+  async setTyping(): Promise<void> {
+    this.requireOnline();
   }
+
+  async react({ networkId, chat }: MessageKey, emoji: string | null): Promise<void> {
+    await this.#tell(chat, { type: 'reaction', networkId, from: this.#number, emoji, timestamp: this.#now() });
+  }
+
+  async edit({ networkId, chat }: MessageKey, text: string): Promise<void> {
+    await this.#tell(chat, { type: 'edited', networkId, from: this.#number, text, timestamp: this.#now() });
+  }
+
+  async remove({ networkId, chat }: MessageKey): Promise<void> {
+    await this.#tell(chat, { type: 'deleted', networkId, from: this.#number, timestamp: this.#now() });
+  }
+
+  async checkNumbers(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
+    this.requireOnline();
+    return new Set(phoneNumbers.filter((number) => this.#network.isOnNetwork(number)));
+  }
+
+  async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
+    this.requireOnline();
+    this.#network.setBlocked(this.#number, phoneNumber, blocked);
+  }
+
+  /** Tells the others of a chat. */
+  async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
+    this.requireOnline();
+    if (chat.type === 'group') requireVoice(this.#network.group(chat.id), this.#number);
+    this.#network.tellChat(this.#number, chat, event);
+  }
+
+  #now(): number {
+    return this.#host.clock.now();
+  }
+
+  readonly groups: GroupActions;
 
   async simulate(action: Simulation): Promise<void> {
     switch (action.action) {
@@ -200,19 +200,28 @@ class SandboxConnection implements Connection, Phone {
         return;
       }
       case 'incoming': {
-        this.#requireOnline();
-        const { from, message: text, group, replyTo } = action;
+        this.requireOnline();
+        const { from, senderName, content, group, replyTo } = action;
         if (group !== null) this.#network.group(group);
         return this.receive({
           type: 'message',
           networkId: randomUUID(),
           chat: group === null ? { type: 'direct', id: from } : { type: 'group', id: group },
           from,
-          text,
+          ...(senderName !== null && { senderName }),
+          content,
           timestamp: this.#host.clock.now(),
           replyTo,
         });
       }
+      case 'edit':
+        return this.receive({ type: 'edited', ...pick(action), text: action.message, timestamp: this.#now() });
+      case 'delete':
+        return this.receive({ type: 'deleted', ...pick(action), timestamp: this.#now() });
+      case 'react':
+        return this.receive({ type: 'reaction', ...pick(action), emoji: action.emoji, timestamp: this.#now() });
+      case 'vote':
+        return this.receive({ type: 'vote', ...pick(action), options: action.options, timestamp: this.#now() });
       case 'receipt':
         return this.receive({
           type: 'receipt',
@@ -222,7 +231,7 @@ class SandboxConnection implements Connection, Phone {
           ...(action.status === 'failed' && { error: 'The simulated recipient could not receive it' }),
         });
       case 'disconnect': {
-        this.#requireOnline();
+        this.requireOnline();
         const { reason, reconnectAfterMs } = action;
         this.#leave();
         await this.receive({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
@@ -237,8 +246,11 @@ class SandboxConnection implements Connection, Phone {
         await this.logout();
         return this.receive({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
       case 'group_create':
-        this.#requireOnline();
-        await this.#createGroup(action.from, action.subject, [this.#number, ...action.phoneNumbers]);
+        this.requireOnline();
+        await createGroup(this.#network, this.#host.clock, action.from, action.subject, [
+          this.#number,
+          ...action.phoneNumbers,
+        ]);
         return;
       case 'group_subject': {
         const group = this.#network.group(action.group);
@@ -247,6 +259,8 @@ class SandboxConnection implements Connection, Phone {
           { type: 'subject', subject: action.subject },
         );
       }
+      case 'group_leave':
+        return leaveGroup(this.#network, this.#network.group(action.group), action.from);
     }
   }
 
@@ -261,44 +275,10 @@ class SandboxConnection implements Connection, Phone {
     await this.#host.store.clear();
   }
 
-  #requireOnline(): void {
+  /** @throws {AppError} `session_not_connected` */
+  requireOnline(): void {
     if (!this.#isOnline) throw new AppError('session_not_connected');
   }
-
-  #ownGroup(networkId: string): NetworkGroup {
-    this.#requireOnline();
-    const group = this.#network.group(networkId);
-    this.#requireMember(group);
-    return group;
-  }
-
-  #requireMember(group: NetworkGroup): void {
-    if (!group.participants.some(({ phoneNumber }) => phoneNumber === this.#number)) {
-      throw new AppError('permission_denied', 'The session is not a member of the group');
-    }
-  }
 }
 
-/** Applies an action to each number, and says for which it worked. */
-function changeParticipants(
-  group: NetworkGroup,
-  action: ParticipantAction,
-  phoneNumbers: readonly string[],
-): { participants: NetworkGroup['participants']; results: ParticipantResult[] } {
-  let participants = group.participants;
-  const results = [...new Set(phoneNumbers)].map((phoneNumber): ParticipantResult => {
-    const present = participants.find((participant) => participant.phoneNumber === phoneNumber);
-    if (action === 'add') {
-      if (present !== undefined) return { phoneNumber, ok: false, reason: 'is a member already' };
-      participants = [...participants, { phoneNumber, role: 'member' }];
-      return { phoneNumber, ok: true };
-    }
-    if (present === undefined) return { phoneNumber, ok: false, reason: 'is not a member' };
-    if (present.role === 'owner') return { phoneNumber, ok: false, reason: 'is the owner of the group' };
-    const others = participants.filter((participant) => participant !== present);
-    participants =
-      action === 'remove' ? others : [...others, { phoneNumber, role: action === 'promote' ? 'admin' : 'member' }];
-    return { phoneNumber, ok: true };
-  });
-  return { participants, results };
-}
+const pick = ({ networkId, from }: { networkId: string; from: string }) => ({ networkId, from });

@@ -7,7 +7,7 @@ import type { Migration } from './migration.ts';
 export const foundation: Migration = {
   version: 1,
   name: 'foundation',
-  statements: ({ clustered, log }) => [
+  statements: ({ clustered, counted, log, search }) => [
     `create table accounts (
       account_id text primary key, email text not null unique, name text, password_hash text not null,
       token_version integer not null, created_at bigint not null)`,
@@ -41,20 +41,29 @@ export const foundation: Migration = {
       primary key (session_id, chat_id)) ${clustered}`,
 
     `create table messages (
-      account_id text not null, message_id text not null, session_id text not null, chat_id text not null,
+      seq ${counted}, account_id text not null, message_id text not null, session_id text not null, chat_id text not null,
       network_id text not null, direction text not null, type text not null, from_number text not null,
       to_id text not null, body text not null, content text, reply_to text, status text not null, error text,
       timestamp bigint not null, created_at bigint not null, scheduled_at bigint, sent_at bigint,
       delivered_at bigint, read_at bigint, failed_at bigint, edited_at bigint, deleted_at bigint,
-      primary key (account_id, message_id))`,
+      unique (account_id, message_id))`,
     // A network redelivers: the same message of a session is stored once.
     `create unique index messages_network on messages (session_id, network_id)`,
-    `create index messages_chat on messages (session_id, chat_id, message_id)`,
+    `create index messages_chat on messages (account_id, chat_id, message_id)`,
     // What a restart has to look at again: not sent yet, or not confirmed yet.
     `create index messages_unfinished on messages (session_id, message_id) where status in ('queued', 'scheduled', 'sent')`,
 
+    // What is to be sent later, in the order of its time.
+    `create index messages_scheduled on messages (scheduled_at) where status = 'scheduled'`,
+    ...search.tables,
+
     `create table reactions (
       account_id text not null, message_id text not null, from_number text not null, emoji text not null,
+      at bigint not null,
+      primary key (account_id, message_id, from_number)) ${clustered}`,
+
+    `create table poll_votes (
+      account_id text not null, message_id text not null, from_number text not null, options text not null,
       at bigint not null,
       primary key (account_id, message_id, from_number)) ${clustered}`,
 
@@ -66,7 +75,7 @@ export const foundation: Migration = {
     `create table groups (
       account_id text not null, session_id text not null, group_id text not null, network_id text not null,
       subject text not null, description text, created_by text not null, announce integer not null,
-      locked integer not null, join_approval integer not null, invite_code text, created_at bigint not null,
+      locked integer not null, join_approval integer not null, invite_code text, picture_media_id text, created_at bigint not null,
       left_at bigint,
       primary key (account_id, group_id), unique (session_id, network_id))`,
 

@@ -1,0 +1,238 @@
+import { sql } from 'kysely';
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import { query } from '../db/query.ts';
+import type { ContactTable } from '../db/schema.ts';
+import type { SessionRef } from '../sessions/messageStore.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
+import { resolveSession, SessionId } from './sessions.ts';
+
+const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+
+const Contact = Type.Object({
+  phoneNumber: Type.String({ description: 'Digits.' }),
+  sessionId: SessionId,
+  name: Type.Union([Type.String(), Type.Null()], {
+    description: 'What the contact calls itself, when it has said so.',
+  }),
+  blocked: Type.Boolean(),
+  onNetwork: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null while nobody has checked.' }),
+  checkedAt: NullableTime,
+});
+
+export const listContacts = defineOperation({
+  id: 'contacts.list',
+  method: 'GET',
+  path: '/contacts',
+  credential: 'any',
+  permission: 'contacts:read',
+  effect: 'read',
+  tool: true,
+  summary: 'List the contacts of a session',
+  description: 'Everybody who wrote to it, who was checked, and who was blocked, by number.',
+  input: Type.Object(
+    {
+      sessionId: Type.Optional(SessionId),
+      q: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'A part of the name, or the beginning of the number.',
+        }),
+      ),
+      phoneNumber: Type.Optional(PhoneNumberInput('Only this one.')),
+      blocked: Type.Optional(Type.Boolean({ description: 'Only those that are blocked, or are not.' })),
+      ...pageInput,
+    },
+    { additionalProperties: false },
+  ),
+  output: pageOf(Contact),
+  errors: ['not_found', 'session_required'],
+  async run(ctx, input) {
+    const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
+    const { after, limit, rows } = pageStart(input);
+    let select = ctx.database.reader.kysely
+      .selectFrom('contacts')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('session_id', '=', sessionId);
+    const { q } = input;
+    if (q !== undefined) {
+      const digits = q.replace(/\D/g, '');
+      select = select.where((eb) => {
+        const named = eb(
+          eb.fn('lower', ['name']),
+          'like',
+          sql<string>`${`%${likeText(q.toLowerCase())}%`} escape '\\'`,
+        );
+        return digits === '' ? named : eb.or([named, eb('phone_number', 'like', `${digits}%`)]);
+      });
+    }
+    if (input.phoneNumber !== undefined)
+      select = select.where('phone_number', '=', phoneNumber('phoneNumber', input.phoneNumber));
+    if (input.blocked !== undefined) select = select.where('blocked', '=', Number(input.blocked));
+    if (after !== undefined) select = select.where('phone_number', '>', after);
+    const found = await select.orderBy('phone_number').limit(rows).execute();
+    return toPage(found, limit, ({ phone_number }) => phone_number, toContact);
+  },
+});
+
+/** How long an answer of the network is believed: asking it often gets numbers banned. */
+const CHECK_KEPT_MS = 24 * 3600 * 1000;
+const CHECKED_AT_ONCE = 100;
+
+export const checkContacts = defineOperation({
+  id: 'contacts.check',
+  method: 'GET',
+  path: '/contacts/check',
+  credential: 'any',
+  permission: 'contacts:read',
+  effect: 'read',
+  tool: true,
+  summary: 'Check which phone numbers are on the network',
+  description: 'What the network said is believed for a day; only the others are asked for.',
+  input: Type.Object(
+    {
+      sessionId: Type.Optional(SessionId),
+      phoneNumbers: Type.Array(PhoneNumberInput('A number to check.'), { minItems: 1, maxItems: CHECKED_AT_ONCE }),
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    data: Type.Array(
+      Type.Object({
+        phoneNumber: Type.String(),
+        onNetwork: Type.Boolean(),
+        checkedAt: Type.String({ format: 'date-time' }),
+      }),
+    ),
+  }),
+  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  example: { phoneNumbers: ['491707654321'] },
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const numbers = [...new Set(input.phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)))];
+    const now = ctx.clock.now();
+    const stored = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify(numbers) });
+    const known = new Map(
+      stored.flatMap((row) =>
+        row.on_network !== null && (row.checked_at ?? 0) > now - CHECK_KEPT_MS
+          ? [[row.phone_number, { onNetwork: row.on_network === 1, at: row.checked_at ?? now }]]
+          : [],
+      ),
+    );
+    const unknown = numbers.filter((number) => !known.has(number));
+    if (unknown.length > 0) {
+      const present = await ctx.sessions.part(session, 'checkNumbers')(unknown);
+      await ctx.database.commit(async (tx) => {
+        for (const number of unknown)
+          await noteCheck.run(tx, { ...session, phoneNumber: number, onNetwork: Number(present.has(number)), now });
+      }, session.sessionId);
+      for (const number of unknown) known.set(number, { onNetwork: present.has(number), at: now });
+    }
+    return {
+      data: numbers.map((number) => {
+        const { onNetwork, at } = known.get(number) ?? { onNetwork: false, at: now };
+        return { phoneNumber: number, onNetwork, checkedAt: isoTime(at) };
+      }),
+    };
+  },
+});
+
+export const setContactBlocked = defineOperation({
+  id: 'contacts.set_blocked',
+  method: 'PUT',
+  path: '/contacts/{phoneNumber}/blocked',
+  credential: 'any',
+  permission: 'contacts:write',
+  effect: 'destructive',
+  tool: true,
+  summary: 'Block or unblock a contact',
+  description: 'Who is blocked reaches the session no longer, and is not told.',
+  input: Type.Object(
+    {
+      phoneNumber: PhoneNumberInput('The contact.'),
+      sessionId: Type.Optional(SessionId),
+      blocked: Type.Boolean(),
+    },
+    { additionalProperties: false },
+  ),
+  output: Contact,
+  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  example: { phoneNumber: '491707654321', blocked: true },
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const number = phoneNumber('phoneNumber', input.phoneNumber);
+    await ctx.sessions.part(session, 'setBlocked')(number, input.blocked);
+    await ctx.database.commit(
+      (tx) => noteBlocked.run(tx, { ...session, phoneNumber: number, blocked: Number(input.blocked) }),
+      session.sessionId,
+    );
+    return toContact(await readContact(ctx, session, number));
+  },
+});
+
+async function readContact(ctx: Context, session: SessionRef, number: string): Promise<ContactTable> {
+  const [row] = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify([number]) });
+  if (row === undefined) throw new Error('the contact was stored just now');
+  return row;
+}
+
+function toContact(row: ContactTable) {
+  return {
+    phoneNumber: row.phone_number,
+    sessionId: row.session_id,
+    name: row.name,
+    blocked: row.blocked === 1,
+    onNetwork: row.on_network === null ? null : row.on_network === 1,
+    checkedAt: isoTime(row.checked_at),
+  };
+}
+
+/** A text as `like` takes it literally. */
+function likeText(text: string): string {
+  return text.replace(/[\\%_]/g, (mark) => `\\${mark}`);
+}
+
+const contactsOf = query((db, p: SessionRef & { numbers: string }, dialect) =>
+  db
+    .selectFrom('contacts')
+    .selectAll()
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('phone_number', 'in', dialect.texts(p.numbers)),
+);
+
+const noteCheck = query((db, p: SessionRef & { phoneNumber: string; onNetwork: number; now: number }) =>
+  db
+    .insertInto('contacts')
+    .values({
+      account_id: p.accountId,
+      session_id: p.sessionId,
+      phone_number: p.phoneNumber,
+      name: null,
+      blocked: 0,
+      on_network: p.onNetwork,
+      checked_at: p.now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['session_id', 'phone_number']).doUpdateSet({ on_network: p.onNetwork, checked_at: p.now }),
+    ),
+);
+
+const noteBlocked = query((db, p: SessionRef & { phoneNumber: string; blocked: number }) =>
+  db
+    .insertInto('contacts')
+    .values({
+      account_id: p.accountId,
+      session_id: p.sessionId,
+      phone_number: p.phoneNumber,
+      name: null,
+      blocked: p.blocked,
+      on_network: null,
+      checked_at: null,
+    })
+    .onConflict((conflict) => conflict.columns(['session_id', 'phone_number']).doUpdateSet({ blocked: p.blocked })),
+);

@@ -1,0 +1,117 @@
+import { Type } from 'typebox';
+import type { MessageRow } from '../db/schema.ts';
+import { AppError, invalidField } from '../errors.ts';
+import { storeDeletion, storeEdit, storeReaction } from '../sessions/messageInbox.ts';
+import type { SessionRef } from '../sessions/messageStore.ts';
+import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
+import { type Context, defineOperation } from './operation.ts';
+
+/* The network comes first: when it does not take a change, nothing has changed here either and it can be repeated. */
+
+const changeErrors = [
+  'not_found',
+  'session_not_connected',
+  'not_supported',
+  'permission_denied',
+  'message_state',
+] as const;
+
+export const reactToMessage = defineOperation({
+  id: 'messages.react',
+  method: 'PUT',
+  path: '/messages/{messageId}/reaction',
+  credential: 'any',
+  permission: 'messages:send',
+  effect: 'write',
+  tool: true,
+  summary: 'React to a message with an emoji',
+  description: 'One reaction per person: a new one replaces it, an empty one takes it back.',
+  input: Type.Object(
+    { messageId: MessageId, emoji: Type.String({ maxLength: 32, description: 'One emoji; empty takes it back.' }) },
+    { additionalProperties: false },
+  ),
+  output: Message,
+  errors: changeErrors,
+  example: { messageId: 'msg_01JZ0000000000000000000000', emoji: '👍' },
+  async run(ctx, { messageId, emoji }) {
+    if (emoji !== '' && !isEmoji(emoji)) throw invalidField('emoji', `"${emoji}" is not one emoji`, 'emoji');
+    const row = await requireSent(ctx, messageId);
+    const session = sessionOf(row);
+    const value = emoji === '' ? null : emoji;
+    await ctx.sessions.part(session, 'react')(await ctx.outbox.keyOf(row), value);
+    const from = ctx.sessions.line(session)?.phoneNumber ?? '';
+    await ctx.database.commit((tx) => storeReaction(tx, row, from, value, ctx.clock.now()), row.session_id);
+    return readMessage(ctx, await requireMessage(ctx, messageId));
+  },
+});
+
+export const editMessage = defineOperation({
+  id: 'messages.edit',
+  method: 'PATCH',
+  path: '/messages/{messageId}',
+  credential: 'any',
+  permission: 'messages:send',
+  effect: 'write',
+  tool: true,
+  summary: 'Change the text of a message that was sent',
+  description: 'Only of an own message. Of media it changes the caption.',
+  input: Type.Object(
+    { messageId: MessageId, message: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text.' }) },
+    { additionalProperties: false },
+  ),
+  output: Message,
+  errors: changeErrors,
+  example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
+  async run(ctx, { messageId, message }) {
+    const row = await requireOwn(ctx, messageId);
+    if (['poll', 'location', 'contact', 'sticker'].includes(row.type))
+      throw new AppError('message_state', `A message of type ${row.type} has no text to change`);
+    await ctx.sessions.part(sessionOf(row), 'edit')(await ctx.outbox.keyOf(row), message);
+    await ctx.database.commit((tx) => storeEdit(tx, row, message, ctx.clock.now()), row.session_id);
+    return readMessage(ctx, await requireMessage(ctx, messageId));
+  },
+});
+
+export const deleteMessage = defineOperation({
+  id: 'messages.delete',
+  method: 'DELETE',
+  path: '/messages/{messageId}',
+  credential: 'any',
+  permission: 'messages:send',
+  effect: 'destructive',
+  tool: true,
+  summary: 'Delete a message for everyone',
+  description: 'Only an own message. It stays listed, without its text.',
+  input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
+  output: Message,
+  errors: changeErrors,
+  async run(ctx, { messageId }) {
+    const row = await requireOwn(ctx, messageId);
+    await ctx.sessions.part(sessionOf(row), 'remove')(await ctx.outbox.keyOf(row));
+    await ctx.database.commit((tx) => storeDeletion(tx, row, ctx.clock.now()), row.session_id);
+    return readMessage(ctx, await requireMessage(ctx, messageId));
+  },
+});
+
+/** @throws {AppError} `not_found`; `message_state` for what the other side cannot know (yet, or any more) */
+async function requireSent(ctx: Context, messageId: string): Promise<MessageRow> {
+  const row = await requireMessage(ctx, messageId);
+  if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');
+  if (['queued', 'scheduled', 'failed'].includes(row.status))
+    throw new AppError('message_state', `The message was not sent: it is ${row.status}`);
+  return row;
+}
+
+async function requireOwn(ctx: Context, messageId: string): Promise<MessageRow> {
+  const row = await requireSent(ctx, messageId);
+  if (row.direction !== 'outgoing') throw new AppError('message_state', 'Only an own message can be changed');
+  return row;
+}
+
+function sessionOf(row: MessageRow): SessionRef {
+  return { accountId: row.account_id, sessionId: row.session_id };
+}
+
+function isEmoji(text: string): boolean {
+  return /^\p{RGI_Emoji}$/v.test(text) || /^\p{Extended_Pictographic}\ufe0f?$/u.test(text);
+}

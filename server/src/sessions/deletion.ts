@@ -1,0 +1,48 @@
+import type { Commit } from '../db/commit.ts';
+import type { SessionRef } from './messageStore.ts';
+import { dropWords } from './search.ts';
+
+const DELETED_AT_ONCE = 500;
+
+/** Deletes what belongs to the session, in pieces that keep the database free for others, the session itself last. */
+export async function deleteSessionRows(commit: Commit, { accountId, sessionId }: SessionRef): Promise<void> {
+  for (;;) {
+    const deleted = await commit(async (tx) => {
+      const { kysely } = tx;
+      const batch = await kysely
+        .selectFrom('messages')
+        .select(['message_id', 'seq'])
+        .where('account_id', '=', accountId)
+        .where('session_id', '=', sessionId)
+        .limit(DELETED_AT_ONCE)
+        .execute();
+      const ids = batch.map(({ message_id }) => message_id);
+      if (ids.length === 0) return 0;
+      await dropWords.run(
+        tx,
+        batch.map(({ seq }) => ({ rowid: seq })),
+      );
+      for (const table of ['reactions', 'poll_votes', 'messages'] as const) {
+        await kysely.deleteFrom(table).where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
+      }
+      return ids.length;
+    });
+    if (deleted < DELETED_AT_ONCE) break;
+  }
+  await commit(async ({ kysely }) => {
+    const groups = kysely
+      .selectFrom('groups')
+      .select('group_id')
+      .where('account_id', '=', accountId)
+      .where('session_id', '=', sessionId);
+    await kysely
+      .deleteFrom('group_participants')
+      .where('account_id', '=', accountId)
+      .where('group_id', 'in', groups)
+      .execute();
+    for (const table of ['groups', 'chats', 'contacts', 'session_history', 'sessions'] as const) {
+      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
+    }
+    await kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute();
+  });
+}

@@ -1,0 +1,144 @@
+import { type Clock, isoTime } from '../clock.ts';
+import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import type { NewId } from '../ids.ts';
+import type { Emit } from '../webhooks/emit.ts';
+import type { StoredMedia } from './messageContent.ts';
+import { findSession, type SessionRef } from './messageStore.ts';
+
+/** What networks tell of groups. Each function works in the transaction it is given. */
+export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: NewId; emit: Emit }) {
+  return { created, updated, invited };
+
+  async function created(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+    const { accountId, sessionId } = session;
+    if ((await groupIdOf(tx, session, group.networkId)) !== undefined) return;
+    const groupId = newId('grp');
+    await tx.kysely
+      .insertInto('groups')
+      .values({
+        account_id: accountId,
+        session_id: sessionId,
+        group_id: groupId,
+        network_id: group.networkId,
+        subject: group.subject,
+        description: group.description,
+        created_by: group.createdBy,
+        ...settingColumns(group),
+        invite_code: group.inviteCode,
+        picture_media_id: null,
+        created_at: group.createdAt,
+        left_at: null,
+      })
+      .execute();
+    await putParticipants(tx, accountId, groupId, group);
+    await tx.kysely
+      .insertInto('chats')
+      .values({
+        account_id: accountId,
+        session_id: sessionId,
+        chat_id: groupId,
+        type: 'group',
+        last_message_id: null,
+        last_message_at: null,
+        unread_count: 0,
+        archived: 0,
+        pinned: 0,
+        muted_until: null,
+      })
+      .execute();
+    const { subject, participants, createdBy, createdAt } = group;
+    const data = {
+      groupId,
+      sessionId,
+      subject,
+      participants: [...participants],
+      createdBy,
+      timestamp: isoTime(createdAt),
+    };
+    emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
+  }
+
+  async function updated(
+    tx: Tx,
+    session: SessionRef,
+    { group, change, timestamp }: Extract<NetworkEvent, { type: 'group_updated' }>,
+    picture: StoredMedia | undefined,
+  ): Promise<void> {
+    const { accountId, sessionId } = session;
+    const groupId = await groupIdOf(tx, session, group.networkId);
+    // Added to a group that it did not know: for this session the group begins now.
+    if (groupId === undefined) return created(tx, session, group);
+    const own = await findSession(tx, session);
+    const isMember = group.participants.some(({ phoneNumber }) => phoneNumber === own?.phone_number);
+    await tx.kysely
+      .updateTable('groups')
+      .set({
+        subject: group.subject,
+        description: group.description,
+        ...settingColumns(group),
+        invite_code: group.inviteCode,
+        ...(change.type === 'picture' && { picture_media_id: picture?.mediaId ?? null }),
+        left_at: isMember ? null : timestamp,
+      })
+      .where('account_id', '=', accountId)
+      .where('group_id', '=', groupId)
+      .execute();
+    if (change.type === 'participants') await putParticipants(tx, accountId, groupId, group);
+    const data = { groupId, sessionId, subject: group.subject, change, timestamp: isoTime(timestamp) };
+    emit(tx, { accountId, kind: 'group.updated', data, conversation: `${sessionId}/${groupId}` });
+  }
+
+  async function putParticipants(tx: Tx, accountId: string, groupId: string, group: NetworkGroup): Promise<void> {
+    const { kysely } = tx;
+    const now = clock.now();
+    const present = await kysely
+      .selectFrom('group_participants')
+      .select(['phone_number', 'joined_at'])
+      .where('account_id', '=', accountId)
+      .where('group_id', '=', groupId)
+      .execute();
+    const joinedAt = new Map(present.map((row) => [row.phone_number, row.joined_at]));
+    await kysely
+      .deleteFrom('group_participants')
+      .where('account_id', '=', accountId)
+      .where('group_id', '=', groupId)
+      .execute();
+    const rows = group.participants.map(({ phoneNumber, role }) => ({
+      account_id: accountId,
+      group_id: groupId,
+      phone_number: phoneNumber,
+      role,
+      joined_at: joinedAt.get(phoneNumber) ?? now,
+    }));
+    if (rows.length > 0) await kysely.insertInto('group_participants').values(rows).execute();
+  }
+
+  async function invited(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+    await tx.kysely
+      .updateTable('groups')
+      .set({ invite_code: group.inviteCode })
+      .where('account_id', '=', session.accountId)
+      .where('session_id', '=', session.sessionId)
+      .where('network_id', '=', group.networkId)
+      .execute();
+  }
+}
+
+function settingColumns({ settings: { announce, locked, joinApproval } }: NetworkGroup) {
+  return { announce: Number(announce), locked: Number(locked), join_approval: Number(joinApproval) };
+}
+
+export async function groupIdOf(tx: Tx, session: SessionRef, networkId: string): Promise<string | undefined> {
+  return (await groupByNetworkId.first(tx, { ...session, networkId }))?.group_id;
+}
+
+const groupByNetworkId = query((db, p: SessionRef & { networkId: string }) =>
+  db
+    .selectFrom('groups')
+    .select('group_id')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('network_id', '=', p.networkId),
+);

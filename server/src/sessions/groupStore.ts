@@ -1,0 +1,49 @@
+import type { NetworkGroup } from '../connectors/connector.ts';
+import type { Queryable } from '../db/dialect.ts';
+import type { Media } from '../media/media.ts';
+import { storedMedia, toNetworkMedia } from './messageContent.ts';
+import type { SessionRef } from './messageStore.ts';
+
+/** The groups that a session is in, as its network knows them. */
+export async function readGroups(
+  { kysely }: Queryable,
+  { accountId, sessionId }: SessionRef,
+  media: Media,
+): Promise<NetworkGroup[]> {
+  const groups = await kysely
+    .selectFrom('groups')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('left_at', 'is', null)
+    .execute();
+  const participants = await kysely
+    .selectFrom('group_participants as p')
+    .innerJoin('groups as g', (join) =>
+      join.onRef('g.account_id', '=', 'p.account_id').onRef('g.group_id', '=', 'p.group_id'),
+    )
+    .select(['p.group_id', 'p.phone_number', 'p.role'])
+    .where('g.account_id', '=', accountId)
+    .where('g.session_id', '=', sessionId)
+    .execute();
+  const byGroup = Map.groupBy(participants, ({ group_id }) => group_id);
+  return Promise.all(
+    groups.map(async (group) => ({
+      networkId: group.network_id,
+      subject: group.subject,
+      description: group.description,
+      createdBy: group.created_by,
+      createdAt: group.created_at,
+      participants: (byGroup.get(group.group_id) ?? []).map(({ phone_number: phoneNumber, role }) => ({
+        phoneNumber,
+        role,
+      })),
+      settings: { announce: group.announce === 1, locked: group.locked === 1, joinApproval: group.join_approval === 1 },
+      inviteCode: group.invite_code,
+      picture:
+        group.picture_media_id === null
+          ? null
+          : toNetworkMedia(storedMedia(await media.find(accountId, group.picture_media_id)), media),
+    })),
+  );
+}

@@ -1,0 +1,112 @@
+import type {
+  ContactCard,
+  Location,
+  MessageContent,
+  MessageType,
+  NetworkMedia,
+  Poll,
+} from '../connectors/connector.ts';
+import type { MediaTable, MessageRow } from '../db/schema.ts';
+import type { Media } from '../media/media.ts';
+
+/** What a message has beside its text, as its row keeps it in `content`. */
+export interface StoredContent {
+  readonly media?: StoredMedia;
+  readonly location?: Location;
+  readonly contact?: ContactCard;
+  readonly poll?: Poll;
+  /** Digits. */
+  readonly mentions?: readonly string[];
+  readonly isForwarded?: true;
+}
+
+/** A file of the account, as the message that shows it speaks of it. */
+export interface StoredMedia {
+  readonly mediaId: string;
+  /** SHA-256, by which the content is found. */
+  readonly hash: string;
+  readonly mimeType: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly fileName: string | null;
+}
+
+export function storedMedia(row: MediaTable): StoredMedia {
+  const { media_id: mediaId, hash, mime_type: mimeType, size, file_name: fileName } = row;
+  return { mediaId, hash, mimeType, size, fileName };
+}
+
+export function contentOf({ content }: Pick<MessageRow, 'content'>): StoredContent {
+  return content === null ? {} : JSON.parse(content);
+}
+
+/** The text of the `content` column; null when there is nothing to keep. */
+export function contentColumn(content: StoredContent): string | null {
+  return Object.keys(content).length === 0 ? null : JSON.stringify(content);
+}
+
+/** A message as networks take it. */
+export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): MessageContent {
+  const { media: stored, ...content } = contentOf(row);
+  return {
+    // Written by us, from the same list.
+    type: row.type as MessageType,
+    text: row.body,
+    ...content,
+    ...(stored !== undefined && { media: toNetworkMedia(stored, media) }),
+  };
+}
+
+export function toNetworkMedia({ hash, mimeType, size, fileName }: StoredMedia, media: Media): NetworkMedia {
+  return { mimeType, size, fileName, open: () => media.open(hash) };
+}
+
+/** What a network brought, as a row keeps it. `media` is where its file has been put meanwhile. */
+export function fromNetworkContent(
+  { location, contact, poll, mentions, isForwarded }: MessageContent,
+  media: StoredMedia | undefined,
+): StoredContent {
+  return {
+    ...(media !== undefined && { media }),
+    ...(location !== undefined && { location }),
+    ...(contact !== undefined && { contact }),
+    ...(poll !== undefined && { poll }),
+    ...(mentions !== undefined && mentions.length > 0 && { mentions }),
+    ...(isForwarded === true && { isForwarded }),
+  };
+}
+
+/** Everything in a message that somebody may look for. */
+export function searchText(body: string, { media, location, contact, poll }: StoredContent): string {
+  return [
+    body,
+    media?.fileName,
+    location?.name,
+    location?.address,
+    contact?.name,
+    ...(contact?.phoneNumbers ?? []),
+    ...(poll?.options ?? []),
+  ]
+    .filter((part) => part !== undefined && part !== null)
+    .join('\n');
+}
+
+/** The parts of a message that stand beside its text, in the API and in events. */
+export function contentParts({ media, location, contact, poll, mentions, isForwarded }: StoredContent, files: Media) {
+  return {
+    ...(media !== undefined && {
+      media: {
+        mediaId: media.mediaId,
+        mimeType: media.mimeType,
+        size: media.size,
+        fileName: media.fileName,
+        url: files.urlOf(media.mediaId),
+      },
+    }),
+    ...(location !== undefined && { location: { ...location } }),
+    ...(contact !== undefined && { contact: { name: contact.name, phoneNumbers: [...contact.phoneNumbers] } }),
+    ...(poll !== undefined && { poll: { options: [...poll.options], maxSelections: poll.maxSelections } }),
+    ...(mentions !== undefined && { mentions: [...mentions] }),
+    ...(isForwarded === true && { forwarded: true as const }),
+  };
+}

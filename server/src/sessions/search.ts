@@ -1,0 +1,57 @@
+import { batch } from '../db/query.ts';
+import type { LateWriter } from '../db/commit.ts';
+import { sql } from 'kysely';
+
+/** Of a very long message, this many different words are found. */
+const WORDS_KEPT = 5000;
+const LONGEST_WORD = 64;
+
+/** A message whose words are to be found. */
+export interface Searchable {
+  readonly seq: number;
+  readonly accountId: string;
+  readonly text: string;
+}
+
+/** Scripts that put no spaces between words. */
+const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
+const unspaced = new RegExp(`[${UNSPACED}]`, 'u');
+const characters = new RegExp(`[${UNSPACED}]|[^${UNSPACED}]+`, 'gu');
+
+/**
+ * The words of a text as search compares them: lower case, without marks (`é` is `e`). Scripts that put no spaces
+ * between words give a word per character.
+ */
+export function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return (plain.match(/[\p{L}\p{N}]+/gu) ?? [])
+    .flatMap((word) => (unspaced.test(word) ? (word.match(characters) ?? []) : [word]))
+    .map((word) => (word.length > LONGEST_WORD ? [...word].slice(0, LONGEST_WORD).join('') : word));
+}
+
+/** The account as a word, so that the index itself keeps accounts apart. */
+export function accountWord(accountId: string): string {
+  return accountId.replaceAll('_', '').toLowerCase();
+}
+
+/** Puts the words of new messages into the index. */
+export const indexWords: LateWriter<Searchable> = (tx, messages) =>
+  insertWords.run(
+    tx,
+    messages.map(({ seq, accountId, text }) => ({
+      rowid: seq,
+      words: [accountWord(accountId), ...new Set(wordsOf(text).slice(0, WORDS_KEPT))].join(' '),
+    })),
+  );
+
+/** Takes messages out of the index. */
+export const dropWords = batch(
+  { rowid: 'bigint' },
+  (rows) => sql`delete from message_words where rowid in (select r.rowid from ${rows} as r)`,
+);
+
+const insertWords = batch(
+  { rowid: 'bigint', words: 'text' },
+  (rows, dialect) => sql`
+    insert into message_words (rowid, words) select r.rowid, ${dialect.search.stored(sql`r.words`)} from ${rows} as r`,
+);
