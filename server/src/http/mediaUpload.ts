@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
@@ -10,7 +11,7 @@ export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 /** To receive any other request: a client that sends a byte now and then must not hold a connection for ever. */
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a client that has its answer may go on sending, so that it comes to read it. */
-const LINGER_MS = 5000;
+const LINGER_MS = 2000;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,11 +25,7 @@ export function limitReading(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _, payload, done) => {
     const { raw } = request;
     if (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined) {
-      if (!request.routeOptions.config.takesContent) {
-        const timer = setTimeout(() => raw.destroy(), REQUEST_TIMEOUT_MS);
-        raw.once('end', () => clearTimeout(timer));
-        raw.once('close', () => clearTimeout(timer));
-      }
+      if (!request.routeOptions.config.takesContent) hangUpUnlessRead(raw, REQUEST_TIMEOUT_MS);
     }
     done(null, payload);
   });
@@ -45,11 +42,23 @@ export function acceptContent(
     // A client hears of a refusal only while its connection is up, and it may still be sending.
     scope.addHook('onResponse', async ({ raw }) => {
       if (raw.complete) return;
-      const timer = setTimeout(() => raw.destroy(), LINGER_MS);
-      raw.once('close', () => clearTimeout(timer));
+      hangUpUnlessRead(raw, LINGER_MS);
       raw.resume();
     });
     addRoute(scope, { takesContent: true });
+  });
+}
+
+function hangUpUnlessRead(raw: IncomingMessage, withinMs: number): void {
+  const { socket } = raw;
+  const timer = setTimeout(() => {
+    if (!raw.complete) socket.destroy();
+  }, withinMs);
+  timer.unref();
+  raw.once('end', () => clearTimeout(timer));
+  // Node says `close` as soon as the answer is out, while the body may go on for ever.
+  raw.once('close', () => {
+    if (socket.destroyed) clearTimeout(timer);
   });
 }
 

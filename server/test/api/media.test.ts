@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachDatabase } from '../support/databases.ts';
@@ -362,6 +364,22 @@ describe('the limits of an upload', () => {
     }
     assert.equal(filesOf(limited).length, 1);
     await limited.stop();
+  });
+
+  it('hang up on a sender who goes on after the answer', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    socket.on('error', () => {});
+    socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`);
+    socket.write('content-length: 100000000\r\n\r\n');
+    const goOn = setInterval(() => socket.write(randomBytes(20_000)), 5);
+    await once(socket, 'close');
+    clearInterval(goOn);
+    assert.match(answer, /^HTTP\/1\.1 413 /);
   });
 
   it('answer other methods with 405 and other types of body elsewhere with 415, as before', async () => {
