@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
@@ -50,7 +51,9 @@ export function acceptContent(
 }
 
 function hangUpUnlessRead(raw: IncomingMessage, withinMs: number): void {
-  const { socket } = raw;
+  // Null when the client has hung up first, whatever Node's types say.
+  const socket: Socket | null = raw.socket;
+  if (socket === null || socket.destroyed) return;
   const timer = setTimeout(() => {
     if (!raw.complete) socket.destroy();
   }, withinMs);
@@ -76,8 +79,10 @@ export async function openContent(request: FastifyRequest): Promise<Content> {
 /** The body, which stays readable when the reader gives up: destroying it would take the answer's way away. */
 async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
   try {
-    yield* raw.iterator({ destroyOnReturn: false });
+    // Not `yield*`: it would hand a reader's error on to the iterator, which then destroys the request all the same.
+    for await (const chunk of raw.iterator({ destroyOnReturn: false })) yield chunk;
   } catch (cause) {
+    if (raw.errored === null) throw cause;
     throw new AppError('validation_failed', 'The body broke off before its end', { cause });
   }
 }
@@ -98,7 +103,7 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
       isOpen = true;
       parsed.catch((error: Error) => file.destroy(error));
       resolve({
-        stream: Readable.from(fileOf(file, parsed), { objectMode: false }),
+        stream: Readable.from(fileOf(file, form, parsed), { objectMode: false }),
         fileName: fileName ?? null,
         mimeType: mimeType ?? null,
       });
@@ -119,11 +124,12 @@ function newForm(headers: BusboyHeaders): BusboyInstance {
 }
 
 /** The bytes of a form's file. It ends only when the form has ended well, for half a form is no upload. */
-async function* fileOf(file: Readable, parsed: Promise<void>): AsyncGenerator<Buffer> {
+async function* fileOf(file: Readable, form: BusboyInstance, parsed: Promise<void>): AsyncGenerator<Buffer> {
   try {
     yield* file;
   } catch (error) {
-    await parsed; // says it better, when it was the form
+    form.destroy(); // the reader has given up, unless it was the form, which then says so
+    await parsed;
     throw error;
   }
   await parsed;

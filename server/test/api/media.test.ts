@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -366,6 +365,33 @@ describe('the limits of an upload', () => {
     await limited.stop();
   });
 
+  it('leave the connection of a sender who comes to an end as it was', async () => {
+    const { hostname, port } = new URL(server.url);
+    const part = Buffer.from('--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n');
+    for (const [type, start] of [
+      ['image/png', Buffer.alloc(0)],
+      ['multipart/form-data; boundary=x', part],
+    ] as const) {
+      const socket = connect(Number(port), hostname);
+      let answers = '';
+      const answered = new Promise<void>((resolve) => {
+        socket.on('data', (data) => {
+          answers += data;
+          if (answers.includes('"status":"ok"')) resolve();
+        });
+        socket.on('close', resolve);
+      });
+      socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`);
+      socket.write(`content-type: ${type}\r\ncontent-length: 3000000\r\n\r\n`);
+      socket.write(Buffer.concat([start, randomBytes(3_000_000 - start.length)]));
+      socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+      await answered;
+      socket.destroy();
+      const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+      assert.deepEqual(statuses, ['413', '200'], type);
+    }
+  });
+
   it('hang up on a sender who goes on after the answer', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -377,7 +403,7 @@ describe('the limits of an upload', () => {
     socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`);
     socket.write('content-length: 100000000\r\n\r\n');
     const goOn = setInterval(() => socket.write(randomBytes(20_000)), 5);
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.once('close', resolve));
     clearInterval(goOn);
     assert.match(answer, /^HTTP\/1\.1 413 /);
   });
