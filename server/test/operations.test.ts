@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile';
 import { permissions } from '../src/auth/permissions.ts';
 import { operations } from '../src/operations/index.ts';
 import type { Operation } from '../src/operations/operation.ts';
+import { picture, upload } from './support/media.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, callerOf, startServer, type TestServer } from './support/server.ts';
 
@@ -154,6 +155,26 @@ describe('the operation table', () => {
     await me.call('POST', `${pairedPath}/simulate`, { action: 'incoming', from: '491702222222', message: 'hi' });
     await run('chats.list', '/chats');
     await run('chats.mark_read', '/chats/491702222222/read', { sessionId });
+    const to = '491702222222';
+    const sent = `/messages/${message.messageId}`;
+    const file = (await upload(server, me.token, picture())).body.mediaId;
+    await run('messages.send_media', '/messages/send-media', { to, type: 'image', mediaId: file, caption: 'look' });
+    await run('messages.send_location', '/messages/send-location', { to, latitude: 52.5, longitude: 13.4, name: 'B' });
+    await run('messages.send_contact', '/messages/send-contact', { to, name: 'Ada', phoneNumbers: [to] });
+    await run('messages.send_poll', '/messages/send-poll', { to, question: 'When?', options: ['now', 'later'] });
+    await run('messages.send_bulk', '/messages/send-bulk', { to: [to, 'nobody'], message: 'all', intervalMs: 0 });
+    await run('messages.react', `${sent}/reaction`, { emoji: '👍' });
+    await run('messages.edit', sent, { message: 'hello again' });
+    await run('messages.forward', `${sent}/forward`, { to: '491705555555' });
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    const later = await me.call('POST', '/messages/send', { to, message: 'later', sendAt: inAnHour });
+    await run('messages.cancel', `/messages/${later.body.messageId}/cancel`, {});
+    await run('messages.delete', sent);
+    await run('chats.update', `/chats/${to}`, { sessionId, archived: true });
+    await run('chats.set_typing', `/chats/${to}/typing`, { sessionId, state: 'typing' });
+    await run('contacts.list', '/contacts');
+    await run('contacts.check', `/contacts/check?phoneNumbers=${to},15550000001`);
+    await run('contacts.set_blocked', `/contacts/${to}/blocked`, { sessionId, blocked: true });
     const group = await run('groups.create', '/groups', { subject: 'Walk', phoneNumbers: ['491703333333'] });
     await run('groups.list', '/groups');
     await run('groups.get', `/groups/${group.groupId}`);
@@ -165,6 +186,11 @@ describe('the operation table', () => {
 
     const media = await run('media.upload', '/media?fileName=walk.txt', 'a file');
     await run('media.get', `/media/${media.mediaId}`);
+
+    const { inviteLink } = await run('groups.get_invite_link', `/groups/${group.groupId}/invite-link`);
+    await run('groups.join', '/groups/join', { invite: inviteLink });
+    await run('groups.revoke_invite_link', `/groups/${group.groupId}/invite-link`);
+    await run('groups.leave', `/groups/${group.groupId}/leave`, {});
 
     await receiver.waitFor(1);
     await run('webhooks.test', '/webhooks/test');

@@ -169,7 +169,8 @@ it('what was under way to an old URL opened the breaker of the new one', async (
 
 it('a delivered message became failed when its acknowledgement was lost', async () => {
   const { server, call, account, sessionId, stop } = await setUp();
-  const connection = server.app.services.sessions.connection({ accountId: account.accountId, sessionId });
+  const connection = server.app.services.sessions.line({ accountId: account.accountId, sessionId })?.connection;
+  assert.ok(connection);
   const send = connection.send.bind(connection);
   connection.send = async (message) => {
     await send(message);

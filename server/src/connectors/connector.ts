@@ -75,7 +75,6 @@ export interface OutgoingMessage {
 }
 
 export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
-export type MediaType = (typeof mediaTypes)[number];
 export const messageTypes = ['text', ...mediaTypes, 'location', 'contact', 'poll'] as const;
 export type MessageType = (typeof messageTypes)[number];
 

@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { mediaTypes, type MessageType } from '../connectors/connector.ts';
+import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { type StoredContent, storedMedia } from '../sessions/messageContent.ts';

@@ -1,6 +1,6 @@
-import { batch } from '../db/query.ts';
-import type { LateWriter } from '../db/commit.ts';
 import { sql } from 'kysely';
+import type { LateWriter } from '../db/commit.ts';
+import { batch } from '../db/query.ts';
 
 /** Of a very long message, this many different words are found. */
 const WORDS_KEPT = 5000;
