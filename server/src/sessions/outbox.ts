@@ -92,6 +92,7 @@ export function createOutbox({
   const sending = new Set<string>();
   let isRunning = false;
   let isPlanning = false;
+  let mustPlan = false;
   let cancelTimer = () => {};
 
   async function send(session: SessionRef, draft: Draft): Promise<NewRow> {
@@ -229,24 +230,29 @@ export function createOutbox({
 
   /** Queues what is due of the schedule, and sets the timer to what is next. */
   async function plan(): Promise<void> {
-    if (!isRunning || isPlanning) return;
+    mustPlan = true;
+    if (isPlanning) return;
     isPlanning = true;
-    cancelTimer();
-    let nextAt = clock.now() + SCHEDULE_EVERY_MS;
-    try {
-      for (;;) {
-        const due = await dueMessages.all(database.reader, { now: clock.now(), limit: SCHEDULED_AT_ONCE });
-        for (const row of due) await release(row);
-        if (due.length < SCHEDULED_AT_ONCE) break;
-      }
-      const next = await nextScheduled.first(database.reader, {});
-      if (next?.scheduled_at) nextAt = Math.min(nextAt, next.scheduled_at);
-    } catch (error) {
-      log.error({ err: error }, 'sending what was scheduled failed; trying again');
-      nextAt = clock.now() + SCHEDULE_RETRY_MS;
+    while (mustPlan && isRunning) {
+      mustPlan = false;
+      cancelTimer();
+      const nextAt = await releaseDue().catch((error) => {
+        log.error({ err: error }, 'sending what was scheduled failed; trying again');
+        return clock.now() + SCHEDULE_RETRY_MS;
+      });
+      if (nextAt <= clock.now()) mustPlan = true;
+      else if (isRunning) cancelTimer = clock.after(nextAt - clock.now(), () => void plan());
     }
     isPlanning = false;
-    if (isRunning) cancelTimer = clock.after(Math.max(1, nextAt - clock.now()), () => void plan());
+  }
+
+  /** @returns when to look again */
+  async function releaseDue(): Promise<number> {
+    const { reader } = database;
+    const due = await dueMessages.all(reader, { now: clock.now(), limit: SCHEDULED_AT_ONCE });
+    for (const row of due) await release(row);
+    const next = await nextScheduled.first(reader, {});
+    return Math.min(next?.scheduled_at ?? Number.POSITIVE_INFINITY, clock.now() + SCHEDULE_EVERY_MS);
   }
 
   /** A scheduled message is queued, and goes out when its session is connected, now or later. */
