@@ -3,6 +3,7 @@ import { connect as openSocket } from 'node:net';
 import { it } from 'node:test';
 import { AppError } from '../src/errors.ts';
 import { newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { startServer } from './support/server.ts';
@@ -225,4 +226,60 @@ it('a client that never finished its request kept the server from stopping', asy
   assert.ok(performance.now() - startedAt < 15_000);
   socket.destroy();
   await home.remove();
+});
+
+it('asking for the headers of a test sent a real one', async () => {
+  const { server, receiver, account, stop } = await setUp();
+  const headers = { authorization: `Bearer ${account.token}` };
+  const answer = await fetch(`${server.url}/api/v1/webhooks/test`, { method: 'HEAD', headers });
+  assert.ok([404, 405].includes(answer.status), String(answer.status));
+  await pass(200);
+  assert.equal(receiver.deliveries.length, 0);
+  await stop();
+});
+
+it('an event stream was outside of the rate limit', async () => {
+  const server = await startServer({ env: { RATE_LIMIT: '3' } });
+  const { token } = await server.account();
+  const statuses: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    const gone = new AbortController();
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${server.url}/api/v1/events/stream`, { headers, signal: gone.signal });
+    statuses.push(answer.status);
+    gone.abort();
+  }
+  assert.deepEqual(statuses, [200, 200, 200, 429]);
+  await server.stop();
+});
+
+it('resetting a breaker over a long queue was one long transaction', async () => {
+  const { server, receiver, call, account, stop } = await setUp({ WEBHOOK_RETRY_SECONDS: '3600' });
+  receiver.respond(410);
+  await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
+  await eventually(
+    () => call('GET', '/webhooks/circuit-breaker'),
+    (answer) => answer.body.state === 'open',
+  );
+  const { database } = server.app.services;
+  // 12,000 more that wait for their retry, as after hours of failures.
+  await database.commit(({ connection }) =>
+    connection.query(
+      `insert into deliveries select account_id, delivery_id || '-' || n.value, webhook_id, event_id, kind,
+        conversation, 'pending', ${Date.now() + 3_600_000}, 1, 1, 'server_error', null, 0, created_at, null
+       from deliveries, (with recursive n(value) as (select 1 union all select value + 1 from n where value < 12000)
+         select value from n) n limit 12000`,
+      [],
+    ),
+  );
+  receiver.respond(200);
+  const { body } = await call('POST', '/webhooks/circuit-breaker/reset');
+  assert.equal(body.state, 'closed');
+  await receiver.waitFor(12_000, { timeoutMs: 30_000 });
+  const { rows } = await database.reader.connection.query<{ count: number }>(
+    `select count(*) as count from deliveries where state = 'pending' and account_id = ?`,
+    [account.accountId],
+  );
+  assert.ok(Number(rows[0]?.count) < 300, 'what is left is being settled');
+  await stop();
 });

@@ -70,6 +70,8 @@ export function createAuthenticator({
   const remembered = new LRUCache<string, { caller: Caller; until: number }>({ max: REMEMBERED });
   const lastUses = new Map<string, { accountId: string; at: number }>();
   let cancelRecording = () => {};
+  /** Raised by `forget`: a lookup that began before may have read what has been changed since. */
+  let generation = 0;
 
   async function authenticate(presented: Presented | undefined): Promise<Caller> {
     if (presented === undefined)
@@ -93,6 +95,7 @@ export function createAuthenticator({
 
   async function lookUp({ form, value }: Presented, hash: string, now: number): Promise<Caller> {
     const keyId = keyIdOf(value);
+    const begunAt = generation;
     const found =
       keyId !== undefined
         ? await lookUpKey(keyId, value, now)
@@ -100,7 +103,8 @@ export function createAuthenticator({
           ? await lookUpToken(value)
           : undefined;
     if (found === undefined) throw new AppError('unauthorized', 'The credential is unknown, revoked or expired');
-    remembered.set(`${form} ${hash}`, { caller: found.caller, until: Math.min(now + REMEMBERED_MS, found.expiresAt) });
+    const until = Math.min(now + REMEMBERED_MS, found.expiresAt);
+    if (begunAt === generation) remembered.set(`${form} ${hash}`, { caller: found.caller, until });
     return found.caller;
   }
 
@@ -143,6 +147,7 @@ export function createAuthenticator({
   return {
     authenticate,
     forget(accountId) {
+      generation++;
       for (const [hash, { caller }] of remembered.entries())
         if (caller.accountId === accountId) remembered.delete(hash);
     },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { TSchema } from 'typebox';
-import { type Authenticator, type Presented, presentedCredential } from '../auth/authenticate.ts';
+import { type Authenticator, type Caller, presentedCredential } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
 import type { Answer, Invoke, Operation } from '../operations/operation.ts';
 import { acceptContent, openContent } from './mediaUpload.ts';
@@ -21,7 +21,13 @@ export function addRoutes(
   for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
     const url = API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
     for (const operation of atPath) {
-      const route = { method: operation.method, url, handler: handlerOf(operation, deps, stopping.signal) };
+      const route = {
+        method: operation.method,
+        url,
+        // A GET that does something, such as sending a test, is not done by asking for its headers.
+        exposeHeadRoute: operation.effect === 'read',
+        handler: handlerOf(operation, deps, stopping.signal),
+      };
       if (operation.takesContent) acceptContent(app, (scope, config) => scope.route({ ...route, config }));
       else app.route(route);
     }
@@ -44,20 +50,21 @@ type Send = (
   answer: Answer & { ok: true },
   request: FastifyRequest,
   reply: FastifyReply,
+  caller: Caller | undefined,
 ) => Promise<FastifyReply>;
 
-/** A route for one operation. */
+/** A route for one operation, which may read its input and send its output in a way of its own. */
 export function handlerOf(
   operation: Operation,
   { authenticator, invoke }: { authenticator: Authenticator; invoke: Invoke },
   stopping: AbortSignal,
   send: Send = sendOutput,
+  readInput: ReadInput = inputReader(operation),
 ) {
-  const readInput = inputReader(operation);
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { key, ...query } = request.query as Record<string, unknown>;
     const presented = operation.credential === 'none' ? undefined : presentedCredential(request.headers, key);
-    if (presented !== undefined && presented.form !== 'bearer') announceDeprecation(reply, presented);
+    if (presented !== undefined && presented.form !== 'bearer') announceDeprecation(reply);
     const caller = operation.credential === 'none' ? undefined : await authenticator.authenticate(presented);
     const idempotencyKey = request.headers['idempotency-key'];
     const answer = await invoke(operation, {
@@ -73,7 +80,7 @@ export function handlerOf(
     setHeaders(reply, operation, answer);
     if (!answer.ok)
       return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
-    return send(operation, answer, request, reply);
+    return send(operation, answer, request, reply, caller);
   };
 }
 
@@ -84,13 +91,9 @@ function hungUp(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function announceDeprecation(reply: FastifyReply, { form }: Presented): void {
+function announceDeprecation(reply: FastifyReply): void {
   reply.header('deprecation', DEPRECATED_SINCE);
   reply.header('link', '</docs>; rel="deprecation"; type="text/html"');
-  reply.header(
-    'warning',
-    `299 - "${form === 'query' ? '?key=' : 'X-API-Key'} is deprecated: send Authorization: Bearer"`,
-  );
 }
 
 function setHeaders(reply: FastifyReply, operation: Operation, answer: Answer): void {

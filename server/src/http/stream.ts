@@ -1,42 +1,54 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
-import { type Authenticator, presentedCredential } from '../auth/authenticate.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Authenticator, type Caller, presentedCredential } from '../auth/authenticate.ts';
 import { allows } from '../auth/permissions.ts';
 import { AppError } from '../errors.ts';
+import { listEvents } from '../operations/events.ts';
+import type { Invoke } from '../operations/operation.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
 import { type EventLog, isCursor } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
-import { API_PREFIX } from './routes.ts';
+import { API_PREFIX, handlerOf } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** How long an event may stay unseen when its announcement was missed. */
 const POLL_MS = 1000;
 const BATCH = 100;
+const STREAMS_PER_ACCOUNT = 100;
+
+interface StreamDeps {
+  readonly authenticator: Authenticator;
+  readonly invoke: Invoke;
+  readonly feed: Feed;
+  readonly eventLog: EventLog;
+}
 
 /**
  * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, and starts
  * with what comes next without one. A slow reader is read for no faster than it takes: nothing piles up in memory.
+ *
+ * It is `events.list` with another way to send what follows, so the same permission, limit and log line hold. The
+ * credential is looked at again with every heartbeat: a stream ends when its key does.
  */
-export function addStream(
-  app: FastifyInstance,
-  deps: { readonly authenticator: Authenticator; readonly feed: Feed; readonly eventLog: EventLog },
-): void {
+export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
+  const open = new Map<string, number>();
 
-  app.get(`${API_PREFIX}/events/stream`, async (request, reply) => {
+  const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
     const { key, kinds } = request.query as Record<string, unknown>;
-    const { accountId, credential } = await deps.authenticator.authenticate(presentedCredential(request.headers, key));
-    if (!allows(credential.permissions, 'events:read'))
-      throw new AppError('permission_denied', 'This needs the permission events:read');
     const wanted = typeof kinds === 'string' ? acceptedKinds(kinds.split(',')) : undefined;
-    const lastId = request.headers['last-event-id'];
-    if (lastId !== undefined && (typeof lastId !== 'string' || !isCursor(lastId))) {
-      throw new AppError('validation_failed', 'Last-Event-ID is not an id of this stream');
-    }
-    const from = lastId ?? (await deps.eventLog.latest(accountId));
+    const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
+    const isStillAllowed = async () => {
+      const { credential } = await deps.authenticator.authenticate(presentedCredential(request.headers, key));
+      return allows(credential.permissions, 'events:read');
+    };
 
+    const count = open.get(accountId) ?? 0;
+    if (count >= STREAMS_PER_ACCOUNT)
+      throw new AppError('too_many', `An account may have ${STREAMS_PER_ACCOUNT} streams open`);
+    open.set(accountId, count + 1);
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     reply.hijack();
@@ -49,11 +61,43 @@ export function addStream(
     reply.raw.write(': connected\n\n');
     const signal = AbortSignal.any([gone.signal, stopping.signal]);
     try {
-      await follow(deps, accountId, from, wanted, reply.raw, signal);
+      await follow(deps, accountId, from, wanted, reply.raw, signal, isStillAllowed);
     } finally {
+      const left = (open.get(accountId) ?? 1) - 1;
+      if (left > 0) open.set(accountId, left);
+      else open.delete(accountId);
       reply.raw.end();
     }
-  });
+    return reply;
+  };
+
+  app.get(
+    `${API_PREFIX}/events/stream`,
+    handlerOf(
+      listEvents,
+      deps,
+      stopping.signal,
+      (_operation, _answer, request, reply, caller) => {
+        if (caller === undefined) throw new AppError('unauthorized');
+        return send(request, reply, caller);
+      },
+      // Of the log itself it asks for next to nothing.
+      (request, { kinds }) => ({
+        limit: 1,
+        after: lastEventId(request),
+        ...(typeof kinds === 'string' && { kinds: kinds.split(',') }),
+      }),
+    ),
+  );
+}
+
+/** @throws {AppError} `validation_failed` */
+function lastEventId({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  if (id !== undefined && (typeof id !== 'string' || !isCursor(id))) {
+    throw new AppError('validation_failed', 'Last-Event-ID is not an id of this stream');
+  }
+  return id;
 }
 
 async function follow(
@@ -63,9 +107,11 @@ async function follow(
   kinds: readonly string[] | undefined,
   response: ServerResponse,
   signal: AbortSignal,
+  isStillAllowed: () => Promise<boolean>,
 ): Promise<void> {
   let cursor = from;
   let heardAt = performance.now();
+  let lookedAt = performance.now();
   while (!signal.aborted) {
     const read = new AbortController();
     // Before reading, so that what comes between reading and waiting is not slept through.
@@ -78,10 +124,19 @@ async function follow(
     if (events.length === BATCH) read.abort();
     if (events.length > 0) heardAt = performance.now();
     await news;
+    if (performance.now() - lookedAt > HEARTBEAT_MS) {
+      lookedAt = performance.now();
+      if (!(await isStillAllowed().catch(isAllowedFor))) return;
+    }
     if (performance.now() - heardAt < HEARTBEAT_MS) continue;
     heardAt = performance.now();
     await write(response, ': heartbeat\n\n', signal);
   }
+}
+
+/** A database that is away says nothing about a credential. */
+function isAllowedFor(error: unknown): boolean {
+  return !(error instanceof AppError && error.code === 'unauthorized');
 }
 
 /** Waits until the reader has taken what is under way. */

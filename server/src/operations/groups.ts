@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { GroupActions, GroupInvite, NetworkMedia } from '../connectors/connector.ts';
-import type { GroupTable } from '../db/schema.ts';
+import { query } from '../db/query.ts';
+import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { Participant } from '../events.ts';
 import { storedMedia, toNetworkMedia } from '../sessions/messageContent.ts';
@@ -54,14 +55,8 @@ export const listGroups = defineOperation({
       .where('left_at', 'is', null);
     if (after !== undefined) select = select.where('group_id', '<', after);
     const found = await select.orderBy('group_id', 'desc').limit(rows).execute();
-    const groups = await Promise.all(found.map((row) => toGroup(ctx, row)));
-    const page = toPage(
-      found,
-      limit,
-      ({ group_id }) => group_id,
-      ({ group_id }) => group_id,
-    );
-    return { data: groups.slice(0, page.data.length), nextCursor: page.nextCursor };
+    const toItem = await groupReader(ctx, found);
+    return toPage(found, limit, ({ group_id }) => group_id, toItem);
   },
 });
 
@@ -330,14 +325,28 @@ async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
 }
 
 async function toGroup(ctx: Context, row: GroupTable) {
-  const participants = await ctx.database.reader.kysely
+  return (await groupReader(ctx, [row]))(row);
+}
+
+/** Reads the participants of these groups at once, and shows each group with its own. */
+async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
+  const groupIds = JSON.stringify(rows.map(({ group_id }) => group_id));
+  const participants = await participantsOf.all(ctx.database.reader, { accountId: ctx.accountId, groupIds });
+  const byGroup = Map.groupBy(participants, ({ group_id }) => group_id);
+  return (row: GroupTable) => groupOf(row, byGroup.get(row.group_id) ?? []);
+}
+
+const participantsOf = query((db, p: { accountId: string; groupIds: string }, dialect) =>
+  db
     .selectFrom('group_participants')
-    .select(['phone_number', 'role'])
-    .where('account_id', '=', row.account_id)
-    .where('group_id', '=', row.group_id)
+    .select(['group_id', 'phone_number', 'role'])
+    .where('account_id', '=', p.accountId)
+    .where('group_id', 'in', dialect.texts(p.groupIds))
     .orderBy('joined_at')
-    .orderBy('phone_number')
-    .execute();
+    .orderBy('phone_number'),
+);
+
+function groupOf(row: GroupTable, participants: readonly Pick<GroupParticipantTable, 'phone_number' | 'role'>[]) {
   return {
     groupId: row.group_id,
     sessionId: row.session_id,

@@ -134,7 +134,7 @@ interface Prepared {
 export function createInvoke(services: Services): Invoke {
   const prepared = new Map<Operation, Prepared>();
   const idempotency = createIdempotency(services);
-  const { log, clock, requestLimits } = services;
+  const { log, requestLimits } = services;
 
   function prepare(operation: Operation): Prepared {
     let ready = prepared.get(operation);
@@ -186,7 +186,6 @@ export function createInvoke(services: Services): Invoke {
         status: answer.status,
         ...(!answer.ok && { code: answer.problem.code }),
         ms: Math.round((performance.now() - startedAt) * 10) / 10,
-        at: clock.now(),
       },
       'operation',
     );

@@ -16,6 +16,7 @@ import {
   storeBreaker,
   toWebhook,
   type Webhook,
+  type WebhookRef,
 } from '../webhooks/queue.ts';
 import { deliveryHeaders } from '../webhooks/sign.ts';
 import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
@@ -249,13 +250,14 @@ export async function changeWebhook(
   if (url !== present.url) {
     const breaker: Breaker = JSON.parse(present.breaker);
     await storeBreaker(tx, webhookId, reset(breaker, 'new_url', now), breaker.generation);
-    await dueNow(tx, webhookId, now);
+    await inPieces(ctx, tx, present, (on, webhook) => dueNow(on, webhook, now));
   }
   const removed = (JSON.parse(present.events) as string[]).filter(
     (kind) => events !== undefined && !events.includes(kind),
   );
   if (events !== undefined && removed.length > 0) {
-    await cancelPending(tx, webhookId, events, 'The webhook no longer wants events of this kind', now);
+    const reason = 'The webhook no longer wants events of this kind';
+    await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, now));
   }
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
   return changed;
@@ -279,14 +281,40 @@ export async function rotateSecret(ctx: Context, tx: Tx, present: WebhookTable, 
 }
 
 /** Removes a webhook. What was pending is listed as cancelled. */
-export async function deleteWebhookRow(ctx: Context, tx: Tx, { webhook_id: webhookId }: WebhookTable): Promise<void> {
-  await cancelPending(tx, webhookId, [], 'The webhook was removed', ctx.clock.now());
+export async function deleteWebhookRow(ctx: Context, tx: Tx, present: WebhookTable): Promise<void> {
+  const { webhook_id: webhookId } = present;
+  const now = ctx.clock.now();
+  await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, [], 'The webhook was removed', now));
   await tx.kysely
     .deleteFrom('webhooks')
     .where('account_id', '=', ctx.accountId)
     .where('webhook_id', '=', webhookId)
     .execute();
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+}
+
+/**
+ * Changes a queue, which may be a million long: a first piece with the transaction, the others after it, one by one, so
+ * that nobody else has to wait. A server that dies in between has cancelled less than it should have: what the lane of
+ * a removed webhook finds it cancels itself, and kinds that are no longer wanted go out once more.
+ */
+async function inPieces(
+  ctx: Context,
+  tx: Tx,
+  { account_id: accountId, webhook_id: webhookId }: WebhookTable,
+  change: (on: Queryable, webhook: WebhookRef) => Promise<boolean>,
+): Promise<void> {
+  const webhook = { accountId, webhookId };
+  if (await change(tx, webhook)) return;
+  const { database, log, webhooks } = ctx;
+  const goOn = async () => {
+    while (!(await database.commit((next) => change(next, webhook))))
+      await new Promise((resolve) => setImmediate(resolve));
+    webhooks.engine.reload(webhookId);
+  };
+  tx.afterCommit(() => {
+    goOn().catch((error) => log.error({ err: error, webhook: webhookId }, 'changing the queue of a webhook broke off'));
+  });
 }
 
 export async function findDefault(
@@ -464,7 +492,8 @@ export async function resetBreaker(ctx: Context, tx: Tx, row: WebhookTable | und
   const wasClosed = breaker.state === 'closed';
   const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
   await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.clock.now()), breaker.generation);
-  if (!wasClosed) await dueNow(tx, webhookId, ctx.clock.now());
+  const now = ctx.clock.now();
+  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, now));
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
   return { previousState: breaker.state, state: 'closed' as const, released };
 }

@@ -14,8 +14,10 @@ import type { Deliver } from './deliver.ts';
 import type { Outcome } from './outcome.ts';
 import {
   addFigures,
+  cancelPending,
   type Due,
   findWebhook,
+  ownerOfPending,
   readDue,
   readNextDue,
   type Settlement,
@@ -109,7 +111,10 @@ export class Lane {
     const webhook = this.#webhook;
     if (due === undefined || webhook === undefined) throw new Error('nothing to start');
     this.#inFlight++;
-    void this.#attempt(webhook, due);
+    this.#attempt(webhook, due).catch((error) => {
+      // A bug. The delivery stays pending, and held here so that it is not sent again and again.
+      this.#deps.log.error({ err: error, webhook: this.webhookId, delivery: due.deliveryId }, 'an attempt broke');
+    });
     if (this.#ready.length < BATCH / 2) this.#advance();
   }
 
@@ -182,10 +187,22 @@ export class Lane {
       this.#mustReload = true;
       throw error;
     });
+    if (found === undefined) await this.#cancelAll();
     this.#drop();
     this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, clock.now()) };
     this.#storedGeneration = found?.breaker.generation ?? 0;
     this.#mayHaveMore = found?.isEnabled ?? false;
+  }
+
+  /** The webhook is gone. What is pending all the same, because a server died while it was being removed, is over. */
+  async #cancelAll(): Promise<void> {
+    const { database, clock } = this.#deps;
+    const webhookId = this.webhookId;
+    const accountId = await ownerOfPending(database.reader, webhookId);
+    if (accountId === undefined) return;
+    const piece = () =>
+      database.commit((tx) => cancelPending(tx, { accountId, webhookId }, [], 'The webhook was removed', clock.now()));
+    while (!this.#isStopped && !(await piece())) await new Promise((resolve) => setImmediate(resolve));
   }
 
   async #fill(): Promise<void> {

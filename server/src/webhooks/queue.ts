@@ -97,6 +97,11 @@ export async function readNextDue(on: Queryable, webhookId: string, now: number)
   return (await nextDue.first(on, { webhookId, now }))?.due_at;
 }
 
+/** The account that has pending deliveries for a webhook; undefined when there are none. */
+export async function ownerOfPending(on: Queryable, webhookId: string): Promise<string | undefined> {
+  return (await oldestPending.first(on, { webhookId }))?.account_id;
+}
+
 /** The webhooks that have pending deliveries, and when the first of them is due. */
 export function readLanes(on: Queryable): Promise<{ webhook_id: string; due_at: number }[]> {
   return lanes.all(on, {});
@@ -149,15 +154,18 @@ export async function storeBreaker(
   return changed === 1;
 }
 
-/** What waits for a retry is due at once, in the order in which it happened: the receiver is expected to work again. */
-export async function dueNow(on: Queryable, webhookId: string, now: number): Promise<void> {
-  await on.kysely
-    .updateTable('deliveries')
-    .set((eb) => ({ due_at: eb.ref('created_at') }))
-    .where('webhook_id', '=', webhookId)
-    .where('state', '=', 'pending')
-    .where('due_at', '>', now)
-    .execute();
+/** What belongs to a webhook. */
+export interface WebhookRef {
+  readonly accountId: string;
+  readonly webhookId: string;
+}
+
+/**
+ * What waits for a retry is due at once: the receiver is expected to work again.
+ * @returns whether that was all of it: many are done in pieces, so that no transaction takes long
+ */
+export async function dueNow(on: Queryable, webhook: WebhookRef, now: number): Promise<boolean> {
+  return (await makeDue.run(on, { ...webhook, now, limit: CHANGED_AT_ONCE })) < CHANGED_AT_ONCE;
 }
 
 /** Puts settled deliveries back into the queue, each due at its moment, with the whole retry schedule ahead. */
@@ -170,21 +178,25 @@ export async function redeliver(
   await requeue.run(on, rows);
 }
 
-/** Cancels the pending deliveries of a webhook, but for those of the kinds that are still wanted. */
+/**
+ * Cancels the pending deliveries of a webhook, but for those of the kinds that are still wanted.
+ * @returns whether that was all of them, as `dueNow` does
+ */
 export async function cancelPending(
   on: Queryable,
-  webhookId: string,
+  webhook: WebhookRef,
   wanted: readonly string[],
   reason: string,
   now: number,
-): Promise<void> {
-  let update = on.kysely
-    .updateTable('deliveries')
-    .set({ state: 'cancelled', settled_at: now, last_message: reason })
-    .where('webhook_id', '=', webhookId)
-    .where('state', '=', 'pending');
-  if (wanted.length > 0) update = update.where('kind', 'not in', [...wanted]);
-  await update.execute();
+): Promise<boolean> {
+  const changed = await cancel.run(on, {
+    ...webhook,
+    wanted: JSON.stringify(wanted),
+    reason,
+    now,
+    limit: CHANGED_AT_ONCE,
+  });
+  return changed < CHANGED_AT_ONCE;
 }
 
 /** Adds to the figures of a minute. */
@@ -244,6 +256,41 @@ const dueDeliveriesWithout = query((db, p: DueRange & { conversations: string },
   selectDue(db, p).where('d.conversation', 'not in', dialect.texts(p.conversations)),
 );
 
+const CHANGED_AT_ONCE = 5000;
+
+const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
+  db
+    .updateTable('deliveries')
+    .set((eb) => ({ due_at: eb.ref('created_at') }))
+    .where('account_id', '=', p.accountId)
+    .where('delivery_id', 'in', (eb) =>
+      eb
+        .selectFrom('deliveries as d')
+        .select('d.delivery_id')
+        .where('d.webhook_id', '=', p.webhookId)
+        .where('d.state', '=', sql.lit('pending' as const))
+        .where('d.due_at', '>', p.now)
+        .orderBy('d.due_at')
+        .limit(p.limit),
+    ),
+);
+
+const cancel = query((db, p: WebhookRef & { wanted: string; reason: string; now: number; limit: number }, dialect) =>
+  db
+    .updateTable('deliveries')
+    .set({ state: 'cancelled', settled_at: p.now, last_message: p.reason })
+    .where('account_id', '=', p.accountId)
+    .where('delivery_id', 'in', (eb) =>
+      eb
+        .selectFrom('deliveries as d')
+        .select('d.delivery_id')
+        .where('d.webhook_id', '=', p.webhookId)
+        .where('d.state', '=', sql.lit('pending' as const))
+        .where('d.kind', 'not in', dialect.texts(p.wanted))
+        .limit(p.limit),
+    ),
+);
+
 const nextDue = query((db, p: { webhookId: string; now: number }) =>
   db
     .selectFrom('deliveries')
@@ -285,7 +332,7 @@ const pendingCount = query((db, p: { webhookId: string }) =>
 const oldestPending = query((db, p: { webhookId: string }) =>
   db
     .selectFrom('deliveries')
-    .select('created_at')
+    .select(['account_id', 'created_at'])
     .where('webhook_id', '=', p.webhookId)
     .where('state', '=', sql.lit('pending' as const))
     .orderBy('due_at')

@@ -317,7 +317,8 @@ describeOnEachDatabase('API keys', (newHome, database) => {
 
 /** Every byte in the data directory, and of PostgreSQL every value of every table. */
 async function everythingStored({ dataDir, databaseUrl }: Home, database: DatabaseName): Promise<string> {
-  const files = readdirSync(dataDir).map((file) => readFileSync(join(dataDir, file), 'latin1'));
+  const entries = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = entries.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
   if (database === 'sqlite') return files.join('\n');
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

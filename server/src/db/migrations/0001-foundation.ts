@@ -53,6 +53,9 @@ export const foundation: Migration = {
     // What a restart has to look at again: not sent yet, or not confirmed yet.
     `create index messages_unfinished on messages (session_id, message_id) where status in ('queued', 'scheduled', 'sent')`,
 
+    // What a chat that is marked read has to look at.
+    `create index messages_unread on messages (session_id, chat_id, message_id)
+      where direction = 'incoming' and status = 'delivered'`,
     // What is to be sent later, in the order of its time.
     `create index messages_scheduled on messages (scheduled_at) where status = 'scheduled'`,
     ...search.tables,
