@@ -10,13 +10,15 @@ import type { Invoke } from '../operations/operation.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import { addDocs } from './docs.ts';
+import { addMcp } from './mcp/mount.ts';
+import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { addRoutes } from './routes.ts';
 import { addStream } from './stream.ts';
 
 export interface HttpDeps {
-  readonly settings: Pick<Settings, 'trustProxy'>;
+  readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl'>;
   readonly authenticator: Authenticator;
   readonly invoke: Invoke;
   readonly media: Media;
@@ -63,6 +65,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addRoutes(app, operations, deps);
   addStream(app, deps);
   addMediaContent(app, deps);
+  addMcp(app, { ...deps, serverFor: createMcpServer(operations, deps.invoke) });
   addHealth(app, deps);
   await addDocs(app);
   return app;

@@ -32,6 +32,7 @@ export const listChats = defineOperation({
   permission: 'chats:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'List the chats of a session, the latest first',
   input: Type.Object({ sessionId: Type.Optional(SessionId), ...pageInput }, { additionalProperties: false }),
   output: pageOf(Chat),

@@ -30,6 +30,7 @@ export const listContacts = defineOperation({
   permission: 'contacts:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'List the contacts of a session',
   description: 'Everybody who wrote to it, who was checked, and who was blocked, by number.',
   input: Type.Object(

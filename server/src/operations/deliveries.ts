@@ -107,6 +107,7 @@ export const getDelivery = defineOperation({
   permission: 'webhooks:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'Show a delivery, every attempt of it, and why it has not arrived',
   input: Type.Object({ deliveryId: DeliveryId }, { additionalProperties: false }),
   output: DeliveryWithAttempts,

@@ -17,6 +17,7 @@ export const listEvents = defineOperation({
   permission: 'events:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'Read the event log, oldest first',
   description:
     'What a webhook would have been sent, without a webhook. Go on with `after` = `nextCursor`; with `wait` the answer is held back until there is something new.',

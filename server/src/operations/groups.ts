@@ -40,6 +40,7 @@ export const listGroups = defineOperation({
   permission: 'groups:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'List the groups of a session',
   input: Type.Object({ sessionId: Type.Optional(SessionId), ...pageInput }, { additionalProperties: false }),
   output: pageOf(Group),
@@ -68,6 +69,7 @@ export const getGroup = defineOperation({
   permission: 'groups:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'Show a group and its participants',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Group,
@@ -230,6 +232,7 @@ export const joinGroup = defineOperation({
   permission: 'groups:write',
   effect: 'write',
   tool: true,
+  thirdPartyText: true,
   summary: 'Join a group by its invite link',
   input: Type.Object(
     {

@@ -61,6 +61,7 @@ export const getMedia = defineOperation({
   permission: 'media:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'Show a file',
   description:
     'What it is and where its content can be read. A picture of up to 4 MiB comes along, where it is asked for.',

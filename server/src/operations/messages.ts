@@ -60,6 +60,7 @@ export const listMessages = defineOperation({
   permission: 'messages:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'List messages, newest first, or search them',
   input: Type.Object(
     {
@@ -124,6 +125,7 @@ export const getMessage = defineOperation({
   permission: 'messages:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'Show a message and what it went through',
   input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
   output: MessageWithHistory,

@@ -28,6 +28,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** One flat object: fields of the path, of the query and of the body alike. */
   readonly input: I;
   readonly output: O;
+  /** Whether its output has texts or names that third parties wrote: an agent must not take them for instructions. */
+  readonly thirdPartyText?: boolean;
   /** What it can answer with, beside what every operation can. */
   readonly errors: readonly ErrorCode[];
   /** Whether an `Idempotency-Key` makes it safe to repeat. */

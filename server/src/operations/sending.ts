@@ -23,7 +23,7 @@ const To = Type.String({
 const SendAt = Type.Optional(
   Type.String({
     format: 'date-time',
-    description: 'Send it at this time, up to a year ahead. It is answered as `scheduled`, and survives a restart.',
+    description: 'Send it at this time, up to a year ahead; a restart does not lose it.',
   }),
 );
 
@@ -37,8 +37,7 @@ const envelope = {
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description:
-        'The same as the header `Idempotency-Key`: repeating the request within 24 h gives the first answer again.',
+      description: 'As the header `Idempotency-Key`: within 24 h the same key gives the first answer again.',
     }),
   ),
 };

@@ -4,6 +4,7 @@ import { type App, createApp } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
 import type { EventKind } from '../../src/events.ts';
+import type { Log } from '../../src/log.ts';
 import { type DatabaseName, type Home, newHome } from './databases.ts';
 
 /** An answer of the API. `body` is whatever JSON came; the tests say what they expect of it. */
@@ -33,6 +34,7 @@ export interface TestServerOptions {
   readonly home?: Home;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  readonly log?: Log;
 }
 
 let accounts = 0;
@@ -43,6 +45,7 @@ export async function startServer({
   home,
   env = {},
   clock,
+  log,
 }: TestServerOptions = {}): Promise<TestServer> {
   const ownHome = home ?? (await newHome(database));
   const settings = readSettings({
@@ -53,7 +56,7 @@ export async function startServer({
     DATABASE_URL: ownHome.databaseUrl,
     ...env,
   });
-  const app = await createApp(settings, { ...(clock && { clock }) });
+  const app = await createApp(settings, { ...(clock && { clock }), ...(log && { log }) });
   const url = await app.start();
   const call = callerOf(url, {});
   return {

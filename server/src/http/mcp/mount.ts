@@ -1,0 +1,130 @@
+import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Authenticator, type Caller, presentedCredential } from '../../auth/authenticate.ts';
+import type { Settings } from '../../config.ts';
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { API_PREFIX } from '../routes.ts';
+
+/** Who speaks, and what the log needs to know of the request. */
+export interface Principal {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly address: string;
+}
+
+/** JSON-RPC 2.0, section 5.1. */
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/**
+ * `/api/v1/mcp`: the Model Context Protocol over Streamable HTTP, without sessions: every request is answered by a
+ * server of its own, made for its caller. Both eras of the protocol are spoken at this one URL, 2026-07-28 and those
+ * that begin with `initialize`.
+ *
+ * A client that hangs up aborts nothing: what it has asked for is finished and recorded.
+ */
+export function addMcp(
+  app: FastifyInstance,
+  {
+    authenticator,
+    settings,
+    log,
+    serverFor,
+  }: {
+    readonly authenticator: Authenticator;
+    readonly settings: Pick<Settings, 'host' | 'publicUrl'>;
+    readonly log: Log;
+    readonly serverFor: (principal: Principal) => Server;
+  },
+): void {
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
+    onerror: (error) => log.debug({ err: error }, 'mcp'),
+  });
+  app.addHook('onClose', () => handler.close());
+
+  app.register(async (scope) => {
+    scope.setErrorHandler((error: FastifyError, _request, reply) => {
+      const rpc = rpcErrorOf(error);
+      if (rpc === undefined) throw error; // everything else is a problem document, as elsewhere
+      return reply.code(rpc.status).send({ jsonrpc: '2.0', id: null, error: { code: rpc.code, message: rpc.message } });
+    });
+    // Before the body is read: a stranger's is not.
+    scope.addHook('onRequest', async (request) => {
+      requireOwnHost(request, settings);
+      // A credential in the URL stays in logs and histories of agents: this endpoint is new and never took it.
+      const caller = await authenticator.authenticate(presentedCredential(request.headers, undefined));
+      principals.set(request, { caller, requestId: request.id, address: request.ip });
+    });
+    scope.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url: `${API_PREFIX}/mcp`,
+      exposeHeadRoute: false,
+      handler: async (request, reply) => {
+        const principal = principals.get(request);
+        const authInfo = { token: '', clientId: '', scopes: [], extra: { principal } };
+        const response = await handler.fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
+        return sendResponse(reply, response);
+      },
+    });
+  });
+}
+
+/** Sent through Fastify and not past it, so that its hooks run. */
+function sendResponse(reply: FastifyReply, { status, headers, body }: Response): FastifyReply {
+  const own = new Headers(headers);
+  own.set('cache-control', 'no-store');
+  return reply.send(new Response(body, { status, headers: own }));
+}
+
+function toWebRequest(request: FastifyRequest): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined) headers.set(name, String(value));
+  const url = new URL(request.url, 'http://localhost');
+  return new Request(url, {
+    method: request.method,
+    headers,
+    ...(request.method === 'POST' && { body: JSON.stringify(request.body ?? null) }),
+  });
+}
+
+function rpcErrorOf(error: FastifyError): { status: number; code: number; message: string } | undefined {
+  if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError)
+    return { status: 400, code: PARSE_ERROR, message: 'The body is not valid JSON' };
+  if (error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY')
+    return { status: 400, code: INVALID_REQUEST, message: 'The body is empty' };
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return { status: 413, code: INVALID_REQUEST, message: 'The body may have up to 1 MiB' };
+  return undefined;
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Keeps web pages out that reach this server through a visitor's browser: by a name of theirs that they let resolve to
+ * it (DNS rebinding), or from their own origin.
+ * @throws {AppError} `permission_denied`
+ */
+function requireOwnHost({ headers }: FastifyRequest, { host, publicUrl }: Pick<Settings, 'host' | 'publicUrl'>): void {
+  const isLocal = LOOPBACK.includes(bracketed(host));
+  const own = [...LOOPBACK, bracketed(host), ...(publicUrl === undefined ? [] : [publicUrl.hostname])];
+  const called = hostOf(`http://${headers.host ?? ''}`);
+  // A server that the network reaches and that was not told its name cannot know under which it is called.
+  const isKnown = isLocal || publicUrl !== undefined;
+  if (isKnown && !own.includes(called)) {
+    throw new AppError('permission_denied', 'This server is not called by that Host: set PUBLIC_URL to the right one');
+  }
+  const { origin } = headers;
+  if (origin !== undefined && ![...own, called].includes(hostOf(origin))) {
+    throw new AppError('permission_denied', 'Web pages of other origins may not call this');
+  }
+}
+
+const bracketed = (host: string) => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+
+/** Empty for what is no URL, such as the origin `null`. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
+}

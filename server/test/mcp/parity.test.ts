@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { operations } from '../../src/operations/index.ts';
+import { callTool, mcpClient } from '../support/mcp.ts';
+import { picture, upload } from '../support/media.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Call, startServer } from '../support/server.ts';
+import { type Run, walkTools } from '../support/toolWalk.ts';
+
+interface Line {
+  readonly operation?: string;
+  readonly channel?: string;
+  readonly [field: string]: unknown;
+}
+
+interface Walk {
+  readonly outputs: readonly [id: string, output: unknown][];
+  readonly lines: readonly Line[];
+}
+
+it('every tool gives the same result over MCP as over REST, and leaves the same line in the log', async () => {
+  const receiver = await startReceiver();
+  const bytes = picture();
+  const rest = await walk(receiver, bytes, async ({ call }) => async (id, input = {}) => {
+    const { method, path, body } = requestOf(id, input);
+    const answer = await call(method, path, body);
+    assert.ok(answer.status < 300, `${id}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  });
+  const mcp = await walk(receiver, bytes, async ({ url, key }) => {
+    const client = await mcpClient({ url }, key, '2026-07-28');
+    return async (id, input) => {
+      const { isError, output } = await callTool(client, id.replaceAll('.', '_'), input);
+      assert.ok(!isError, `${id}: ${JSON.stringify(output)}`);
+      return output;
+    };
+  });
+  await receiver.close();
+
+  assert.equal(rest.outputs.length, operations.filter(({ tool }) => tool).length);
+  const [named, namedMcp] = [withoutChance(rest.outputs), withoutChance(mcp.outputs)];
+  for (const [index, expected] of named.entries()) assert.deepEqual(namedMcp[index], expected);
+  assert.deepEqual(linesOf(mcp, 'mcp'), linesOf(rest, 'rest'));
+});
+
+/** Walks through all tools on a server of its own, and keeps what came out and what was logged. */
+async function walk(
+  receiver: Receiver,
+  bytes: Buffer,
+  door: (server: { url: string; key: string; call: Call }) => Promise<Run>,
+): Promise<Walk> {
+  const lines: Line[] = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const server = await startServer({ log });
+  const { call, token } = await server.account();
+  const key = (await call('POST', '/api-keys/create', { name: 'parity' })).body.key as string;
+  const { mediaId } = (await upload(server, token, bytes)).body;
+  const simulate = (sessionId: string, action: object) => call('POST', `/sessions/${sessionId}/simulate`, action);
+  const byKey: Call = (method, path, body) => server.call(method, path, body, { authorization: `Bearer ${key}` });
+  const run = await door({ url: server.url, key, call: byKey });
+  const outputs: [string, unknown][] = [];
+  const seen = receiver.deliveries.length;
+  lines.length = 0;
+  await walkTools(
+    async (id, input) => {
+      const output = await run(id, input);
+      outputs.push([id, output]);
+      return output;
+    },
+    {
+      phoneNumber: '491701111111',
+      receiverUrl: receiver.url,
+      mediaId,
+      pair: async (sessionId) => void (await simulate(sessionId, { action: 'pair' })),
+      write: async (sessionId, from) => void (await simulate(sessionId, { action: 'incoming', from, message: 'hi' })),
+      arrived: () => receiver.waitFor(seen + 1),
+    },
+  );
+  await server.stop();
+  return { outputs, lines };
+}
+
+/** The REST request that calls an operation with this input. */
+function requestOf(id: string, input: Record<string, unknown>) {
+  const operation = operations.find((one) => one.id === id);
+  assert.ok(operation, id);
+  const rest = new Map(Object.entries(input));
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name));
+    rest.delete(name);
+    return encodeURIComponent(value);
+  });
+  const fields = Object.fromEntries(rest);
+  const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
+  const pairs = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
+  const query = isQuery ? new URLSearchParams(pairs) : '';
+  return {
+    method: operation.method,
+    path: `${path}${String(query) && `?${query}`}`,
+    body: isQuery ? undefined : fields,
+  };
+}
+
+/** The same with names for what chance and time have made: ids, numbers, moments, durations, signatures. */
+function withoutChance(outputs: Walk['outputs']): Walk['outputs'] {
+  const names = new Map<string, string>();
+  const nameOf = (value: string, kind: string) => {
+    const known = names.get(value) ?? `${kind} ${names.size}`;
+    names.set(value, known);
+    return known;
+  };
+  const plain = (value: unknown, field = ''): unknown => {
+    if (Array.isArray(value)) return value.map((item) => plain(item));
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member, name)]));
+    if (/Ms$|^ms$|latency|p50|p95|p99|duration/i.test(field)) return typeof value;
+    if (['series', 'code', 'qr', 'inviteCode', 'inviteLink', 'prefix', 'nextCursor'].includes(field))
+      return typeof value;
+    if (typeof value !== 'string') return value;
+    if (/signature|timestamp/i.test(field)) return typeof value;
+    return value
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a moment')
+      .replace(/[a-z]{3}_[0-9A-Z]{26}/g, (id) => nameOf(id, id.slice(0, 3)));
+  };
+  return outputs.map(([id, output]) => [id, plain(output)]);
+}
+
+/** What the log says of the calls that came through one door, in order, without what chance and time have made. */
+function linesOf({ lines }: Walk, channel: string): unknown[] {
+  return lines
+    .filter((line) => line.operation !== undefined && line.operation !== 'sessions.simulate')
+    .map(({ time: _time, ms: _ms, requestId: _requestId, account: _account, channel: own, ...line }) => {
+      assert.equal(own, channel, String(line.operation));
+      return line;
+    });
+}

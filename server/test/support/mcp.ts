@@ -1,0 +1,35 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { TestServer } from './server.ts';
+
+/** The two eras of the protocol, as a client asks for them. */
+export const eras = {
+  '2026-07-28': { mode: { pin: '2026-07-28' } },
+  '2025-11-25': { mode: 'legacy' },
+} as const;
+export type Era = keyof typeof eras;
+
+/** The official client, connected to a server with a credential. */
+export async function mcpClient({ url }: Pick<TestServer, 'url'>, credential: string, era: Era): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: eras[era] });
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/v1/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${credential}` } },
+  });
+  // The SDK's own class does not fit its interface under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return client;
+}
+
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly content: readonly { type: string; text?: string; data?: string; mimeType?: string }[];
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
+  readonly output: any;
+}
+
+/** Calls a tool; `output` is its structured content, or the error it tells of. */
+export async function callTool(client: Client, name: string, input: Record<string, unknown> = {}): Promise<ToolAnswer> {
+  const result = await client.callTool({ name, arguments: input });
+  const content = result.content as ToolAnswer['content'];
+  const isError = result.isError === true;
+  return { isError, content, output: isError ? JSON.parse(content[0]?.text ?? '').error : result.structuredContent };
+}
