@@ -4,19 +4,10 @@ import { Compile } from 'typebox/compile';
 import { permissions } from '../src/auth/permissions.ts';
 import { operations } from '../src/operations/index.ts';
 import type { Operation } from '../src/operations/operation.ts';
+import { closed } from './support/closedSchema.ts';
 import { picture, upload } from './support/media.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, callerOf, startServer, type TestServer } from './support/server.ts';
-
-/** A schema that takes nothing it does not name, so that a field too many is seen. */
-function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const members = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
-  return 'properties' in members && members['additionalProperties'] !== true
-    ? { ...members, additionalProperties: false }
-    : members;
-}
 
 const byId = new Map(operations.map((operation) => [operation.id, operation]));
 const guarded = operations.filter(({ credential }) => credential !== 'none');

@@ -283,3 +283,16 @@ it('resetting a breaker over a long queue was one long transaction', async () =>
   assert.ok(Number(rows[0]?.count) < 300, 'what is left is being settled');
   await stop();
 });
+
+it('a cursor of another list broke a search, and an endless id in a path was no problem document', async () => {
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const server = await startServer({ database });
+    const { call } = await server.account();
+    const cursor = Buffer.from('msg_1').toString('base64url');
+    const answer = await call('GET', `/messages?q=x&cursor=${cursor}`);
+    assert.deepEqual([answer.status, answer.body.errors[0].field], [400, 'cursor']);
+    const endless = await call('GET', `/messages/${'x'.repeat(5000)}`);
+    assert.equal(endless.body.code, 'validation_failed');
+    await server.stop();
+  }
+});

@@ -44,7 +44,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     requestTimeout: UPLOAD_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: 200 },
+    // What an id may be is for the operations to say, and in their words.
+    routerOptions: { maxParamLength: 16_384 },
+    frameworkErrors: (error, request, reply) => sendError(log, asAppError(error), request, reply),
     genReqId: ({ headers }) => {
       const sent = headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newId('req');

@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts';
 import { messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { AppError, invalidField } from '../errors.ts';
 import { messageParts } from '../events.ts';
 import { contentOf, contentParts } from '../sessions/messageContent.ts';
 import { findMessage } from '../sessions/messageStore.ts';
@@ -109,6 +109,7 @@ export const listMessages = defineOperation({
         .innerJoin('message_words as w', 'w.rowid', 'm.seq')
         .where(dialect.search.matches('w', terms))
         .orderBy('w.rowid', 'desc');
+      if (after !== undefined && !/^\d{1,15}$/.test(after)) throw invalidField('cursor', 'is not a cursor of a search');
       select = after === undefined ? found : found.where('w.rowid', '<', Number(after));
     }
     const found = await select.limit(rows).execute();

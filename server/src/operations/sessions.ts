@@ -17,7 +17,7 @@ const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLe
   maxProperties: 50,
   description: 'Your own labels: up to 50 strings by name.',
 });
-const Options = Type.Record(Type.String(), Type.Unknown(), { description: "The connector's own options." });
+const Options = Type.Object({}, { additionalProperties: true, description: "The connector's own options." });
 
 const Session = Type.Object({
   sessionId: SessionId,
@@ -378,7 +378,7 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
   return row;
 }
 
-function checkOptions(ctx: Context, name: string, options: Record<string, unknown>): Record<string, unknown> {
+function checkOptions(ctx: Context, name: string, options: object): Record<string, unknown> {
   const connector = ctx.sessions.connectors.get(name);
   if (connector === undefined) {
     const known = [...ctx.sessions.connectors.keys()].join(', ');

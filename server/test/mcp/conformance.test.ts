@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import Fastify from 'fastify';
+import { addMcp } from '../../src/http/mcp/mount.ts';
+import { startAuthProxy } from '../support/authProxy.ts';
+import { fixtureServer } from '../support/mcpFixtures.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+/*
+ * The official conformance suite and the official inspector, run as anybody would. The suite can send no credential,
+ * so a proxy adds one. Scenarios that ask for tools of their own fail against the product, which has none of those;
+ * they run against fixtures behind the same mount. What fails is listed, with its reason, in `expected-failures`: a
+ * scenario that fails and is not listed fails the test, and so does one that is listed and passes.
+ */
+
+const here = dirname(fileURLToPath(import.meta.url));
+const modules = join(here, '../../../node_modules/@modelcontextprotocol');
+const conformance = join(modules, 'conformance/dist/index.js');
+const inspector = join(modules, 'inspector/clients/launcher/build/index.js');
+const listed = (name: string) => join(here, 'expected-failures', `${name}.yml`);
+
+interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+function run(program: string, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, output: stdout + stderr }),
+    );
+  });
+}
+
+describe('the conformance suite', () => {
+  let server: TestServer;
+  let key: string;
+  let folder: string;
+  before(async () => {
+    server = await startServer();
+    const { call } = await server.account();
+    key = (await call('POST', '/api-keys/create', { name: 'conformance' })).body.key;
+    folder = mkdtempSync(join(tmpdir(), 'switchboard-conformance-'));
+  });
+  after(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function conforms(url: string, revision: string, list: string): Promise<void> {
+    const proxy = await startAuthProxy(url, key);
+    const { code, output } = await run(conformance, [
+      'server',
+      ...['--url', `${proxy.url}/api/v1/mcp`],
+      ...['--requirements', revision],
+      ...['--expected-failures', listed(list)],
+      ...['--timeout', '4000'],
+      ...['-o', join(folder, list)],
+    ]);
+    proxy.close();
+    assert.equal(code, 0, output.slice(-6000));
+    assert.match(output, /Total: \d+ passed/);
+  }
+
+  for (const revision of ['2026-07-28', '2025-11-25']) {
+    it(`of ${revision} finds the product to be as listed`, () => conforms(server.url, revision, `product-${revision}`));
+
+    it(`of ${revision} finds fixtures behind the same mount to be as listed`, async () => {
+      const app = Fastify({ genReqId: () => 'req_fixture' });
+      const { authenticator, settings, log } = server.app.services;
+      addMcp(app, { authenticator, settings, log, serverFor: fixtureServer });
+      const url = await app.listen({ host: '127.0.0.1', port: 0 });
+      await conforms(url, revision, `fixtures-${revision}`);
+      await app.close();
+    });
+  }
+});
+
+describe('the inspector', () => {
+  for (const era of ['modern', 'legacy']) {
+    it(`finds nothing to complain of in the tools, in the ${era} era`, async (test) => {
+      const server = await startServer();
+      test.after(() => server.stop());
+      const { token } = await server.account();
+      const { code, output } = await run(inspector, [
+        ...['--cli', `${server.url}/api/v1/mcp`, '--transport', 'http'],
+        ...['--header', `Authorization: Bearer ${token}`, '--stored-auth-only'],
+        ...['--protocol-era', era, '--method', 'tools/list', '--strict'],
+      ]);
+      assert.equal(code, 0, output.slice(-3000));
+      assert.match(output, /"webhooks_set"/);
+      assert.doesNotMatch(output, /^(Warning|Error): /m);
+    });
+  }
+});

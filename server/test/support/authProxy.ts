@@ -1,0 +1,24 @@
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A proxy on loopback that adds a credential: for tools that cannot send one. All other headers pass as they came. */
+export async function startAuthProxy(target: string, credential: string): Promise<{ url: string; close(): void }> {
+  const { hostname, port } = new URL(target);
+  const server = createServer((request, response) => {
+    const headers = { ...request.headers, authorization: `Bearer ${credential}` };
+    const onward = send({ hostname, port, path: request.url, method: request.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

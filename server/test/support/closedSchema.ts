@@ -1,0 +1,9 @@
+/** A schema that takes nothing it does not name, so that a field too many is seen. */
+export function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
+  return 'properties' in members && members['additionalProperties'] !== true
+    ? { ...members, additionalProperties: false }
+    : members;
+}
