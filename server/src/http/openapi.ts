@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, errors } from '../errors.ts';
-import { events } from '../events.ts';
+import { type EventKind, eventKinds, events, sampleEvent } from '../events.ts';
 import type { Operation } from '../operations/operation.ts';
 import { version } from '../version.ts';
+import { exampleOf } from './openapiExamples.ts';
 import { API_PREFIX } from './routes.ts';
 
 /** What any operation can answer with. */
@@ -25,6 +26,7 @@ export function openApiDocument(operations: readonly Operation[]) {
     const path = API_PREFIX + operation.path;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
   }
+  const named = namedSchemas(operations);
   return {
     openapi: '3.1.0',
     info: {
@@ -37,10 +39,10 @@ export function openApiDocument(operations: readonly Operation[]) {
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
-    paths,
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: { ...paths, ...rawPaths },
     webhooks: Object.fromEntries(
-      Object.entries(events).map(([kind, { description, data }]) => [kind, webhook(kind, description, data)]),
+      eventKinds.map((kind) => [kind, webhook(kind, events[kind].description, events[kind].data)]),
     ),
     components: {
       securitySchemes: {
@@ -50,15 +52,23 @@ export function openApiDocument(operations: readonly Operation[]) {
           in: 'header',
           name: 'X-API-Key',
           description: 'Deprecated: send `Authorization: Bearer`.',
+          'x-deprecated': true,
         },
         apiKeyQuery: {
           type: 'apiKey',
           in: 'query',
           name: 'key',
           description: 'Deprecated: send `Authorization: Bearer`.',
+          'x-deprecated': true,
         },
       },
-      schemas: { Problem: problemSchema },
+      schemas: { Problem: problemSchema, ...named },
+      examples: Object.fromEntries(
+        // The keys of the table are exactly the codes; Object.keys forgets that. Two belong to no operation.
+        (Object.keys(errors) as ErrorCode[])
+          .filter((code) => code !== 'route_not_found' && code !== 'shutting_down')
+          .map((code) => [code, { value: problemExample(code) }]),
+      ),
     },
   };
 }
@@ -95,13 +105,19 @@ function describe(operation: Operation) {
       [operation.status ?? 200]: {
         description: 'Success',
         content: {
-          'application/json': { schema: plain(output) },
+          'application/json': { schema: withRefs(plain(output)), example: exampleOf(plain(output)) },
           ...Object.fromEntries(Object.keys(operation.representations ?? {}).map((type) => [type, { schema: {} }])),
         },
       },
-      ...errorResponses([...new Set([...COMMON_ERRORS, ...operation.errors])]),
+      ...errorResponses(errorsOf(operation)),
     },
   };
+}
+
+function errorsOf({ errors: own, idempotent, credential }: Operation): ErrorCode[] {
+  const keyed: ErrorCode[] = idempotent ? ['idempotency_in_flight', 'idempotency_mismatch'] : [];
+  const guarded: ErrorCode[] = credential === 'jwt' ? ['jwt_required'] : [];
+  return [...new Set([...COMMON_ERRORS, ...guarded, ...keyed, ...own])];
 }
 
 const idempotencyHeader = {
@@ -113,13 +129,15 @@ const idempotencyHeader = {
 
 function parameter(name: string, where: 'path' | 'query', required: boolean, schema: TSchema) {
   const { description, ...rest } = plain(schema);
-  return { name, in: where, required, ...(description !== undefined && { description }), schema: rest };
+  const example = exampleOf(rest, name);
+  return { name, in: where, required, ...(description !== undefined && { description }), schema: rest, example };
 }
 
 function requestBody(operation: Operation, fields: readonly [string, TSchema][], required: readonly string[]) {
   const names = fields.map(([name]) => name);
   const needed = required.filter((name) => names.includes(name));
-  const example = Object.fromEntries(Object.entries(operation.example ?? {}).filter(([name]) => names.includes(name)));
+  const given = operation.example ?? (exampleOf(plain(operation.input)) as object);
+  const example = Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
   return {
     required: needed.length > 0,
     content: {
@@ -130,7 +148,7 @@ function requestBody(operation: Operation, fields: readonly [string, TSchema][],
           ...(needed.length > 0 && { required: needed }),
           additionalProperties: false,
         },
-        ...(operation.example !== undefined && { example }),
+        example,
       },
     },
   };
@@ -159,13 +177,18 @@ function errorResponses(codes: readonly ErrorCode[]) {
       status,
       {
         description: group.map((code) => `\`${code}\`: ${errors[code][1]}.`).join(' '),
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            examples: Object.fromEntries(group.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          },
+        },
       },
     ]),
   );
 }
 
-function webhook(kind: string, description: string, data: TSchema) {
+function webhook(kind: EventKind, description: string, data: TSchema) {
   return {
     post: {
       operationId: `webhook.${kind}`,
@@ -181,6 +204,7 @@ function webhook(kind: string, description: string, data: TSchema) {
               required: ['event', 'data'],
               properties: { event: { const: kind }, data: plain(data) },
             },
+            example: sampleEvent(kind, '2026-01-01T12:00:00.000Z'),
           },
         },
       },
@@ -209,6 +233,158 @@ const problemSchema = {
     },
   },
 };
+
+function problemExample(code: ErrorCode) {
+  const [status, title] = errors[code];
+  return {
+    type: `/docs/errors#${code}`,
+    title,
+    status,
+    detail: title,
+    code,
+    requestId: 'req_01JZ8Q5T2M0000000000000000',
+    ...(code === 'validation_failed' && { errors: [{ field: 'to', code: 'required', message: 'is required' }] }),
+  };
+}
+
+const tags: Readonly<Record<string, string>> = {
+  auth: 'Accounts and login tokens.',
+  api_keys: 'Keys for programs, with the permissions they need.',
+  sessions: 'Phone numbers on their networks: connect, pair, disconnect.',
+  messages: 'Send, find and change messages.',
+  chats: 'Conversations of a session.',
+  contacts: 'Who wrote, who is on the network, who is blocked.',
+  groups: 'Groups, their members, settings and invites.',
+  media: 'Files of messages.',
+  webhooks: 'Where events are sent, how it went, and what to do about it.',
+  events: 'The log of events, without a webhook.',
+  mcp: 'The same for agents.',
+};
+
+/** A stream, the bytes of a file, and MCP: what is no operation, but reached by the same credential. */
+const rawPaths = {
+  [`${API_PREFIX}/events/stream`]: {
+    get: {
+      operationId: 'events.stream',
+      tags: ['events'],
+      summary: 'Follow events as they happen',
+      description:
+        'Server-sent events. `Last-Event-ID` resumes after an event; without it the stream starts with what comes next. Needs the permission `events:read`.',
+      parameters: [
+        {
+          name: 'kinds',
+          in: 'query',
+          schema: { type: 'string' },
+          description: 'Kinds, separated by commas.',
+          example: 'message.sent',
+        },
+        {
+          name: 'Last-Event-ID',
+          in: 'header',
+          schema: { type: 'string' },
+          description: 'The `id` of the last event seen.',
+        },
+      ],
+      responses: {
+        200: {
+          description: 'Each event has the id to resume from, its kind, and the body that a webhook gets.',
+          content: { 'text/event-stream': { schema: { type: 'string' } } },
+        },
+        ...errorResponses(['validation_failed', 'unauthorized', 'permission_denied', 'too_many', 'rate_limited']),
+      },
+    },
+  },
+  [`${API_PREFIX}/media/{mediaId}/content`]: {
+    get: {
+      operationId: 'media.content',
+      tags: ['media'],
+      summary: 'Download a file',
+      description: 'Streamed, with `Range` and `If-None-Match`. Needs the permission `media:read`.',
+      parameters: [
+        {
+          name: 'mediaId',
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+          example: 'med_01JZ8Q5T2M0000000000000000',
+        },
+        {
+          name: 'Range',
+          in: 'header',
+          schema: { type: 'string' },
+          description: 'One range of bytes.',
+          example: 'bytes=0-1023',
+        },
+      ],
+      responses: {
+        200: { description: 'The bytes of the file.', content: { '*/*': { schema: {} } } },
+        206: { description: 'The range that was asked for.', content: { '*/*': { schema: {} } } },
+        304: { description: 'It is the one of `If-None-Match`.' },
+        ...errorResponses(['unauthorized', 'permission_denied', 'not_found', 'range_not_satisfiable', 'rate_limited']),
+      },
+    },
+  },
+  [`${API_PREFIX}/mcp`]: {
+    post: {
+      operationId: 'mcp',
+      tags: ['mcp'],
+      summary: 'Speak the Model Context Protocol',
+      description:
+        'Streamable HTTP without sessions, revisions 2024-11-05 to 2026-07-28. Every tool is one of the operations.',
+      security: [{ bearer: [] }, { apiKeyHeader: [] }],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { type: 'object', description: 'A JSON-RPC 2.0 request.' },
+            example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+          },
+        },
+      },
+      responses: {
+        200: {
+          description: 'A JSON-RPC 2.0 response.',
+          content: {
+            'application/json': { schema: { type: 'object' } },
+            'text/event-stream': { schema: { type: 'string' } },
+          },
+        },
+        202: { description: 'A notification was taken.' },
+        ...errorResponses([
+          'invalid_json',
+          'unauthorized',
+          'permission_denied',
+          'method_not_allowed',
+          'payload_too_large',
+        ]),
+      },
+    },
+  },
+};
+
+/** Every schema that has a `title` is described once, under that name. */
+function namedSchemas(operations: readonly Operation[]): Record<string, unknown> {
+  const found = new Map<string, unknown>();
+  const visit = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    for (const member of Object.values(schema)) visit(member);
+    const { title } = schema as { title?: unknown };
+    if (typeof title !== 'string' || found.has(title)) return;
+    const members = Object.entries(schema).map(([name, member]) => [name, withRefs(member)]);
+    found.set(title, Object.fromEntries(members));
+  };
+  for (const { output } of operations) visit(plain(output));
+  return Object.fromEntries([...found].sort());
+}
+
+/** A schema in which those with a name are only referred to. */
+function withRefs(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withRefs);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { title } = schema as { title?: unknown };
+  if (typeof title === 'string') return { $ref: `#/components/schemas/${title}` };
+  return Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, withRefs(member)]));
+}
 
 function tagOf({ id }: Operation): string {
   return id.split('.')[0] ?? id;

@@ -24,15 +24,21 @@ const fields = {
   createdAt: Type.String({ format: 'date-time' }),
   expiresAt: ExpiresAt,
 };
-const ApiKey = Type.Object({
-  ...fields,
-  prefix: Type.String({ description: 'How the key begins, to tell it from others.' }),
-  lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-});
-const NewApiKey = Type.Object({
-  ...fields,
-  key: Type.String({ description: 'The key itself. It is shown only here.' }),
-});
+const ApiKey = Type.Object(
+  {
+    ...fields,
+    prefix: Type.String({ description: 'How the key begins, to tell it from others.' }),
+    lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  },
+  { title: 'ApiKey' },
+);
+const NewApiKey = Type.Object(
+  {
+    ...fields,
+    key: Type.String({ description: 'The key itself. It is shown only here.' }),
+  },
+  { title: 'NewApiKey' },
+);
 
 /** Source: `POST /api-keys/create` of the contract. */
 export const createApiKey = defineOperation({

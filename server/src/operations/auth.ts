@@ -13,19 +13,25 @@ const Email = Type.String({
 });
 const Password = Type.String({ minLength: 8, maxLength: 256, description: '8 to 256 characters.' });
 
-const Account = Type.Object({
-  accountId: Type.String(),
-  email: Type.String(),
-  name: Type.Union([Type.String(), Type.Null()]),
-  createdAt: Type.String({ format: 'date-time' }),
-});
+const Account = Type.Object(
+  {
+    accountId: Type.String(),
+    email: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()]),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Account' },
+);
 
-const Login = Type.Object({
-  token: Type.String({ description: 'JWT to send as `Authorization: Bearer`.' }),
-  tokenType: Type.Literal('Bearer'),
-  expiresAt: Type.String({ format: 'date-time' }),
-  account: Account,
-});
+const Login = Type.Object(
+  {
+    token: Type.String({ description: 'JWT to send as `Authorization: Bearer`.' }),
+    tokenType: Type.Literal('Bearer'),
+    expiresAt: Type.String({ format: 'date-time' }),
+    account: Account,
+  },
+  { title: 'Login' },
+);
 
 export const register = defineOperation({
   id: 'auth.register',

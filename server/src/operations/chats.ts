@@ -13,16 +13,19 @@ import { parseTime } from './validate.ts';
 
 const ChatId = Type.String({ maxLength: 100, description: 'Phone number digits, or the id of the group.' });
 
-const Chat = Type.Object({
-  chatId: ChatId,
-  sessionId: SessionId,
-  type: Type.Enum(['direct', 'group']),
-  unreadCount: Type.Integer({ minimum: 0 }),
-  archived: Type.Boolean(),
-  pinned: Type.Boolean(),
-  mutedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  lastMessage: Type.Union([Message, Type.Null()]),
-});
+const Chat = Type.Object(
+  {
+    chatId: ChatId,
+    sessionId: SessionId,
+    type: Type.Enum(['direct', 'group']),
+    unreadCount: Type.Integer({ minimum: 0 }),
+    archived: Type.Boolean(),
+    pinned: Type.Boolean(),
+    mutedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    lastMessage: Type.Union([Message, Type.Null()]),
+  },
+  { title: 'Chat' },
+);
 
 export const listChats = defineOperation({
   id: 'chats.list',

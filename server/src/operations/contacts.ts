@@ -11,16 +11,19 @@ import { resolveSession, SessionId } from './sessions.ts';
 
 const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 
-const Contact = Type.Object({
-  phoneNumber: Type.String({ description: 'Digits.' }),
-  sessionId: SessionId,
-  name: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the contact calls itself, when it has said so.',
-  }),
-  blocked: Type.Boolean(),
-  onNetwork: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null while nobody has checked.' }),
-  checkedAt: NullableTime,
-});
+const Contact = Type.Object(
+  {
+    phoneNumber: Type.String({ description: 'Digits.' }),
+    sessionId: SessionId,
+    name: Type.Union([Type.String(), Type.Null()], {
+      description: 'What the contact calls itself, when it has said so.',
+    }),
+    blocked: Type.Boolean(),
+    onNetwork: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null while nobody has checked.' }),
+    checkedAt: NullableTime,
+  },
+  { title: 'Contact' },
+);
 
 export const listContacts = defineOperation({
   id: 'contacts.list',

@@ -19,41 +19,47 @@ const DeliveryId = Type.String({ maxLength: 100, description: 'Id of the deliver
 const State = Type.Enum(['pending', 'delivered', 'failed', 'expired', 'cancelled']);
 const SettledState = Type.Enum(['delivered', 'failed', 'expired', 'cancelled']);
 
-const Delivery = Type.Object({
-  deliveryId: DeliveryId,
-  webhookId: Type.String(),
-  eventId: Type.String({ description: 'The same as `X-Webhook-Id`.' }),
-  event: Kind,
-  state: State,
-  attempts: Type.Integer({ description: 'Attempts made so far.' }),
-  lastClass: Type.Union([Class, Type.Null()]),
-  lastMessage: NullableText,
-  dueAt: Type.Union([Time, Type.Null()], {
-    description: 'When the next attempt is due; an open circuit breaker holds it back.',
-  }),
-  messageId: NullableText,
-  isTest: Type.Boolean(),
-  createdAt: Time,
-  settledAt: NullableTime,
-});
-
-const DeliveryWithAttempts = Type.Object({
-  ...Delivery.properties,
-  why: Type.String({ description: 'In one sentence, what has become of it and why.' }),
-  body: Type.String({ description: 'As it is sent.' }),
-  attemptLog: Type.Array(
-    Type.Object({
-      number: Type.Integer(),
-      class: Class,
-      status: Type.Union([Type.Integer(), Type.Null()]),
-      durationMs: Type.Integer(),
-      message: Type.String(),
-      response: NullableText,
-      at: Time,
+const Delivery = Type.Object(
+  {
+    deliveryId: DeliveryId,
+    webhookId: Type.String(),
+    eventId: Type.String({ description: 'The same as `X-Webhook-Id`.' }),
+    event: Kind,
+    state: State,
+    attempts: Type.Integer({ description: 'Attempts made so far.' }),
+    lastClass: Type.Union([Class, Type.Null()]),
+    lastMessage: NullableText,
+    dueAt: Type.Union([Time, Type.Null()], {
+      description: 'When the next attempt is due; an open circuit breaker holds it back.',
     }),
-    { description: 'Every attempt, oldest first.' },
-  ),
-});
+    messageId: NullableText,
+    isTest: Type.Boolean(),
+    createdAt: Time,
+    settledAt: NullableTime,
+  },
+  { title: 'Delivery' },
+);
+
+const DeliveryWithAttempts = Type.Object(
+  {
+    ...Delivery.properties,
+    why: Type.String({ description: 'In one sentence, what has become of it and why.' }),
+    body: Type.String({ description: 'As it is sent.' }),
+    attemptLog: Type.Array(
+      Type.Object({
+        number: Type.Integer(),
+        class: Class,
+        status: Type.Union([Type.Integer(), Type.Null()]),
+        durationMs: Type.Integer(),
+        message: Type.String(),
+        response: NullableText,
+        at: Time,
+      }),
+      { description: 'Every attempt, oldest first.' },
+    ),
+  },
+  { title: 'DeliveryWithAttempts' },
+);
 
 export const listDeliveries = defineOperation({
   id: 'webhooks.list_deliveries',

@@ -37,12 +37,15 @@ const MaxInFlight = Type.Integer({
 });
 const byId = Type.Object({ webhookId: WebhookId }, { additionalProperties: false });
 
-const Endpoint = Type.Object({
-  webhookId: WebhookId,
-  isDefault: Type.Boolean({ description: 'Whether it is the one that `/webhooks/set` manages.' }),
-  ...WebhookConfiguration.properties,
-  maxInFlight: Type.Integer(),
-});
+const Endpoint = Type.Object(
+  {
+    webhookId: WebhookId,
+    isDefault: Type.Boolean({ description: 'Whether it is the one that `/webhooks/set` manages.' }),
+    ...WebhookConfiguration.properties,
+    maxInFlight: Type.Integer(),
+  },
+  { title: 'WebhookEndpoint' },
+);
 
 const shared = { credential: 'any', tool: false } as const;
 const reading = { ...shared, permission: 'webhooks:read', effect: 'read' } as const;

@@ -17,20 +17,23 @@ const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'Name o
 const Description = Type.Union([Type.String({ maxLength: 2048 }), Type.Null()]);
 const PhoneNumbers = Type.Array(PhoneNumberInput('A participant.'), { minItems: 1, maxItems: 1024 });
 
-const Group = Type.Object({
-  groupId: GroupId,
-  sessionId: SessionId,
-  subject: Subject,
-  description: Type.Union([Type.String(), Type.Null()]),
-  participants: Type.Array(Participant),
-  settings: Type.Object({
-    announce: Type.Boolean({ description: 'Only admins may write.' }),
-    locked: Type.Boolean({ description: 'Only admins may change subject, description and picture.' }),
-    joinApproval: Type.Boolean({ description: 'Who joins by the invite link has to be let in.' }),
-  }),
-  pictureMediaId: Type.Union([Type.String(), Type.Null()], { description: 'Id of the picture (`med_…`).' }),
-  createdAt: Type.String({ format: 'date-time' }),
-});
+const Group = Type.Object(
+  {
+    groupId: GroupId,
+    sessionId: SessionId,
+    subject: Subject,
+    description: Type.Union([Type.String(), Type.Null()]),
+    participants: Type.Array(Participant),
+    settings: Type.Object({
+      announce: Type.Boolean({ description: 'Only admins may write.' }),
+      locked: Type.Boolean({ description: 'Only admins may change subject, description and picture.' }),
+      joinApproval: Type.Boolean({ description: 'Who joins by the invite link has to be let in.' }),
+    }),
+    pictureMediaId: Type.Union([Type.String(), Type.Null()], { description: 'Id of the picture (`med_…`).' }),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Group' },
+);
 
 export const listGroups = defineOperation({
   id: 'groups.list',
@@ -180,11 +183,14 @@ export const updateParticipants = defineOperation({
   },
 });
 
-const Invite = Type.Object({
-  groupId: GroupId,
-  inviteCode: Type.String(),
-  inviteLink: Type.String({ description: 'What to give to people.' }),
-});
+const Invite = Type.Object(
+  {
+    groupId: GroupId,
+    inviteCode: Type.String(),
+    inviteLink: Type.String({ description: 'What to give to people.' }),
+  },
+  { title: 'GroupInvite' },
+);
 
 export const getInviteLink = defineOperation({
   id: 'groups.get_invite_link',

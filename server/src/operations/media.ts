@@ -6,15 +6,18 @@ import { type Context, defineOperation } from './operation.ts';
 
 export const MediaId = Type.String({ maxLength: 100, description: 'Id of the media (`med_…`).' });
 
-const Media = Type.Object({
-  mediaId: MediaId,
-  mimeType: Type.String({ description: 'By the content, whatever it was called when it came.' }),
-  size: Type.Integer({ minimum: 1, description: 'Bytes.' }),
-  sha256: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
-  fileName: Type.Union([Type.String(), Type.Null()]),
-  createdAt: Type.String({ format: 'date-time' }),
-  url: Type.String({ description: 'Where the content is; it takes the same credential.' }),
-});
+const Media = Type.Object(
+  {
+    mediaId: MediaId,
+    mimeType: Type.String({ description: 'By the content, whatever it was called when it came.' }),
+    size: Type.Integer({ minimum: 1, description: 'Bytes.' }),
+    sha256: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
+    fileName: Type.Union([Type.String(), Type.Null()]),
+    createdAt: Type.String({ format: 'date-time' }),
+    url: Type.String({ description: 'Where the content is; it takes the same credential.' }),
+  },
+  { title: 'Media' },
+);
 
 export const uploadMedia = defineOperation({
   id: 'media.upload',

@@ -21,36 +21,42 @@ const Direction = Type.Enum(['incoming', 'outgoing']);
 const Status = Type.Enum(['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed']);
 const MessageType = Type.Enum([...messageTypes]);
 
-export const Message = Type.Object({
-  messageId: MessageId,
-  sessionId: SessionId,
-  chatId: Type.String({ description: 'Phone number digits, or the id of the group.' }),
-  direction: Direction,
-  type: MessageType,
-  from: Type.String({ description: 'Digits of the sender.' }),
-  to: Type.String({ description: 'Digits of the recipient, or the id of the group.' }),
-  message: Type.String({ description: 'Text, caption of the media, or question of the poll.' }),
-  status: Status,
-  timestamp: Type.String({ format: 'date-time', description: 'When it was sent, or is to be.' }),
-  replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
-  ...messageParts,
-  votes: Type.Optional(
-    Type.Array(Type.Object({ from: Type.String(), options: Type.Array(Type.String()) }), {
-      description: 'Who has chosen what of the poll.',
-    }),
-  ),
-  reactions: Type.Optional(Type.Array(Type.Object({ from: Type.String(), emoji: Type.String(), at: Time }))),
-  edited: Type.Optional(Type.Literal(true)),
-  deleted: Type.Optional(Type.Literal(true, { description: 'Deleted for everyone: its text is gone.' })),
-  error: Type.Optional(Type.String({ description: 'Why it failed, in words.' })),
-});
+export const Message = Type.Object(
+  {
+    messageId: MessageId,
+    sessionId: SessionId,
+    chatId: Type.String({ description: 'Phone number digits, or the id of the group.' }),
+    direction: Direction,
+    type: MessageType,
+    from: Type.String({ description: 'Digits of the sender.' }),
+    to: Type.String({ description: 'Digits of the recipient, or the id of the group.' }),
+    message: Type.String({ description: 'Text, caption of the media, or question of the poll.' }),
+    status: Status,
+    timestamp: Type.String({ format: 'date-time', description: 'When it was sent, or is to be.' }),
+    replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
+    ...messageParts,
+    votes: Type.Optional(
+      Type.Array(Type.Object({ from: Type.String(), options: Type.Array(Type.String()) }), {
+        description: 'Who has chosen what of the poll.',
+      }),
+    ),
+    reactions: Type.Optional(Type.Array(Type.Object({ from: Type.String(), emoji: Type.String(), at: Time }))),
+    edited: Type.Optional(Type.Literal(true)),
+    deleted: Type.Optional(Type.Literal(true, { description: 'Deleted for everyone: its text is gone.' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in words.' })),
+  },
+  { title: 'Message' },
+);
 
-const MessageWithHistory = Type.Object({
-  ...Message.properties,
-  statusHistory: Type.Array(Type.Object({ status: Status, at: Time }), {
-    description: 'What it went through, oldest first.',
-  }),
-});
+const MessageWithHistory = Type.Object(
+  {
+    ...Message.properties,
+    statusHistory: Type.Array(Type.Object({ status: Status, at: Time }), {
+      description: 'What it went through, oldest first.',
+    }),
+  },
+  { title: 'MessageWithHistory' },
+);
 
 export const listMessages = defineOperation({
   id: 'messages.list',

@@ -221,12 +221,15 @@ export const forwardMessage = defineOperation({
   },
 });
 
-const BulkResult = Type.Object({
-  to: Type.String({ description: 'As it was given.' }),
-  messageId: Type.Union([MessageId, Type.Null()]),
-  sendAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-  error: Type.Optional(Type.String({ description: 'Why nothing is sent there, in words.' })),
-});
+const BulkResult = Type.Object(
+  {
+    to: Type.String({ description: 'As it was given.' }),
+    messageId: Type.Union([MessageId, Type.Null()]),
+    sendAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    error: Type.Optional(Type.String({ description: 'Why nothing is sent there, in words.' })),
+  },
+  { title: 'BulkResult' },
+);
 
 export const sendBulk = defineOperation({
   ...shared,

@@ -19,18 +19,31 @@ const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLe
 });
 const Options = Type.Object({}, { additionalProperties: true, description: "The connector's own options." });
 
-const Session = Type.Object({
-  sessionId: SessionId,
-  name: Type.Union([Type.String(), Type.Null()]),
-  connector: Type.String({ description: 'The network it lives on.' }),
-  phoneNumber: Type.Union([Type.String(), Type.Null()], { description: 'Digits; null until the network has said it.' }),
-  status: Type.Enum(['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed']),
-  connectedAt: NullableTime,
-  lastEventAt: NullableTime,
-  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it is not connected, in words.' }),
-  metadata: Type.Record(Type.String(), Type.String()),
-  createdAt: Type.String({ format: 'date-time' }),
-});
+const Session = Type.Object(
+  {
+    sessionId: SessionId,
+    name: Type.Union([Type.String(), Type.Null()]),
+    connector: Type.String({ description: 'The network it lives on.' }),
+    phoneNumber: Type.Union([Type.String(), Type.Null()], {
+      description: 'Digits; null until the network has said it.',
+    }),
+    status: Type.Enum([
+      'created',
+      'connecting',
+      'awaiting_pairing',
+      'connected',
+      'disconnected',
+      'logged_out',
+      'failed',
+    ]),
+    connectedAt: NullableTime,
+    lastEventAt: NullableTime,
+    error: Type.Union([Type.String(), Type.Null()], { description: 'Why it is not connected, in words.' }),
+    metadata: Type.Record(Type.String(), Type.String()),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Session' },
+);
 
 const sessionInput = Type.Object({ sessionId: SessionId }, { additionalProperties: false });
 

@@ -51,14 +51,17 @@ export const webhookFields = {
   ),
 };
 
-export const WebhookConfiguration = Type.Object({
-  webhookUrl: orNull(Type.String(), 'Null while no webhook is set.'),
-  events: Type.Array(Kind),
-  hasSecret: Type.Boolean({ description: 'Whether a secret is set. The secret itself is never shown.' }),
-  enabled: Type.Boolean(),
-  createdAt: orNull(Time),
-  updatedAt: orNull(Time),
-});
+export const WebhookConfiguration = Type.Object(
+  {
+    webhookUrl: orNull(Type.String(), 'Null while no webhook is set.'),
+    events: Type.Array(Kind),
+    hasSecret: Type.Boolean({ description: 'Whether a secret is set. The secret itself is never shown.' }),
+    enabled: Type.Boolean(),
+    createdAt: orNull(Time),
+    updatedAt: orNull(Time),
+  },
+  { title: 'WebhookConfiguration' },
+);
 
 const Stage = Type.Object({
   stage: Type.Enum(['url', 'dns', 'connect', 'tls', 'http']),
@@ -66,21 +69,24 @@ const Stage = Type.Object({
   ms: orNull(Type.Integer(), 'How long it took; null where it was not reached.'),
 });
 
-export const WebhookTest = Type.Object({
-  delivered: Type.Boolean(),
-  class: Class,
-  status: orNull(Type.Integer(), 'HTTP status of the answer.'),
-  message: Type.String({ description: 'What happened, in one sentence.' }),
-  latencyMs: Type.Integer(),
-  stages: Type.Array(Stage, { description: 'How far it came: URL, name lookup, connection, TLS, HTTP.' }),
-  deliveryId: Type.String({ description: 'Its entry in the delivery log.' }),
-  request: Type.Object({
-    url: Type.String(),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'As sent, signature included.' }),
-    body: Type.String({ description: 'As sent.' }),
-  }),
-  response: orNull(Type.String(), 'Up to 1 KiB of the answer.'),
-});
+export const WebhookTest = Type.Object(
+  {
+    delivered: Type.Boolean(),
+    class: Class,
+    status: orNull(Type.Integer(), 'HTTP status of the answer.'),
+    message: Type.String({ description: 'What happened, in one sentence.' }),
+    latencyMs: Type.Integer(),
+    stages: Type.Array(Stage, { description: 'How far it came: URL, name lookup, connection, TLS, HTTP.' }),
+    deliveryId: Type.String({ description: 'Its entry in the delivery log.' }),
+    request: Type.Object({
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String(), { description: 'As sent, signature included.' }),
+      body: Type.String({ description: 'As sent.' }),
+    }),
+    response: orNull(Type.String(), 'Up to 1 KiB of the answer.'),
+  },
+  { title: 'WebhookTest' },
+);
 
 export const testInput = {
   event: Type.Optional(
@@ -96,57 +102,69 @@ const Window = Type.Object({
   byState: Type.Record(Type.String(), Count, { description: 'Deliveries by the final state they reached.' }),
 });
 
-export const WebhookStats = Type.Object({
-  pending: Count,
-  held: Type.Integer({ minimum: 0, description: 'Of the pending ones, those that wait behind an open breaker.' }),
-  oldestPendingAgeMs: orNull(Type.Integer()),
-  windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }),
-  series: Type.Array(
-    Type.Object({
-      minute: Time,
-      attempts: Count,
-      delivered: Count,
-      failedAttempts: Count,
-      p95Ms: orNull(Type.Integer()),
-    }),
-    { description: 'Minutes of the last hour in which something happened, oldest first.' },
-  ),
-});
+export const WebhookStats = Type.Object(
+  {
+    pending: Count,
+    held: Type.Integer({ minimum: 0, description: 'Of the pending ones, those that wait behind an open breaker.' }),
+    oldestPendingAgeMs: orNull(Type.Integer()),
+    windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }),
+    series: Type.Array(
+      Type.Object({
+        minute: Time,
+        attempts: Count,
+        delivered: Count,
+        failedAttempts: Count,
+        p95Ms: orNull(Type.Integer()),
+      }),
+      { description: 'Minutes of the last hour in which something happened, oldest first.' },
+    ),
+  },
+  { title: 'WebhookStats' },
+);
 
-export const CircuitBreaker = Type.Object({
-  state: State,
-  since: orNull(Time),
-  reason: orNull(Type.String()),
-  lastError: orNull(Type.Object({ class: Class, status: orNull(Type.Integer()), message: Type.String(), at: Time })),
-  failuresInARow: Count,
-  window: Type.Object({ seconds: Count, attempts: Count, failures: Count }),
-  openUntil: orNull(Time),
-  nextProbeAt: orNull(Time, 'When the next attempt may go through an open breaker; null when nothing is held.'),
-  held: Type.Object({ count: Count, oldestAt: orNull(Time) }),
-  thresholds: Type.Object({
+export const CircuitBreaker = Type.Object(
+  {
+    state: State,
+    since: orNull(Time),
+    reason: orNull(Type.String()),
+    lastError: orNull(Type.Object({ class: Class, status: orNull(Type.Integer()), message: Type.String(), at: Time })),
     failuresInARow: Count,
-    windowSeconds: Count,
-    windowAttempts: Count,
-    windowFailureRate: Type.Number(),
-    successesToClose: Count,
-    openSeconds: Count,
-    longestOpenSeconds: Count,
-  }),
-  transitions: Type.Array(Type.Object({ at: Time, from: State, to: State, reason: Type.String() }), {
-    description: 'The last changes of state, newest first.',
-  }),
-});
+    window: Type.Object({ seconds: Count, attempts: Count, failures: Count }),
+    openUntil: orNull(Time),
+    nextProbeAt: orNull(Time, 'When the next attempt may go through an open breaker; null when nothing is held.'),
+    held: Type.Object({ count: Count, oldestAt: orNull(Time) }),
+    thresholds: Type.Object({
+      failuresInARow: Count,
+      windowSeconds: Count,
+      windowAttempts: Count,
+      windowFailureRate: Type.Number(),
+      successesToClose: Count,
+      openSeconds: Count,
+      longestOpenSeconds: Count,
+    }),
+    transitions: Type.Array(Type.Object({ at: Time, from: State, to: State, reason: Type.String() }), {
+      description: 'The last changes of state, newest first.',
+    }),
+  },
+  { title: 'CircuitBreaker' },
+);
 
-export const BreakerReset = Type.Object({
-  previousState: State,
-  state: State,
-  released: Type.Integer({ minimum: 0, description: 'Deliveries that were held and go out now.' }),
-});
+export const BreakerReset = Type.Object(
+  {
+    previousState: State,
+    state: State,
+    released: Type.Integer({ minimum: 0, description: 'Deliveries that were held and go out now.' }),
+  },
+  { title: 'BreakerReset' },
+);
 
-export const SecretRotation = Type.Object({
-  hasSecret: Type.Boolean(),
-  previousSecretValidUntil: orNull(Time, 'Until when deliveries carry both signatures.'),
-});
+export const SecretRotation = Type.Object(
+  {
+    hasSecret: Type.Boolean(),
+    previousSecretValidUntil: orNull(Time, 'Until when deliveries carry both signatures.'),
+  },
+  { title: 'SecretRotation' },
+);
 
 export const rotationInput = {
   secret: Type.String({ minLength: 1, maxLength: 512, description: 'The new secret. It is never returned.' }),

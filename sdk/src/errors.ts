@@ -1,0 +1,114 @@
+import type { ErrorCode } from './api.ts';
+
+/** One wrong field. `field` is a dotted path into the request, such as `events.0`. */
+export interface FieldError {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+interface Problem {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly errors?: readonly FieldError[];
+}
+
+/**
+ * The server refused a request, with a stable `code`. Its subclasses say what kind of refusal it was:
+ *
+ * ```ts
+ * try {
+ *   await sb.messages.send({ to, message });
+ * } catch (error) {
+ *   if (error instanceof ConflictError && error.code === 'session_not_connected') await sb.sessions.connect({ sessionId });
+ *   else throw error;
+ * }
+ * ```
+ */
+export class ApiError extends Error {
+  override readonly name: string = 'ApiError';
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** To name when asking whoever runs the server. */
+  readonly requestId: string;
+  readonly fields: readonly FieldError[];
+  /** Seconds to wait, when the server has said so. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor({ status, code, detail, requestId, errors = [] }: Problem, retryAfterSeconds?: number) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.fields = errors;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Something in the request is wrong: `fields` says what (400, 413, 415, 416, 422). */
+export class ValidationError extends ApiError {
+  override readonly name = 'ValidationError';
+}
+/** The credential is missing, wrong, expired or revoked (401). */
+export class AuthenticationError extends ApiError {
+  override readonly name = 'AuthenticationError';
+}
+/** The credential may not do this (403). */
+export class PermissionError extends ApiError {
+  override readonly name = 'PermissionError';
+}
+/** There is no such thing, or it is somebody else's (404). */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError';
+}
+/** It is not in a state that allows this (409). */
+export class ConflictError extends ApiError {
+  override readonly name = 'ConflictError';
+}
+/** Too many requests (429); `retryAfterSeconds` says how long to wait. */
+export class RateLimitError extends ApiError {
+  override readonly name = 'RateLimitError';
+}
+/** Something is wrong on the server's side, or on the network's (5xx). */
+export class ServerError extends ApiError {
+  override readonly name = 'ServerError';
+}
+
+/** No answer came: the server was not reached, or the connection broke. Whether it did anything is not known. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+const byStatus: Readonly<Record<number, typeof ApiError>> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  429: RateLimitError,
+};
+
+/** The error that an answer tells of. */
+export async function errorOf(response: Response): Promise<ApiError> {
+  const { status } = response;
+  const after = Number(response.headers.get('retry-after'));
+  const retryAfterSeconds = after > 0 ? after : undefined;
+  const problem = await response.json().catch(() => undefined);
+  const Type = byStatus[status] ?? (status >= 500 ? ServerError : ValidationError);
+  return new Type(isProblem(problem) ? problem : unknownProblem(response), retryAfterSeconds);
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+}
+
+/** Something in front of the server has answered in its place. */
+function unknownProblem({ status, statusText, headers }: Response): Problem {
+  return {
+    status,
+    code: 'internal_error',
+    detail: `Answered ${status} ${statusText} without a problem document`,
+    requestId: headers.get('x-request-id') ?? '',
+  };
+}

@@ -1,0 +1,94 @@
+/* Examples for the API description: each is made from the schema it stands beside, so it cannot lag behind. */
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const ULID = '01JZ8Q5T2M0000000000000000';
+
+/** Values by the name of their field, so that examples look alike everywhere. */
+const byField: Readonly<Record<string, unknown>> = {
+  accountId: `acc_${ULID}`,
+  sessionId: `ses_${ULID}`,
+  messageId: `msg_${ULID}`,
+  replyTo: `msg_${ULID}`,
+  groupId: `grp_${ULID}`,
+  mediaId: `med_${ULID}`,
+  pictureMediaId: `med_${ULID}`,
+  webhookId: `whk_${ULID}`,
+  deliveryId: `dlv_${ULID}`,
+  eventId: `evt_${ULID}`,
+  keyId: ULID,
+  requestId: `req_${ULID}`,
+  email: 'you@example.com',
+  password: 'correct horse battery',
+  currentPassword: 'correct horse battery',
+  newPassword: 'another long password',
+  name: 'support',
+  phoneNumber: '491701234567',
+  from: '491701234567',
+  to: '491707654321',
+  chatId: '491707654321',
+  createdBy: '491701234567',
+  message: 'Hello',
+  subject: 'Support',
+  webhookUrl: 'https://example.com/hooks',
+  url: '/api/v1/media/med_01JZ8Q5T2M0000000000000000/content',
+  mimeType: 'image/png',
+  fileName: 'picture.png',
+  emoji: '👍',
+  cursor: 'bXNnXzAx',
+  after: '2026-01-01T00:00:00.000Z',
+  nextCursor: null,
+  error: null,
+  reason: 'The network closed the connection',
+  qr: 'sandbox:6c0b3c5e',
+  key: 'sb_01JZ8Q5T2M_…',
+  prefix: 'sb_01JZ8Q5T2M',
+  token: 'eyJhbGciOi…',
+  permissions: ['*'],
+  events: ['message.incoming', 'message.sent'],
+  event: 'message.sent',
+  kind: 'message.sent',
+};
+
+/** A value that fits the schema. Of an object it has what must be there, and what may be there if `full`. */
+export function exampleOf(schema: Schema, field = '', full = false): unknown {
+  if ('const' in schema) return schema['const'];
+  const { type, anyOf, items } = schema;
+  const options = schema['enum'];
+  const known = byField[field];
+  if (Array.isArray(options)) return options.includes(known) ? known : options[0];
+  if (known !== undefined && fits(known, schema)) return known;
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema, field, full);
+  switch (type) {
+    case 'object':
+      return objectExample(schema, full);
+    case 'array':
+      return [exampleOf((items ?? {}) as Schema, singular(field), full)];
+    case 'integer':
+    case 'number':
+      return schema['default'] ?? Math.max(1, Number(schema['minimum'] ?? 1));
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return schema['format'] === 'date-time' ? '2026-01-01T12:00:00.000Z' : 'text';
+  }
+}
+
+function objectExample({ properties = {}, required = [] }: Schema, full: boolean): Record<string, unknown> {
+  const wanted = Object.entries(properties as Record<string, Schema>).filter(
+    ([name]) => full || (required as readonly string[]).includes(name),
+  );
+  return Object.fromEntries(wanted.map(([name, member]) => [name, exampleOf(member, name, full)]));
+}
+
+function fits(value: unknown, { type, anyOf }: Schema): boolean {
+  if (Array.isArray(anyOf)) return anyOf.some((one: Schema) => fits(value, one));
+  if (value === null) return type === 'null';
+  return type === (Array.isArray(value) ? 'array' : typeof value);
+}
+
+function singular(field: string): string {
+  return field.replace(/s$/, '');
+}
