@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import {
+  type Behaviour,
+  behaviours,
+  behaviourTable,
+  type FaultyReceiver,
+  startFaultyReceiver,
+} from './support/faultyReceiver.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { type Answer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
+
+/*
+ * End to end: one event for 25 webhooks, each at a receiver that fails in its own way. Every attempt is in the log with
+ * its class and why; then the webhooks move to a receiver that works, and what was not delivered arrives as it was.
+ */
+describeOnEachDatabase('receivers that misbehave', (_, database) => {
+  let server: TestServer;
+  let faulty: FaultyReceiver;
+  let healthy: Receiver;
+  let call: Call;
+  /** The delivery of the event for each behaviour, once its first attempt is in the log. */
+  const logged = new Map<Behaviour, Answer['body']>();
+  const webhooks = new Map<Behaviour, string>();
+
+  before(async () => {
+    faulty = await startFaultyReceiver({ slowMs: 300, dripMs: 20, retryAfterSeconds: 3600 });
+    setDefaultCACertificates([...getCACertificates('default'), faulty.caPem]);
+    healthy = await startReceiver();
+    // A retry comes in an hour: what arrives before that was released by the new URL.
+    server = await startServer({ database, env: { WEBHOOK_TIMEOUT_MS: '1500', WEBHOOK_RETRY_SECONDS: '3600,3600' } });
+    ({ call } = await server.account());
+    for (const behaviour of behaviours) {
+      const webhook = { webhookUrl: faulty.url(behaviour), events: ['session.connected'], secret: behaviour };
+      const { status, body } = await call('POST', '/webhooks/endpoints', webhook);
+      assert.equal(status, 201, JSON.stringify(body));
+      webhooks.set(behaviour, body.webhookId);
+    }
+    await connectSession(call);
+    const { body } = await eventually(
+      () => call('GET', '/webhooks/deliveries?limit=200'),
+      (answer) =>
+        answer.body.data.length === behaviours.length &&
+        answer.body.data.every((one: Answer['body']) => one.attempts > 0),
+    );
+    for (const { webhookId, deliveryId } of body.data) {
+      const behaviour = behaviours.find((one) => webhooks.get(one) === webhookId);
+      assert.ok(behaviour);
+      logged.set(behaviour, (await call('GET', `/webhooks/deliveries/${deliveryId}`)).body);
+    }
+  });
+  after(async () => {
+    await server.stop();
+    await healthy.close();
+    await faulty.close();
+  });
+
+  for (const behaviour of behaviours) {
+    const { outcome } = behaviourTable[behaviour];
+    it(`${behaviour} is in the log as ${outcome}, with the reason in words`, () => {
+      const delivery = logged.get(behaviour);
+      const [attempt] = delivery.attemptLog;
+      assert.equal(attempt.class, outcome, attempt.message);
+      assert.ok(attempt.message.length > 5);
+      assert.equal(delivery.state, outcome === 'ok' ? 'delivered' : 'pending');
+      assert.ok(delivery.why.length > 20, delivery.why);
+    });
+  }
+
+  it('and none of them loses the event: it arrives whole, once it can', async () => {
+    const undelivered = behaviours.filter((behaviour) => behaviourTable[behaviour].outcome !== 'ok');
+    for (const behaviour of undelivered) {
+      const path = `/webhooks/endpoints/${webhooks.get(behaviour)}`;
+      const { status, body } = await call('PATCH', path, { webhookUrl: `${healthy.url}?was=${behaviour}` });
+      assert.equal(status, 200, JSON.stringify(body));
+    }
+    await healthy.waitFor(undelivered.length);
+    const { body: log } = await call('GET', '/events');
+    const [event] = log.data;
+    for (const { id, body, attempt } of healthy.deliveries) {
+      assert.equal(id, event.eventId);
+      assert.deepEqual(JSON.parse(body), { event: 'session.connected', data: event.data });
+      assert.equal(attempt, 2);
+    }
+    const { body } = await eventually(
+      () => call('GET', '/webhooks/deliveries?limit=200'),
+      (answer) => answer.body.data.every((one: Answer['body']) => one.state === 'delivered'),
+    );
+    assert.equal(body.data.length, behaviours.length);
+    // What an answer was taken for was read by the receiver, whatever became of its body.
+    for (const behaviour of behaviours.filter((one) => !undelivered.includes(one))) {
+      const seen = faulty.requests(behaviour).filter(({ isComplete }) => isComplete);
+      assert.ok(
+        seen.some(({ body: text }) => text === healthy.deliveries[0]?.body),
+        behaviour,
+      );
+    }
+  });
+});
