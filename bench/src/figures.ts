@@ -11,6 +11,7 @@ import {
   rssMb,
   setUp,
   startOwn,
+  startRedis,
   startServer,
 } from './harness.ts';
 
@@ -25,6 +26,8 @@ export interface Figure {
 }
 
 const ROUNDS = 5;
+/** A million rows take their time to be put there. */
+const BACKLOG_ROUNDS = 3;
 
 /** `POST /messages/send` at 50 connections beside a bare Fastify route, in turns. */
 export async function send(): Promise<Figure[]> {
@@ -75,6 +78,60 @@ export async function send(): Promise<Figure[]> {
   ];
 }
 
+/** `tools/call` of messages_send beside the REST call of the same operation, on one server, in turns. */
+export async function mcp(): Promise<Figure[]> {
+  const receiver = await startOwn('receiver.ts');
+  const server = await startServer(newFolder());
+  const { key } = await setUp(server, `${receiver.url}/hook`);
+  const message = (n: number) => ({ to: String(491_707_000_000 + n), message: 'Hello there' });
+  const authorization = `Bearer ${key}`;
+  const rest = Array.from({ length: 200 }, (_, n) => ({
+    path: '/api/v1/messages/send',
+    body: JSON.stringify(message(n)),
+    headers: { authorization, 'content-type': 'application/json' },
+  }));
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const tool = Array.from({ length: 200 }, (_, n) => ({
+    path: '/api/v1/mcp',
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: n,
+      method: 'tools/call',
+      params: { name: 'messages_send', arguments: message(n), _meta: meta },
+    }),
+    headers: {
+      authorization,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'messages_send',
+    },
+  }));
+  const [firstCall] = tool;
+  const answer = await fetch(server.url + firstCall?.path, { method: 'POST', ...firstCall });
+  const { result } = (await answer.json()) as { result?: { isError?: boolean } };
+  if (result === undefined || result.isError) throw new Error('the tool call failed');
+  const [calls, sends]: number[][] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [requests, rates] of [
+      [rest, sends],
+      [tool, calls],
+    ] as const) {
+      const load = requests.map((request) => ({ method: 'POST' as const, ...request }));
+      const result = await autocannon({ url: server.url, connections: 20, duration: 3, requests: load });
+      if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} refused, ${result.errors} errors`);
+      rates?.push(result['2xx'] / result.duration);
+    }
+  }
+  await server.stop();
+  await receiver.stop();
+  return [ratio('mcp: tools/call of messages_send, calls/s', calls ?? [], 'the same by REST', sends ?? [], 0.5)];
+}
+
 /** Delivered webhooks per second beside a loop that signs and posts the same. */
 export async function deliver(): Promise<Figure[]> {
   const events = 20_000;
@@ -100,26 +157,74 @@ export async function deliver(): Promise<Figure[]> {
   return figures;
 }
 
-/** The drain rate over the first 20,000 of many pending. */
+/** Delivered webhooks per second beside a BullMQ worker that signs and posts the same, each with 64 in flight. */
+export async function queue(): Promise<Figure[]> {
+  const events = 20_000;
+  const [lax, strict, ours]: number[][] = [[], [], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [fsync, rates] of [
+      ['everysec', lax],
+      ['always', strict],
+    ] as const) {
+      const redis = await startRedis(fsync);
+      if (redis === undefined) {
+        const what = 'queue: webhooks/s beside a BullMQ worker';
+        return [
+          { what, ours: '', beside: 'there is no redis-server on this machine', figure: '', goal: '', met: false },
+        ];
+      }
+      const receiver = await startOwn('receiver.ts');
+      const worker = await startOwn('bullmqLoop.ts', {
+        TARGET: receiver.url,
+        TOTAL: String(events),
+        REDIS_PORT: String(redis.port),
+      });
+      rates?.push(await rateOf(receiver, events * 0.1, events * 0.9));
+      await worker.stop();
+      await redis.stop();
+      await receiver.stop();
+    }
+    ours?.push((await drain(events, 64, events)).perSecond);
+  }
+  const what = 'queue: webhooks/s, 64 in flight';
+  return [
+    ratio(what, ours ?? [], 'a BullMQ worker, Redis with fsync every second', lax ?? [], 3.5),
+    ratio(what, ours ?? [], 'a BullMQ worker, Redis with fsync always', strict ?? [], 3.5),
+  ];
+}
+
+/**
+ * The drain rate with 1,000,000 pending beside that with 10,000. Ten thousand are gone in a second, most of which a new
+ * process spends on becoming fast: so both are measured after the same warm-up, over the same number.
+ */
 export async function backlog(): Promise<Figure[]> {
-  const [small, large] = [await drain(20_000, 64, 20_000), await drain(1_000_000, 64, 20_000)];
-  const share = large.perSecond / small.perSecond;
+  const warmUp = 20_000;
+  const measured = 10_000;
+  const [small, large]: number[][] = [[], []];
+  let memory = 0;
+  for (let round = 0; round < BACKLOG_ROUNDS; round++) {
+    small?.push((await drain(warmUp + measured, 64, [warmUp, warmUp + measured * 0.9])).perSecond);
+    const run = await drain(1_000_000, 64, [warmUp, warmUp + measured * 0.9]);
+    large?.push(run.perSecond);
+    memory = Math.max(memory, run.rssMb);
+  }
+  const share = median(large ?? []) / median(small ?? []);
   return [
     {
       what: 'backlog: webhooks/s with 1,000,000 pending',
-      ours: perSecond(large.perSecond),
-      beside: `with 20,000 pending: ${perSecond(small.perSecond)}`,
+      ours: perSecond(median(large ?? [])),
+      beside: `with 10,000 pending: ${perSecond(median(small ?? []))}`,
       figure: share.toFixed(2),
       goal: '≥ 0.90',
       met: share >= 0.9,
     },
     {
       what: 'backlog: memory meanwhile',
-      ours: `${large.rssMb.toFixed(0)} MB`,
+      ours: `${memory.toFixed(0)} MB`,
       beside: '',
       figure: '',
       goal: '< 400 MB',
-      met: large.rssMb < 400,
+      met: memory < 400,
     },
   ];
 }
@@ -228,7 +333,7 @@ export async function startup(): Promise<Figure[]> {
 async function drain(
   events: number,
   inFlight: number,
-  measured: number,
+  measured: number | readonly [from: number, to: number],
 ): Promise<{ perSecond: number; rssMb: number }> {
   const receiver = await startOwn('receiver.ts');
   const folder = newFolder();
@@ -238,7 +343,8 @@ async function drain(
   fillQueue(folder, events);
   onDatabase(folder, `update webhooks set max_in_flight = ${inFlight}`);
   const server = await startServer(folder);
-  const perSecond = await rateOf(receiver, measured * 0.1, measured * 0.9);
+  const [from, to] = typeof measured === 'number' ? [measured * 0.1, measured * 0.9] : measured;
+  const perSecond = await rateOf(receiver, from, to);
   const memory = rssMb(server.pid);
   await server.stop();
   await receiver.stop();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -64,6 +65,59 @@ const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** One of the scripts beside this file. */
 export const startOwn = (name: string, env: Record<string, string> = {}): Promise<Running> => start(own(name), env);
+
+/**
+ * A Redis on loopback with its append-only file, as for a queue that is to survive; undefined without `redis-server`.
+ * @param fsync `everysec`, its default, may lose a second; `always` loses nothing, as we do
+ */
+export async function startRedis(
+  fsync: 'everysec' | 'always',
+): Promise<{ port: number; stop(): Promise<void> } | undefined> {
+  const port = await freePort();
+  const folder = newFolder();
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    fsync,
+    '--save',
+    '',
+  ];
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.add(child);
+  const isUp = await new Promise<boolean>((resolve) => {
+    child.on('error', () => resolve(false));
+    child.on('exit', () => resolve(false));
+    child.stdout.on('data', (chunk) => String(chunk).includes('Ready to accept connections') && resolve(true));
+  });
+  if (!isUp) {
+    children.delete(child);
+    return undefined;
+  }
+  return {
+    port,
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      children.delete(child);
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));

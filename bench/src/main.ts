@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import * as figures from './figures.ts';
 import { cleanUp } from './harness.ts';
+import { search } from './search.ts';
 
 /*
  * npm run bench [name…]
@@ -11,9 +12,12 @@ import { cleanUp } from './harness.ts';
 const all = {
   startup: figures.startup,
   send: figures.send,
+  mcp: figures.mcp,
   deliver: figures.deliver,
+  queue: figures.queue,
   backlog: figures.backlog,
   fairness: figures.fairness,
+  search,
   held: figures.held,
 };
 const wanted = process.argv.slice(2);

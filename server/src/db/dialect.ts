@@ -31,11 +31,13 @@ export interface Dialect {
    */
   readonly search: {
     readonly tables: readonly string[];
+    /** Whether the index gives rows in the order of their `rowid`, as far as they are wanted. */
+    readonly isOrdered: boolean;
     /** The value that is stored for such a text. */
     stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
     /** Whether a row of `message_words`, under this alias, has all that `terms` asks for. */
     matches(alias: string, terms: string): RawBuilder<boolean>;
-    /** Asks for all of the words, the last of which may be the beginning of one. */
+    /** Asks for all of the words, the last of which may be the beginning of one when it has some letters. */
     terms(words: readonly string[]): string;
   };
   /** Lets one transaction at a time do a thing, until it ends. Undefined where writers wait for one another anyway. */
@@ -127,10 +129,11 @@ const sqlite: Dialect = {
       `create virtual table message_words using fts5
         (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
     ],
+    isOrdered: true,
     stored: (words) => words,
     // The hidden column that bears the table's name: the others cannot be asked without the positions of words.
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
-    terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')} *`,
+    terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
   },
   oneAtATime: undefined, // `begin immediate` excludes every other writer already
   takesLists: false,
@@ -149,6 +152,10 @@ const sqlite: Dialect = {
   isConflict: () => false,
 };
 
+/** The beginnings of words with one or two letters are too many to go through. */
+const SHORTEST_BEGINNING = 3;
+const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= SHORTEST_BEGINNING;
+
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
@@ -162,9 +169,10 @@ const postgres: Dialect = {
       'create table message_words (rowid bigint primary key, words tsvector not null)',
       'create index message_words_words on message_words using gin (words)',
     ],
+    isOrdered: false,
     stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
-    terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}:*`,
+    terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
   },
   oneAtATime: (thing) => `select pg_advisory_xact_lock(${thing === 'migrate' ? 727_274 : 727_276})`,
   takesLists: true,

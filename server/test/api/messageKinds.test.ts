@@ -309,11 +309,11 @@ describeOnEachDatabase('messages for later', (newHome, database) => {
     assert.equal((await call('GET', '/chats')).body.data.length, 0, 'nothing was said yet');
     assert.equal((await call('POST', `/messages/${never.messageId}/cancel`)).body.status, 'failed');
     assert.equal((await call('POST', `/messages/${never.messageId}/cancel`)).body.code, 'message_state');
-    clock.advance(6 * 60_000);
+    await clock.advance(6 * 60_000);
     await arrived(call, soon.messageId);
     assert.equal((await call('GET', `/messages/${next.messageId}`)).body.status, 'scheduled');
     await first.stop();
-    clock.advance(120 * 60_000);
+    await clock.advance(120 * 60_000);
 
     const second = await start();
     const again: Call = (method, path, body) => second.call(method, path, body, { authorization: `Bearer ${token}` });
@@ -337,7 +337,7 @@ describeOnEachDatabase('messages for later', (newHome, database) => {
     await call('POST', `/sessions/${sessionId}/connect`);
     const { messageId } = (await call('POST', '/messages/send', { to: B, message: 'x', sendAt })).body;
     await call('POST', `/sessions/${sessionId}/disconnect`);
-    clock.advance(61_000);
+    await clock.advance(61_000);
     await eventually(
       () => call('GET', `/messages/${messageId}`),
       ({ body }) => body.status === 'queued',
@@ -361,9 +361,9 @@ describeOnEachDatabase('messages for later', (newHome, database) => {
     assert.deepEqual([body.results[1].messageId, body.results.at(-1).messageId], [null, null]);
     const sent = async () => (await call('GET', '/messages?status=delivered&limit=200')).body.data.length;
     await eventually(sent, (count) => count === 1);
-    clock.advance(4000);
+    await clock.advance(4000);
     await eventually(sent, (count) => count === 5);
-    clock.advance(20_000);
+    await clock.advance(20_000);
     await eventually(sent, (count) => count === 10);
   });
 

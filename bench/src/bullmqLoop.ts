@@ -1,0 +1,29 @@
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { body, createSignedPost } from './signedPost.ts';
+
+/*
+ * What people assemble themselves: a BullMQ queue on Redis, and a worker that signs and posts. The jobs are in the queue
+ * before it begins, as ours are.
+ */
+const { TARGET = '', CONCURRENCY = '64', TOTAL = '20000', REDIS_PORT = '6379' } = process.env;
+const connection = new Redis(Number(REDIS_PORT), '127.0.0.1', { maxRetriesPerRequest: null });
+const queue = new Queue('webhooks', { connection });
+const AT_ONCE = 1000;
+for (let n = 0; n < Number(TOTAL); n += AT_ONCE) {
+  await queue.addBulk(
+    Array.from({ length: AT_ONCE }, (_, k) => ({
+      name: 'deliver',
+      data: { id: `evt_${n + k}`, body },
+      opts: { attempts: 10, removeOnComplete: true },
+    })),
+  );
+}
+const post = createSignedPost(TARGET);
+const worker = new Worker('webhooks', ({ data }) => post(data.id, data.body), {
+  connection,
+  concurrency: Number(CONCURRENCY),
+});
+worker.on('error', () => {}); // Redis is stopped before it
+process.stdout.write('http://127.0.0.1:0\n'); // it listens on nothing; the harness waits for a line
+process.on('SIGTERM', () => process.exit(0));
