@@ -1903,7 +1903,7 @@ export const routes = {
   'media.get': { method: 'GET', path: '/media/{mediaId}', idempotent: false, takesContent: false },
   'groups.list': { method: 'GET', path: '/groups', idempotent: false, takesContent: false },
   'groups.get': { method: 'GET', path: '/groups/{groupId}', idempotent: false, takesContent: false },
-  'groups.create': { method: 'POST', path: '/groups', idempotent: false, takesContent: false },
+  'groups.create': { method: 'POST', path: '/groups', idempotent: true, takesContent: false },
   'groups.update': { method: 'PATCH', path: '/groups/{groupId}', idempotent: false, takesContent: false },
   'groups.update_participants': {
     method: 'POST',

@@ -24,6 +24,7 @@ async function run(): Promise<void> {
       [
         `Switchboard ${version} is ready.`,
         `  API        ${home}/api/v1`,
+        `  MCP        ${home}/api/v1/mcp`,
         `  Docs       ${home}/docs`,
         `  Database   ${settings.databaseUrl === '' ? `SQLite in ${settings.dataDir}` : 'PostgreSQL'}`,
         '',

@@ -90,6 +90,7 @@ export const createGroup = defineOperation({
   tool: true,
   summary: 'Create a group',
   status: 201,
+  idempotent: true,
   input: Type.Object(
     { sessionId: Type.Optional(SessionId), subject: Subject, phoneNumbers: PhoneNumbers },
     { additionalProperties: false },

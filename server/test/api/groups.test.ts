@@ -75,6 +75,15 @@ describeOnEachDatabase('groups', (newHome, database) => {
     assert.equal((await a.call('PATCH', path, { pictureMediaId: null })).body.pictureMediaId, null);
   });
 
+  it('is created once under an idempotency key', async () => {
+    const create = () =>
+      a.call('POST', '/groups', { subject: 'once', phoneNumbers: [C] }, { 'idempotency-key': 'this group' });
+    const [first, second] = [await create(), await create()];
+    assert.deepEqual([second.status, second.body.groupId], [201, first.body.groupId]);
+    const { body } = await a.call('GET', '/groups?limit=200');
+    assert.equal(body.data.filter(({ subject }: { subject: string }) => subject === 'once').length, 1);
+  });
+
   it('a locked group is changed, and an announcing one written to, by admins alone', async () => {
     const group = await newGroup(B);
     const theirs = await asB(group);
