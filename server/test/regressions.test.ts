@@ -296,3 +296,13 @@ it('a cursor of another list broke a search, and an endless id in a path was no 
     await server.stop();
   }
 });
+
+it('a session with many messages could not be deleted, and then nothing could be changed', async () => {
+  const { call, sessionId, stop } = await setUp();
+  const path = `/sessions/${sessionId}`;
+  for (let n = 0; n < 30; n++) await call('POST', '/messages/send', { to: '491705555555', message: `word${n}` });
+  assert.equal((await call('DELETE', path)).status, 200);
+  const { body } = await call('POST', '/sessions', {});
+  assert.equal((await call('PATCH', `/sessions/${body.sessionId}`, { name: 'next' })).status, 200);
+  await stop();
+});

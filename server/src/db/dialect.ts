@@ -278,6 +278,9 @@ class SqliteConnection implements Connection {
     if (prepared === undefined) {
       const statement = this.#database.prepare(text);
       prepared = { statement, returnsRows: statement.columns().length > 0 };
+      // `run` tells the id of the row inserted last, wanted or not. The search index leaves ids there beyond what a
+      // number holds, and from then on every change would throw.
+      if (!prepared.returnsRows) statement.setReadBigInts(true);
       if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(this.#statements.keys().next().value ?? '');
       this.#statements.set(text, prepared);
     }
