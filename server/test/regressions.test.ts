@@ -306,3 +306,20 @@ it('a session with many messages could not be deleted, and then nothing could be
   assert.equal((await call('PATCH', `/sessions/${body.sessionId}`, { name: 'next' })).status, 200);
   await stop();
 });
+
+it('an address that cannot be read was answered without a request id', async () => {
+  const server = await startServer();
+  const { status, headers, body } = await server.call('GET', '/messages%ZZ');
+  assert.deepEqual([status, body.code], [400, 'validation_failed']);
+  assert.equal(headers.get('x-request-id'), body.requestId);
+  await server.stop();
+});
+
+it('an address beyond what is read was refused in another form, on a connection that was then dead', async () => {
+  const server = await startServer();
+  const { status, headers, body } = await server.call('GET', `/messages?q=${'x'.repeat(20_000)}`);
+  assert.deepEqual([status, body.code], [413, 'payload_too_large']);
+  assert.equal(headers.get('x-request-id'), body.requestId);
+  assert.equal(headers.get('connection'), 'close');
+  await server.stop();
+});

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Settings } from '../config.ts';
@@ -46,7 +48,12 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     // What an id may be is for the operations to say, and in their words.
     routerOptions: { maxParamLength: 16_384 },
-    frameworkErrors: (error, request, reply) => sendError(log, asAppError(error), request, reply),
+    // What fails before any route is known, and so before the hooks.
+    frameworkErrors: (error, request, reply) => {
+      identify(request, reply);
+      return sendError(log, asAppError(error), request, reply);
+    },
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, newId('req')),
     genReqId: ({ headers }) => {
       const sent = headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newId('req');
@@ -55,10 +62,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
 
   acceptJsonOnly(app);
   limitReading(app);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
-  });
+  app.addHook('onRequest', async (request, reply) => identify(request, reply));
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, asAppError(error), request, reply));
   app.setNotFoundHandler((request, reply) =>
     sendError(log, new AppError('route_not_found', `There is no ${request.method} ${pathOf(request)}`), request, reply),
@@ -71,6 +75,12 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addHealth(app, deps);
   await addDocs(app);
   return app;
+}
+
+/** What every answer carries. */
+function identify(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
 }
 
 /** Writes an error as a problem document, and a log line for what never came as far as an operation. */
@@ -87,6 +97,28 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
   else log.info(line, 'request');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+}
+
+/** Answers what is no HTTP, or more of it than Node reads: there is no request then, and nothing to go on with. */
+function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, requestId: string): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const error =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? new AppError('payload_too_large', 'The address and the headers may have up to 16 KiB together')
+      : new AppError('validation_failed', 'The request could not be read');
+  const body = JSON.stringify(toProblem(error, requestId));
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 function acceptJsonOnly(app: FastifyInstance): void {
