@@ -10,13 +10,12 @@ import { API_PREFIX } from './routes.ts';
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'validation_failed',
   'invalid_json',
-  'unauthorized',
-  'permission_denied',
   'payload_too_large',
   'unsupported_media_type',
   'rate_limited',
   'internal_error',
   'storage_unavailable',
+  'shutting_down',
 ];
 
 /** The OpenAPI 3.1 document of the operations, their errors and the eight webhooks. */
@@ -64,9 +63,9 @@ export function openApiDocument(operations: readonly Operation[]) {
       },
       schemas: { Problem: problemSchema, ...named },
       examples: Object.fromEntries(
-        // The keys of the table are exactly the codes; Object.keys forgets that. Two belong to no operation.
+        // The keys of the table are exactly the codes; Object.keys forgets that. One belongs to no route.
         (Object.keys(errors) as ErrorCode[])
-          .filter((code) => code !== 'route_not_found' && code !== 'shutting_down')
+          .filter((code) => code !== 'route_not_found')
           .map((code) => [code, { value: problemExample(code) }]),
       ),
     },
@@ -109,15 +108,22 @@ function describe(operation: Operation) {
           ...Object.fromEntries(Object.keys(operation.representations ?? {}).map((type) => [type, { schema: {} }])),
         },
       },
-      ...errorResponses(errorsOf(operation)),
+      ...errorResponses(errorCodesOf(operation)),
     },
   };
 }
 
-function errorsOf({ errors: own, idempotent, credential }: Operation): ErrorCode[] {
-  const keyed: ErrorCode[] = idempotent ? ['idempotency_in_flight', 'idempotency_mismatch'] : [];
-  const guarded: ErrorCode[] = credential === 'jwt' ? ['jwt_required'] : [];
-  return [...new Set([...COMMON_ERRORS, ...guarded, ...keyed, ...own])];
+/** Every code that an operation can answer with. */
+export function errorCodesOf({ errors: own, credential, permission, idempotent }: Operation): readonly ErrorCode[] {
+  const codes: readonly (ErrorCode | false)[] = [
+    ...COMMON_ERRORS,
+    credential !== 'none' && 'unauthorized',
+    credential === 'jwt' && 'jwt_required',
+    permission !== null && 'permission_denied',
+    ...(idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
+    ...own,
+  ];
+  return [...new Set(codes.filter((code) => code !== false))];
 }
 
 const idempotencyHeader = {
