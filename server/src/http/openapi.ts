@@ -61,6 +61,11 @@ export function openApiDocument(operations: readonly Operation[]) {
           'x-deprecated': true,
         },
       },
+      headers: {
+        RequestId: { description: 'Id of this request, as in the log.', schema: { type: 'string' } },
+        RetryAfter: { description: 'Seconds to wait, where that is known.', schema: { type: 'integer' } },
+        WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
+      },
       schemas: { Problem: problemSchema, ...named },
       examples: Object.fromEntries(
         // The keys of the table are exactly the codes; Object.keys forgets that. One belongs to no route.
@@ -80,8 +85,8 @@ function describe(operation: Operation) {
   const required = (input as { required?: readonly string[] }).required ?? [];
   const isQuery = method === 'GET' || method === 'DELETE' || operation.takesContent === true;
   const parameters = [
-    ...fields.filter(([name]) => inPath.includes(name)).map(([name, schema]) => parameter(name, 'path', true, schema)),
-    ...(isQuery ? rest.map(([name, schema]) => parameter(name, 'query', required.includes(name), schema)) : []),
+    ...fields.filter(([name]) => inPath.includes(name)).map((field) => parameter(operation, field, 'path', true)),
+    ...(isQuery ? rest.map((field) => parameter(operation, field, 'query', required.includes(field[0]))) : []),
     ...(operation.idempotent ? [idempotencyHeader] : []),
   ];
   const needs =
@@ -103,8 +108,9 @@ function describe(operation: Operation) {
     responses: {
       [operation.status ?? 200]: {
         description: 'Success',
+        headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
         content: {
-          'application/json': { schema: withRefs(plain(output)), example: exampleOf(plain(output)) },
+          'application/json': { schema: withRefs(plain(output)), example: outputExample(operation) },
           ...Object.fromEntries(Object.keys(operation.representations ?? {}).map((type) => [type, { schema: {} }])),
         },
       },
@@ -133,17 +139,32 @@ const idempotencyHeader = {
   description: 'Repeating the request with the same key within 24 h gives the first answer again.',
 };
 
-function parameter(name: string, where: 'path' | 'query', required: boolean, schema: TSchema) {
+/** A request that works. */
+export function inputExample({ example, input }: Operation): Record<string, unknown> {
+  return example ?? (exampleOf(plain(input)) as Record<string, unknown>); // an input is an object
+}
+
+/** An answer, with what is always in it. */
+export function outputExample({ output }: Operation): unknown {
+  return exampleOf(plain(output));
+}
+
+/** A parameter with its example: the one of the whole request, or one of its own where that leaves it out. */
+function parameter(
+  operation: Operation,
+  [name, schema]: readonly [string, TSchema],
+  where: 'path' | 'query',
+  required: boolean,
+) {
   const { description, ...rest } = plain(schema);
-  const example = exampleOf(rest, name);
+  const example = inputExample(operation)[name] ?? exampleOf(rest, name);
   return { name, in: where, required, ...(description !== undefined && { description }), schema: rest, example };
 }
 
 function requestBody(operation: Operation, fields: readonly [string, TSchema][], required: readonly string[]) {
   const names = fields.map(([name]) => name);
   const needed = required.filter((name) => names.includes(name));
-  const given = operation.example ?? (exampleOf(plain(operation.input)) as object);
-  const example = Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
+  const example = Object.fromEntries(Object.entries(inputExample(operation)).filter(([name]) => names.includes(name)));
   return {
     required: needed.length > 0,
     content: {
@@ -183,6 +204,11 @@ function errorResponses(codes: readonly ErrorCode[]) {
       status,
       {
         description: group.map((code) => `\`${code}\`: ${errors[code][1]}.`).join(' '),
+        headers: {
+          'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+          ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+          ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
+        },
         content: {
           'application/problem+json': {
             schema: { $ref: '#/components/schemas/Problem' },
@@ -198,6 +224,7 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
   return {
     post: {
       operationId: `webhook.${kind}`,
+      tags: ['events'],
       summary: description,
       description: 'Signed by `X-Webhook-Signature` and `webhook-signature` when a secret is set.',
       security: [],
@@ -210,13 +237,20 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
               required: ['event', 'data'],
               properties: { event: { const: kind }, data: plain(data) },
             },
-            example: sampleEvent(kind, '2026-01-01T12:00:00.000Z'),
+            example: webhookExample(kind),
           },
         },
       },
       responses: { '2XX': { description: 'Delivered. Anything else is tried again.' } },
     },
   };
+}
+
+/** A delivery of a kind; unlike the sample that a test sends it does not say that it is one. */
+export function webhookExample(kind: EventKind) {
+  const { event, data } = sampleEvent(kind, '2026-01-01T12:00:00.000Z');
+  const { test: _, ...fields } = data;
+  return { event, data: fields };
 }
 
 const problemSchema = {
@@ -265,10 +299,13 @@ const tags: Readonly<Record<string, string>> = {
   webhooks: 'Where events are sent, how it went, and what to do about it.',
   events: 'The log of events, without a webhook.',
   mcp: 'The same for agents.',
+  server: 'Whether the server is up.',
 };
 
 /** A stream, the bytes of a file, and MCP: what is no operation, but reached by the same credential. */
 const rawPaths = {
+  '/health': healthPath('server.health', 'Whether the process lives', { 200: 'ok' }),
+  '/ready': healthPath('server.ready', 'Whether the server can do its work', { 200: 'ready', 503: 'not_ready' }),
   [`${API_PREFIX}/events/stream`]: {
     get: {
       operationId: 'events.stream',
@@ -367,6 +404,30 @@ const rawPaths = {
     },
   },
 };
+
+function healthPath(operationId: string, summary: string, answers: Readonly<Record<number, string>>) {
+  const responses = Object.entries(answers).map(([code, status]) => [
+    code,
+    {
+      description: `\`${status}\``,
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['status'], properties: { status: { const: status } } },
+          example: { status },
+        },
+      },
+    },
+  ]);
+  const get = {
+    operationId,
+    tags: ['server'],
+    summary,
+    description: 'Needs no credential.',
+    security: [],
+    responses: { ...errorResponses(['validation_failed']), ...Object.fromEntries(responses) },
+  };
+  return { get };
+}
 
 /** Every schema that has a `title` is described once, under that name. */
 function namedSchemas(operations: readonly Operation[]): Record<string, unknown> {
