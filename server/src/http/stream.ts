@@ -16,6 +16,8 @@ const HEARTBEAT_MS = 15_000;
 const POLL_MS = 1000;
 const BATCH = 100;
 const STREAMS_PER_ACCOUNT = 100;
+/** Where a log that is empty goes on: before every event. */
+const BEGINNING = '0.evt_00000000000000000000000000';
 
 interface StreamDeps {
   readonly authenticator: Authenticator;
@@ -58,7 +60,8 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
       'x-accel-buffering': 'no', // nginx must not hold it back
       'x-request-id': request.id,
     });
-    reply.raw.write(': connected\n\n');
+    // An id without an event: who loses the connection before the first one still knows where it was.
+    reply.raw.write(`: connected\nid: ${from ?? BEGINNING}\n\n`);
     const signal = AbortSignal.any([gone.signal, stopping.signal]);
     try {
       await follow(deps, accountId, from, wanted, reply.raw, signal, isStillAllowed);
