@@ -8,7 +8,7 @@ export interface ClientOptions {
   readonly credential?: string;
   /** How often a request is repeated that may be repeated; 3 unless set. */
   readonly retries?: number;
-  /** How long one try may take, in ms; 60,000 unless set. */
+  /** How long one try may take, in ms; 60,000 unless set. Of a download until it begins; an upload may take its time. */
   readonly timeoutMs?: number;
   /** In place of the global one. */
   readonly fetch?: typeof fetch;
@@ -65,6 +65,8 @@ export interface StreamOptions {
   readonly kinds?: readonly (keyof EventData)[];
   /** The `id` of the last event seen: the stream goes on after it. */
   readonly after?: string;
+  /** How long nothing may come, in ms, until the connection counts as dead; 45,000 unless set. A sign of life comes every 15 s. */
+  readonly silenceMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -81,6 +83,9 @@ export type Client = Api & {
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
+/** Who is told to come back later than this is not kept waiting: the error says when. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+const SILENCE_MS = 45_000;
 const REPEATABLE_STATUS = [429, 502, 503, 504];
 
 /**
@@ -110,7 +115,10 @@ export function createClient(options: ClientOptions): Client {
   Object.assign(root['events'] as object, { stream: (stream: StreamOptions = {}) => streamEvents(send, stream) });
   Object.assign(root['media'] as object, {
     content: ({ mediaId }: { mediaId: string }, call: CallOptions = {}) =>
-      send({ method: 'GET', path: `/media/${encodeURIComponent(mediaId)}/content`, isRepeatable: true, ...call }),
+      send(
+        { method: 'GET', path: `/media/${encodeURIComponent(mediaId)}/content`, isRepeatable: true, ...call },
+        async (response) => response,
+      ),
   });
   // Its shape is built from the same ids as its type.
   return root as Client;
@@ -122,48 +130,81 @@ interface Sent extends CallOptions {
   readonly body?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isRepeatable: boolean;
-  /** No deadline: it is open as long as it is wanted. */
-  readonly isEndless?: boolean;
+  /** However long it takes. */
+  readonly isEndless?: boolean | undefined;
 }
 
-type Send = (request: Sent) => Promise<Response>;
+/** Sends a request, again where that is safe, and reads the answer: one that breaks off half-way is no answer. */
+type Send = <T>(request: Sent, read: (response: Response) => Promise<T>) => Promise<T>;
+
+type Outcome<T> =
+  | { readonly ok: true; readonly answer: T }
+  | { readonly ok: false; readonly error: ApiError | ConnectionError };
 
 function createSender({ baseUrl, credential, retries = 3, timeoutMs = 60_000, fetch: ownFetch }: ClientOptions): Send {
   const base = `${baseUrl.replace(/\/+$/, '')}/api/v1`;
   const call = ownFetch ?? fetch;
 
-  return async ({ method, path, body, headers = {}, isRepeatable, isEndless, signal }) => {
+  async function attempt<T>(
+    { method, path, body, headers, isEndless, signal }: Sent,
+    read: (response: Response) => Promise<T>,
+  ): Promise<Outcome<T>> {
+    const deadline = new AbortController();
+    const timer = isEndless ? undefined : setTimeout(() => deadline.abort(), timeoutMs);
+    try {
+      const response = await call(base + path, {
+        method,
+        headers: { ...(credential !== undefined && { authorization: `Bearer ${credential}` }), ...headers },
+        ...(body !== undefined && { body }),
+        // Node wants it for a stream; the types of browsers do not know it.
+        ...(body instanceof ReadableStream && { duplex: 'half' }),
+        signal: signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]),
+      } as RequestInit);
+      if (response.ok) return { ok: true, answer: await read(response) };
+      return { ok: false, error: await errorOf(response) };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const why = deadline.signal.aborted ? `within ${timeoutMs} ms` : 'or only a part of it';
+      return { ok: false, error: new ConnectionError(`${method} ${base}${path} got no answer ${why}`, { cause }) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return async (request, read) => {
     for (let tries = 0; ; tries++) {
-      const deadline = isEndless ? [] : [AbortSignal.timeout(timeoutMs)];
-      let error: ApiError | ConnectionError;
-      try {
-        const response = await call(base + path, {
-          method,
-          headers: { ...(credential !== undefined && { authorization: `Bearer ${credential}` }), ...headers },
-          ...(body !== undefined && { body }),
-          signal: AbortSignal.any([...deadline, ...(signal === undefined ? [] : [signal])]),
-        });
-        if (response.ok) return response;
-        error = await errorOf(response);
-      } catch (cause) {
-        signal?.throwIfAborted();
-        error = new ConnectionError(`${method} ${base}${path} got no answer`, { cause });
-      }
-      const isWorthIt = error instanceof ConnectionError || REPEATABLE_STATUS.includes(error.status);
-      if (!isRepeatable || !isWorthIt || tries >= retries) throw error;
-      await wait(waitMs(error, tries), signal);
+      const outcome = await attempt(request, read);
+      if (outcome.ok) return outcome.answer;
+      const { error } = outcome;
+      const ms = waitMs(error, tries);
+      if (!request.isRepeatable || !isPassing(error) || tries >= retries || ms > LONGEST_RETRY_AFTER_MS) throw error;
+      await wait(ms, request.signal);
     }
   };
+}
+
+/** Whether another try may go better. */
+function isPassing(error: ApiError | ConnectionError): boolean {
+  if (error instanceof ConnectionError) return true;
+  // The try before, whose answer was lost, is still being worked on.
+  if (error.code === 'idempotency_in_flight') return true;
+  // A 502 that the server itself means: the network has refused the message, and would again.
+  return REPEATABLE_STATUS.includes(error.status) && error.code !== 'send_failed';
 }
 
 /** As long as the server says; otherwise twice as long each time, spread so that clients do not come back together. */
 function waitMs(error: ApiError | ConnectionError, tries: number): number {
   if (error instanceof ApiError && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
+  return backOffMs(tries);
+}
+
+function backOffMs(tries: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
 function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted(); // which rejects
     const timer = setTimeout(done, ms);
     function done() {
       signal?.removeEventListener('abort', abort);
@@ -180,8 +221,7 @@ function wait(ms: number, signal?: AbortSignal): Promise<void> {
 type Fields = Readonly<Record<string, unknown>>;
 
 function methodOf(id: Id, send: Send) {
-  const { method, path, idempotent, takesContent } = routes[id];
-  const isRead = method === 'GET';
+  const { method, path, isRead, idempotent, takesContent } = routes[id];
 
   async function call(input: Fields = {}, options: CallOptions = {}, content?: BodyInit): Promise<unknown> {
     const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
@@ -190,22 +230,25 @@ function methodOf(id: Id, send: Send) {
       rest.delete(name);
       return encodeURIComponent(String(value));
     });
-    const inQuery = isRead || method === 'DELETE' || takesContent;
+    const inQuery = method === 'GET' || method === 'DELETE' || takesContent;
     const query = inQuery ? queryOf(rest) : '';
     const body = content ?? (inQuery ? undefined : JSON.stringify(Object.fromEntries(rest)));
-    const response = await send({
+    // One key for all tries of a call: however often it is sent, it is done once.
+    const key = options.idempotencyKey ?? ('idempotencyKey' in input ? undefined : newKey());
+    const request = {
       ...options,
       method,
       path: filled + query,
       body,
       headers: {
         ...(body !== undefined && !takesContent && { 'content-type': 'application/json' }),
-        // One key for all tries of a call: however often it is sent, it is done once.
-        ...(idempotent && { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() }),
+        ...(idempotent && key !== undefined && { 'idempotency-key': key }),
       },
-      isRepeatable: isRead || idempotent || method === 'PUT',
-    });
-    return response.json();
+      // The same file again is the file that is there already; a stream is gone when it was read once.
+      isRepeatable: isRead || idempotent || (takesContent && !(content instanceof ReadableStream)),
+      isEndless: takesContent,
+    };
+    return send(request, (response) => response.json());
   }
 
   if (takesContent) return (content: BodyInit, input?: Fields, options?: CallOptions) => call(input, options, content);
@@ -226,60 +269,90 @@ function queryOf(fields: ReadonlyMap<string, unknown>): string {
   return query.size === 0 ? '' : `?${query}`;
 }
 
+/** Not `randomUUID`, which a page that came by plain http does not have. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 function camel(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-async function* streamEvents(send: Send, { kinds, after, signal }: StreamOptions): AsyncGenerator<StreamedEvent> {
+async function* streamEvents(
+  send: Send,
+  { kinds, after, silenceMs = SILENCE_MS, signal }: StreamOptions,
+): AsyncGenerator<StreamedEvent> {
   let last = after;
   for (let failures = 0; ; ) {
     signal?.throwIfAborted();
+    const connection = new AbortController();
+    let pause: number | undefined;
     try {
-      const response = await send({
+      const request = {
         method: 'GET',
         path: `/events/stream${kinds === undefined ? '' : `?kinds=${kinds.join(',')}`}`,
         headers: { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) },
-        isRepeatable: true,
+        isRepeatable: false, // it has its own way to come back
         isEndless: true,
-        ...(signal && { signal }),
-      });
-      failures = 0;
-      for await (const { id, data } of readEvents(response)) {
+        signal: signal === undefined ? connection.signal : AbortSignal.any([connection.signal, signal]),
+      };
+      const response = await unlessSilent(
+        send(request, async (answer) => answer),
+        silenceMs,
+        connection,
+      );
+      for await (const { id, data } of readEvents(response, silenceMs, connection)) {
+        failures = 0;
+        // The first has no data: it says where the stream begins.
         last = id;
-        yield { id, ...JSON.parse(data) };
+        if (data !== undefined) yield { id, ...JSON.parse(data) };
       }
     } catch (error) {
       signal?.throwIfAborted();
-      // A refusal stays one: only what broke is tried again.
-      if (error instanceof ApiError) throw error;
+      // A refusal stays one: only what broke, or is busy, is tried again.
+      if (error instanceof ApiError && !isPassing(error)) throw error;
+      if (error instanceof ApiError && error.retryAfterSeconds !== undefined) pause = error.retryAfterSeconds * 1000;
+    } finally {
+      connection.abort();
     }
-    await wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++), signal);
+    await wait(pause ?? backOffMs(failures++), signal);
   }
 }
 
 /** The events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-async function* readEvents({ body }: Response): AsyncGenerator<{ id: string; data: string }> {
+async function* readEvents(
+  { body }: Response,
+  silenceMs: number,
+  connection: AbortController,
+): AsyncGenerator<{ id: string; data: string | undefined }> {
   if (body === null) return;
-  let buffer = '';
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      buffer += value;
-      const blocks = buffer.split('\n\n');
-      buffer = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const field = (name: string) =>
-          block
-            .split('\n')
-            .find((line) => line.startsWith(`${name}: `))
-            ?.slice(name.length + 2);
-        const [id, data] = [field('id'), field('data')];
-        if (id !== undefined && data !== undefined) yield { id, data };
-      }
+  let rest = '';
+  for (;;) {
+    const { done, value } = await unlessSilent(reader.read(), silenceMs, connection);
+    if (done) return;
+    rest += value;
+    const blocks = rest.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = new Map(
+        block.split('\n').map((line): [string, string] => {
+          const [, name = '', text = ''] = /^(.*?): ?(.*)$/.exec(line) ?? [];
+          return [name, text];
+        }),
+      );
+      const id = fields.get('id');
+      if (id !== undefined) yield { id, data: fields.get('data') };
     }
+  }
+}
+
+/** Waits for something that comes in time: a connection can be dead without either side having been told. */
+async function unlessSilent<T>(coming: Promise<T>, silenceMs: number, connection: AbortController): Promise<T> {
+  const timer = setTimeout(() => connection.abort(), silenceMs);
+  try {
+    return await coming;
   } finally {
-    await reader.cancel().catch(() => {});
+    clearTimeout(timer);
   }
 }

@@ -92,11 +92,17 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
 /** The error that an answer tells of. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const { status } = response;
-  const after = Number(response.headers.get('retry-after'));
-  const retryAfterSeconds = after > 0 ? after : undefined;
+  const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
   const problem = await response.json().catch(() => undefined);
   const Type = byStatus[status] ?? (status >= 500 ? ServerError : ValidationError);
   return new Type(isProblem(problem) ? problem : unknownProblem(response), retryAfterSeconds);
+}
+
+/** A number of seconds, or a date, as what stands in front of a server may send it (RFC 9110, 10.2.3). */
+function secondsOf(retryAfter: string | null): number | undefined {
+  if (retryAfter === null) return undefined;
+  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 function isProblem(value: unknown): value is Problem {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { operations } from '../../server/src/operations/index.ts';
 import { picture } from '../../server/test/support/media.ts';
 import { startServer, type TestServer } from '../../server/test/support/server.ts';
@@ -78,6 +83,20 @@ describe('the client', () => {
     assert.deepEqual(new Uint8Array(await content.arrayBuffer()), bytes);
   });
 
+  it('sends a file as it comes', async () => {
+    const parts = ['a file ', 'in two parts'].map((part) => new TextEncoder().encode(part));
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const part = parts.shift();
+        if (part === undefined) controller.close();
+        else controller.enqueue(part);
+      },
+    });
+    const { mediaId, size } = await sb.media.upload(stream, { fileName: 'parts.txt' });
+    assert.equal(size, 19);
+    assert.equal(await (await sb.media.content({ mediaId })).text(), 'a file in two parts');
+  });
+
   it('throws what the server refuses, as an error of its kind with its code and fields', async () => {
     await assert.rejects(sb.messages.send({ to: 'nobody', message: 'x' }), (error: unknown) => {
       assert.ok(error instanceof ValidationError);
@@ -117,6 +136,112 @@ describe('the client', () => {
   });
 });
 
+describe('the stream of events', () => {
+  /** A way to the server that can be cut, or fall silent, without the server's doing. */
+  async function wayTo(server: TestServer) {
+    const sockets = new Set<Socket>();
+    let isOpen = true;
+    let isSilent = false;
+    let begun = () => {};
+    const proxy = createTcpServer((socket) => {
+      if (!isOpen) {
+        socket.destroy();
+        return;
+      }
+      const onward = connect(Number(new URL(server.url).port), '127.0.0.1');
+      for (const end of [socket, onward]) {
+        sockets.add(end);
+        end.on('error', () => {});
+        end.on('close', () => [socket, onward].forEach((other) => void other.destroy()));
+      }
+      socket.pipe(onward);
+      onward.on('data', (bytes) => {
+        if (isSilent) return;
+        socket.write(bytes);
+        if (bytes.includes('connected')) begun();
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    return {
+      baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      /** Resolves when a stream that is asked for from now on has begun. */
+      beginning: () => new Promise<void>((resolve) => (begun = resolve)),
+      cut() {
+        isOpen = false;
+        for (const socket of sockets) socket.destroy();
+      },
+      silence(on: boolean) {
+        isSilent = on;
+      },
+      open() {
+        isOpen = true;
+      },
+      close() {
+        this.cut();
+        proxy.close();
+      },
+    };
+  }
+
+  async function setUp() {
+    const server = await startServer();
+    const { token } = await server.account();
+    const sb = createClient({ baseUrl: server.url, credential: token });
+    const { sessionId } = await sb.sessions.create({});
+    await sb.sessions.connect({ sessionId });
+    const way = await wayTo(server);
+    const far = createClient({ baseUrl: way.baseUrl, credential: token });
+    const stop = async () => {
+      way.close();
+      await server.stop();
+    };
+    return { sb, far, way, stop };
+  }
+
+  it('misses nothing that happens while it is cut off, even before its first event', async () => {
+    const { sb, far, way, stop } = await setUp();
+    const gone = new AbortController();
+    const beginning = way.beginning();
+    const stream = far.events.stream({ kinds: ['message.sent'], signal: gone.signal });
+    const next = stream.next();
+    await beginning;
+    way.cut();
+    const { messageId } = await sb.messages.send({ to: '491707654321', message: 'meanwhile' });
+    way.open();
+    const { value } = await next;
+    assert.ok(value?.event === 'message.sent');
+    assert.equal(value.data.messageId, messageId);
+    gone.abort();
+    await assert.rejects(stream.next());
+    await stop();
+  });
+
+  it('comes back when its connection has died without a word', async () => {
+    const { sb, far, way, stop } = await setUp();
+    const gone = new AbortController();
+    const beginning = way.beginning();
+    const stream = far.events.stream({ kinds: ['message.sent'], silenceMs: 2000, signal: gone.signal });
+    const next = stream.next();
+    await beginning;
+    way.silence(true);
+    const { messageId } = await sb.messages.send({ to: '491707654321', message: 'into the void' });
+    way.silence(false);
+    const { value } = await next;
+    assert.ok(value?.event === 'message.sent');
+    assert.equal(value.data.messageId, messageId);
+    gone.abort();
+    await assert.rejects(stream.next());
+    await stop();
+  });
+
+  it('is refused once and for all without a credential', async () => {
+    const { way, stop } = await setUp();
+    const stranger = createClient({ baseUrl: way.baseUrl, credential: 'sb_none' });
+    await assert.rejects(stranger.events.stream().next(), AuthenticationError);
+    await stop();
+  });
+});
+
 describe('repeating', () => {
   interface Seen {
     readonly url: string | undefined;
@@ -125,7 +250,7 @@ describe('repeating', () => {
   }
 
   /** A server that fails as often as told before it answers. */
-  async function failing(times: number, status: number, headers: Record<string, string> = {}) {
+  async function failing(times: number, status: number, headers: Record<string, string> = {}, body = 'busy') {
     const seen: Seen[] = [];
     const server = createServer((request, response) => {
       request.resume();
@@ -137,12 +262,19 @@ describe('repeating', () => {
       if (seen.length > times)
         response.setHeader('content-type', 'application/json').end('{"data":[],"nextCursor":null}');
       else if (status === 0) response.destroy();
-      else response.writeHead(status, headers).end('busy');
+      else {
+        response.writeHead(status, headers).write(body);
+        // One that promises more than it has breaks off.
+        setImmediate(() => (headers['content-length'] === undefined ? response.end() : response.destroy()));
+      }
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return { seen, sb: createClient({ baseUrl, credential: 'x' }), close: () => server.close() };
   }
+
+  const problem = (status: number, code: string) =>
+    JSON.stringify({ type: 'about:blank', title: 'x', status, detail: 'x', code, requestId: 'req_x' });
 
   it('waits as long as the server says', async () => {
     const { seen, sb, close } = await failing(1, 429, { 'retry-after': '1' });
@@ -172,10 +304,71 @@ describe('repeating', () => {
     refused.close();
   });
 
+  it('does a GET that does something only once', async () => {
+    const { seen, sb, close } = await failing(5, 503);
+    await assert.rejects(sb.webhooks.test(), ServerError);
+    assert.equal(seen.length, 1);
+    close();
+  });
+
+  it('takes the key that the caller gives, wherever it is given', async () => {
+    const { seen, sb, close } = await failing(0, 200);
+    await sb.messages.send({ to: '491707654321', message: 'x', idempotencyKey: 'mine' });
+    await sb.messages.send({ to: '491707654321', message: 'x' }, { idempotencyKey: 'mine too' });
+    assert.deepEqual(
+      seen.map(({ key }) => key),
+      [undefined, 'mine too'],
+    );
+    close();
+  });
+
+  it('does not send again what the network has refused', async () => {
+    const { seen, sb, close } = await failing(5, 502, {}, problem(502, 'send_failed'));
+    await assert.rejects(sb.messages.send({ to: '491707654321', message: 'x' }), ServerError);
+    assert.equal(seen.length, 1);
+    close();
+  });
+
+  it('waits for the try before it that is still being worked on', async () => {
+    const { seen, sb, close } = await failing(2, 409, {}, problem(409, 'idempotency_in_flight'));
+    await sb.messages.send({ to: '491707654321', message: 'x' });
+    assert.equal(seen.length, 3);
+    close();
+  });
+
+  it('keeps nobody waiting for an hour', async () => {
+    const { seen, sb, close } = await failing(5, 429, { 'retry-after': '3600' });
+    await assert.rejects(sb.sessions.list(), (error: unknown) => {
+      assert.ok(error instanceof RateLimitError);
+      return error.retryAfterSeconds === 3600;
+    });
+    assert.equal(seen.length, 1);
+    close();
+  });
+
+  it('reads an answer again that broke off half-way', async () => {
+    const { seen, sb, close } = await failing(1, 200, { 'content-length': '1000' });
+    assert.deepEqual((await sb.sessions.list()).data, []);
+    assert.equal(seen.length, 2);
+    close();
+  });
+
   it('gives up after three more tries', async () => {
     const { seen, sb, close } = await failing(9, 429);
     await assert.rejects(sb.sessions.list(), RateLimitError);
     assert.equal(seen.length, 4);
     close();
   });
+});
+
+it('needs nothing that only Node has', async () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const options = ['--noEmit', '--strict', '--allowImportingTsExtensions', '--erasableSyntaxOnly'];
+  const platform = ['--target', 'es2024', '--lib', 'es2024,dom,dom.iterable,dom.asynciterable', '--types', ''];
+  const files = ['client', 'errors', 'webhooks'].map((name) => join(root, `sdk/src/${name}.ts`));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [tsc, '--ignoreConfig', ...options, ...platform, ...files], {
+    cwd: root,
+  });
+  for (const file of files) assert.doesNotMatch(await readFile(file, 'utf8'), /from '(?!\.\/)/);
 });

@@ -17,8 +17,8 @@ export function sdkTypes(operations: readonly Operation[]): string {
     return `${comment(about)}  '${id}': {\n    input: ${typeOf(input as unknown as Schema, named)};\n    output: ${typeOf(output as unknown as Schema, named)};\n  };`;
   });
   const routes = operations.map((operation) => {
-    const { id, method, path, idempotent = false, takesContent = false } = operation;
-    return `  '${id}': { method: '${method}', path: '${path}', idempotent: ${idempotent}, takesContent: ${takesContent} },`;
+    const { id, method, path, effect, idempotent = false, takesContent = false } = operation;
+    return `  '${id}': { method: '${method}', path: '${path}', isRead: ${effect === 'read'}, idempotent: ${idempotent}, takesContent: ${takesContent} },`;
   });
   const kinds = eventKinds.map((kind) => `  '${kind}': ${typeOf(events[kind].data as unknown as Schema, named)};`);
   // The keys of the table are exactly the codes; Object.keys forgets that.
