@@ -323,3 +323,12 @@ it('an address beyond what is read was refused in another form, on a connection 
   assert.equal(headers.get('connection'), 'close');
   await server.stop();
 });
+
+it('options that were nested very deep were a fault of ours', async () => {
+  const server = await startServer();
+  const { call } = await server.account();
+  const depth = 20_000;
+  const { status, body } = await call('POST', '/sessions', `{"options":${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}}`);
+  assert.deepEqual([status, body.errors?.[0].field, body.errors?.[0].code], [400, 'options', 'depth']);
+  await server.stop();
+});

@@ -3,6 +3,9 @@ import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 
+/** Deeper than anything that means something, in fields that take any JSON. */
+const DEEPEST = 32;
+
 /**
  * Compiles an input schema to a function that fills in defaults and checks.
  * @throws {AppError} `validation_failed`, with one entry per bad field
@@ -21,6 +24,8 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     const filled: Record<string, unknown> = { ...input };
     for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
     if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
+    const tooDeep = Object.keys(filled).find((name) => isDeeper(filled[name], DEEPEST));
+    if (tooDeep !== undefined) throw invalidField(tooDeep, `must not be nested deeper than ${DEEPEST} levels`, 'depth');
     const withNul = findNul(filled, '');
     if (withNul !== undefined) throw invalidField(withNul, 'must not contain the NUL character', 'nul');
     return filled;
@@ -35,6 +40,12 @@ export function parseTime(field: string, text: string): number {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField(field, 'is not a moment that exists', 'date-time');
   return at;
+}
+
+/** Whether a value is nested deeper than so many levels: what walks through it would run out of stack. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /** Where a text has a NUL: PostgreSQL cannot store one, and no network carries it. */
