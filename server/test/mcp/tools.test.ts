@@ -238,6 +238,16 @@ describe('the MCP endpoint', () => {
     assert.deepEqual([large.status, (await large.json()).error.code], [413, -32_600]);
   });
 
+  it('bears a body that is nested without end', async () => {
+    const { key } = await keyOf();
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sessions_create","arguments":{"options":${deep}}}}`;
+    const answer = await post({ authorization: `Bearer ${key}` }, call);
+    assert.ok(answer.status < 500, `${answer.status}`);
+    assert.doesNotMatch(await answer.text(), /call stack/);
+    assert.equal((await server.call('GET', '/health')).status, 200);
+  });
+
   it('has no streams to open or sessions to end, and advertises no authorization server', async () => {
     const { key } = await keyOf();
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };

@@ -78,16 +78,12 @@ function sendResponse(reply: FastifyReply, { status, headers, body }: Response):
   return reply.send(new Response(body, { status, headers: own }));
 }
 
+/** The request without its body, which has been read and parsed already. */
 function toWebRequest(request: FastifyRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, String(value));
-  const url = new URL(request.url, 'http://localhost');
-  return new Request(url, {
-    method: request.method,
-    headers,
-    ...(request.method === 'POST' && { body: JSON.stringify(request.body ?? null) }),
-  });
+  return new Request(new URL(request.url, 'http://localhost'), { method: request.method, headers });
 }
 
 function rpcErrorOf(error: FastifyError): { status: number; code: number; message: string } | undefined {
