@@ -140,6 +140,7 @@ export async function createApp(
   const http = await createServer({
     settings,
     authenticator,
+    requestLimits: services.requestLimits,
     invoke,
     media,
     feed,

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
+import type { Buckets } from '../auth/buckets.ts';
 import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
@@ -22,6 +23,7 @@ import { addStream } from './stream.ts';
 export interface HttpDeps {
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl'>;
   readonly authenticator: Authenticator;
+  readonly requestLimits: Buckets;
   readonly invoke: Invoke;
   readonly media: Media;
   readonly feed: Feed;
@@ -96,6 +98,8 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
   if (problem.status >= 500) log.error({ ...line, err: error }, 'request');
   else log.info(line, 'request');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (error instanceof AppError && error.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(error.retryAfterSeconds));
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
 }
 

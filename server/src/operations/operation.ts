@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Credential } from '../auth/authenticate.ts';
-import type { Allowance } from '../auth/buckets.ts';
+import type { Allowance, Buckets } from '../auth/buckets.ts';
 import { allows, type Permission } from '../auth/permissions.ts';
 import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
@@ -235,9 +235,19 @@ async function noContent(): Promise<Content> {
   throw invalidField('body', 'There is no file', 'required');
 }
 
-function limitKey(credential: Credential | undefined, { caller, address }: Call): string {
+/** What requests are counted by: the credential, however it came, or the address of who has none. */
+function limitKey(credential: Credential | undefined, { caller, address }: Pick<Call, 'caller' | 'address'>): string {
   if (credential === undefined) return `address:${address}`;
   return credential.type === 'api_key' ? credential.keyId : `jwt:${caller?.accountId}`;
+}
+
+/**
+ * Counts a request that is no operation.
+ * @throws {AppError} `rate_limited`
+ */
+export function takeAllowance(limits: Buckets, call: Pick<Call, 'caller' | 'address'>): void {
+  const taken = limits.take(limitKey(call.caller?.credential, call));
+  if (!taken.allowed) throw rateLimited(taken);
 }
 
 function rateLimited({ limit, resetSeconds }: Allowance): AppError {

@@ -72,8 +72,8 @@ describe('the conformance suite', () => {
 
     it(`of ${revision} finds fixtures behind the same mount to be as listed`, async () => {
       const app = Fastify({ genReqId: () => 'req_fixture' });
-      const { authenticator, settings, log } = server.app.services;
-      addMcp(app, { authenticator, settings, log, serverFor: fixtureServer });
+      const { authenticator, settings, log, requestLimits } = server.app.services;
+      addMcp(app, { authenticator, settings, log, requestLimits, serverFor: fixtureServer });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       await conforms(url, revision, `fixtures-${revision}`);
       await app.close();

@@ -269,7 +269,7 @@ describe('the MCP endpoint', () => {
   });
 
   it('limits by credential, and a model is told how long to wait', async () => {
-    const limited = await startServer({ env: { RATE_LIMIT: '2' } });
+    const limited = await startServer({ env: { RATE_LIMIT: '3' } }); // finding out who the server is counts as one
     const { token } = await limited.account();
     const client = await mcpClient(limited, token, '2026-07-28');
     const answers = [];
@@ -280,6 +280,17 @@ describe('the MCP endpoint', () => {
     );
     assert.equal(answers[2]?.output.code, 'rate_limited');
     assert.ok(answers[2]?.output.retryAfterSeconds > 0);
+    const listing = await fetch(`${limited.url}/api/v1/mcp`, {
+      method: 'POST',
+      body: JSON.stringify(list),
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+    });
+    assert.equal(listing.status, 429, 'what is no tool counts too');
+    assert.ok(Number(listing.headers.get('retry-after')) > 0);
     await client.close();
     await limited.stop();
   });

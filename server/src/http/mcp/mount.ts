@@ -1,9 +1,11 @@
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticator, type Caller, presentedCredential } from '../../auth/authenticate.ts';
+import type { Buckets } from '../../auth/buckets.ts';
 import type { Settings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { takeAllowance } from '../../operations/operation.ts';
 import { API_PREFIX } from '../routes.ts';
 
 /** Who speaks, and what the log needs to know of the request. */
@@ -30,11 +32,14 @@ export function addMcp(
     authenticator,
     settings,
     log,
+    requestLimits,
     serverFor,
   }: {
     readonly authenticator: Authenticator;
     readonly settings: Pick<Settings, 'host' | 'publicUrl'>;
     readonly log: Log;
+    /** Of requests per credential. Calls of tools count themselves. */
+    readonly requestLimits: Buckets;
     readonly serverFor: (principal: Principal) => Server;
   },
 ): void {
@@ -63,12 +68,21 @@ export function addMcp(
       exposeHeadRoute: false,
       handler: async (request, reply) => {
         const principal = principals.get(request);
+        if (principal === undefined) throw new AppError('unauthorized');
+        if (!OPERATIONS.includes(methodOf(request.body))) takeAllowance(requestLimits, principal);
         const authInfo = { token: '', clientId: '', scopes: [], extra: { principal } };
         const response = await handler.fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
         return sendResponse(reply, response);
       },
     });
   });
+}
+
+/** What becomes an operation, and is counted as one. */
+const OPERATIONS: readonly unknown[] = ['tools/call', 'resources/read'];
+
+function methodOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'method' in body ? body.method : undefined;
 }
 
 /** Sent through Fastify and not past it, so that its hooks run. */
