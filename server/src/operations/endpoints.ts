@@ -3,29 +3,22 @@ import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
+import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
 import {
   acceptedKinds,
   acceptedUrl,
-  BreakerReset,
-  breakerOf,
-  CircuitBreaker,
   changeWebhook,
   deleteWebhookRow,
   findWebhookRow,
   insertWebhook,
-  resetBreaker,
   rotateSecret,
   rotationInput,
   SecretRotation,
-  sendTest,
-  statsOf,
-  testInput,
   toConfiguration,
   WebhookConfiguration,
-  WebhookStats,
-  WebhookTest,
   webhookFields,
 } from './webhookRecord.ts';
+import { sendTest, testInput, WebhookTest } from './webhookTest.ts';
 
 /* More webhooks than the default one, each with its own kinds, secret, breaker and statistics. */
 

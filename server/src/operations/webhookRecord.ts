@@ -4,36 +4,24 @@ import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
-import { eventKinds, isEventKind, sampleEvent } from '../events.ts';
+import { eventKinds, isEventKind } from '../events.ts';
 import { checkTarget } from '../target.ts';
-import { type Breaker, newBreaker, onTestSuccess, reset, thresholds, windowTotals } from '../webhooks/breaker.ts';
+import { type Breaker, newBreaker, reset } from '../webhooks/breaker.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
-import {
-  cancelPending,
-  dueNow,
-  readFigures,
-  readHeld,
-  storeBreaker,
-  toWebhook,
-  type Webhook,
-  type WebhookRef,
-} from '../webhooks/queue.ts';
-import { deliveryHeaders } from '../webhooks/sign.ts';
-import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
+import { cancelPending, dueNow, storeBreaker, type WebhookRef } from '../webhooks/queue.ts';
 import type { Context } from './operation.ts';
 
 /*
- * What can be done with a webhook, whichever it is: the account's default one, which `operations/webhooks.ts` manages,
- * or one of several, which `operations/endpoints.ts` does.
+ * What a webhook is and how it is changed, whichever it is: the account's default one, which `operations/webhooks.ts`
+ * manages, or one of several, which `operations/endpoints.ts` does.
  */
 
 const Time = Type.String({ format: 'date-time' });
-const orNull = <T extends TSchema>(schema: T, description?: string) =>
+export const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-const Count = Type.Integer({ minimum: 0 });
-const State = Type.Enum(['closed', 'open', 'half_open']);
 
 export const Kind = Type.Enum([...eventKinds]);
+
 export const Class = Type.Enum(Object.keys(outcomeClasses) as OutcomeClass[]);
 
 /** The fields by which a webhook is set or changed. */
@@ -61,101 +49,6 @@ export const WebhookConfiguration = Type.Object(
     updatedAt: orNull(Time),
   },
   { title: 'WebhookConfiguration' },
-);
-
-const Stage = Type.Object({
-  stage: Type.Enum(['url', 'dns', 'connect', 'tls', 'http']),
-  result: Type.Enum(['ok', 'failed', 'skipped']),
-  ms: orNull(Type.Integer(), 'How long it took; null where it was not reached.'),
-});
-
-export const WebhookTest = Type.Object(
-  {
-    delivered: Type.Boolean(),
-    class: Class,
-    status: orNull(Type.Integer(), 'HTTP status of the answer.'),
-    message: Type.String({ description: 'What happened, in one sentence.' }),
-    latencyMs: Type.Integer(),
-    stages: Type.Array(Stage, { description: 'How far it came: URL, name lookup, connection, TLS, HTTP.' }),
-    deliveryId: Type.String({ description: 'Its entry in the delivery log.' }),
-    request: Type.Object({
-      url: Type.String(),
-      headers: Type.Record(Type.String(), Type.String(), { description: 'As sent, signature included.' }),
-      body: Type.String({ description: 'As sent.' }),
-    }),
-    response: orNull(Type.String(), 'Up to 1 KiB of the answer.'),
-  },
-  { title: 'WebhookTest' },
-);
-
-export const testInput = {
-  event: Type.Optional(
-    Type.String({ maxLength: 50, description: 'Kind of the sample; the first subscribed one unless given.' }),
-  ),
-};
-
-const Window = Type.Object({
-  attempts: Count,
-  successRate: orNull(Type.Number({ minimum: 0, maximum: 1 }), 'Null without attempts.'),
-  latencyMs: Type.Object({ p50: orNull(Type.Integer()), p95: orNull(Type.Integer()), p99: orNull(Type.Integer()) }),
-  byClass: Type.Record(Type.String(), Count, { description: 'Attempts by outcome class.' }),
-  byState: Type.Record(Type.String(), Count, { description: 'Deliveries by the final state they reached.' }),
-});
-
-export const WebhookStats = Type.Object(
-  {
-    pending: Count,
-    held: Type.Integer({ minimum: 0, description: 'Of the pending ones, those that wait behind an open breaker.' }),
-    oldestPendingAgeMs: orNull(Type.Integer()),
-    windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }),
-    series: Type.Array(
-      Type.Object({
-        minute: Time,
-        attempts: Count,
-        delivered: Count,
-        failedAttempts: Count,
-        p95Ms: orNull(Type.Integer()),
-      }),
-      { description: 'Minutes of the last hour in which something happened, oldest first.' },
-    ),
-  },
-  { title: 'WebhookStats' },
-);
-
-export const CircuitBreaker = Type.Object(
-  {
-    state: State,
-    since: orNull(Time),
-    reason: orNull(Type.String()),
-    lastError: orNull(Type.Object({ class: Class, status: orNull(Type.Integer()), message: Type.String(), at: Time })),
-    failuresInARow: Count,
-    window: Type.Object({ seconds: Count, attempts: Count, failures: Count }),
-    openUntil: orNull(Time),
-    nextProbeAt: orNull(Time, 'When the next attempt may go through an open breaker; null when nothing is held.'),
-    held: Type.Object({ count: Count, oldestAt: orNull(Time) }),
-    thresholds: Type.Object({
-      failuresInARow: Count,
-      windowSeconds: Count,
-      windowAttempts: Count,
-      windowFailureRate: Type.Number(),
-      successesToClose: Count,
-      openSeconds: Count,
-      longestOpenSeconds: Count,
-    }),
-    transitions: Type.Array(Type.Object({ at: Time, from: State, to: State, reason: Type.String() }), {
-      description: 'The last changes of state, newest first.',
-    }),
-  },
-  { title: 'CircuitBreaker' },
-);
-
-export const BreakerReset = Type.Object(
-  {
-    previousState: State,
-    state: State,
-    released: Type.Integer({ minimum: 0, description: 'Deliveries that were held and go out now.' }),
-  },
-  { title: 'BreakerReset' },
 );
 
 export const SecretRotation = Type.Object(
@@ -316,7 +209,7 @@ export async function deleteWebhookRow(ctx: Context, tx: Tx, present: WebhookTab
  * that nobody else has to wait. A server that dies in between has cancelled less than it should have: what the lane of
  * a removed webhook finds it cancels itself, and kinds that are no longer wanted go out once more.
  */
-async function inPieces(
+export async function inPieces(
   ctx: Context,
   tx: Tx,
   { account_id: accountId, webhook_id: webhookId }: WebhookTable,
@@ -377,192 +270,6 @@ export function toConfiguration(row: WebhookTable | undefined) {
   };
 }
 
-/** Sends a sample now, outside the queue and whatever the breaker's state, and keeps it in the log as a test. */
-export async function sendTest(ctx: Context, row: WebhookTable, wanted: string | undefined) {
-  const webhook = toWebhook(row);
-  const { url, secret, accountId } = webhook;
-  const kind = wanted ?? webhook.events[0] ?? '';
-  if (!isEventKind(kind)) throw invalidField('event', noSuchKind(kind));
-  const now = ctx.clock.now();
-  const eventId = ctx.newId('evt');
-  const deliveryId = ctx.newId('dlv');
-  const body = JSON.stringify(sampleEvent(kind, isoTime(now)));
-  const previousSecret = (webhook.previousSecretUntil ?? 0) > now ? webhook.previousSecret : null;
-  const headers = deliveryHeaders({ kind, eventId, attempt: 1, body, secret, previousSecret, isTest: true, now });
-  const { outcome, stages } = await ctx.webhooks.deliver.probe({ url, headers, body });
-  const delivered = outcome.class === 'ok';
-  await ctx.database.commit(async (tx) => {
-    await logTest(tx, webhook, { kind, eventId, deliveryId, body, outcome, now });
-    if (delivered) await noteSuccess(ctx, tx, webhook);
-  }, accountId);
-  return {
-    delivered,
-    class: outcome.class,
-    status: outcome.status,
-    message: outcome.message,
-    latencyMs: outcome.durationMs,
-    stages: [...stages],
-    deliveryId,
-    request: { url, headers, body },
-    response: outcome.response,
-  };
-}
-
-interface SentTest {
-  readonly kind: string;
-  readonly eventId: string;
-  readonly deliveryId: string;
-  readonly body: string;
-  readonly outcome: Awaited<ReturnType<Context['webhooks']['deliver']['attempt']>>;
-  readonly now: number;
-}
-
-async function logTest({ kysely }: Tx, webhook: Webhook, test: SentTest): Promise<void> {
-  const { outcome, now } = test;
-  const shared = {
-    account_id: webhook.accountId,
-    event_id: test.eventId,
-    kind: test.kind,
-    conversation: 'test',
-    is_test: 1,
-    created_at: now,
-  };
-  await kysely
-    .insertInto('events')
-    .values({ ...shared, message_id: null, body: test.body })
-    .execute();
-  await kysely
-    .insertInto('deliveries')
-    .values({
-      ...shared,
-      delivery_id: test.deliveryId,
-      webhook_id: webhook.webhookId,
-      state: outcome.class === 'ok' ? 'delivered' : 'failed',
-      due_at: now,
-      attempts: 1,
-      steps: 0,
-      last_class: outcome.class,
-      last_message: outcome.message,
-      settled_at: now + outcome.durationMs,
-    })
-    .execute();
-  await kysely
-    .insertInto('attempts')
-    .values({
-      account_id: webhook.accountId,
-      delivery_id: test.deliveryId,
-      number: 1,
-      webhook_id: webhook.webhookId,
-      class: outcome.class,
-      status: outcome.status,
-      duration_ms: outcome.durationMs,
-      message: outcome.message,
-      response: outcome.response,
-      started_at: now,
-    })
-    .execute();
-}
-
-/** A test that got through lets an open breaker try. */
-async function noteSuccess(ctx: Context, tx: Tx, { accountId, webhookId, url }: Webhook): Promise<void> {
-  const row = await findWebhookRow(tx, accountId, webhookId);
-  if (row.url !== url) return; // it proved something about another URL
-  const breaker: Breaker = JSON.parse(row.breaker);
-  const next = onTestSuccess(breaker, ctx.clock.now());
-  if (next === breaker) return;
-  await storeBreaker(tx, webhookId, next, breaker.generation);
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
-}
-
-/** With no webhook set: closed and zeros. */
-export async function breakerOf({ clock, database, settings }: Context, row: WebhookTable | undefined) {
-  const now = clock.now();
-  const breaker: Breaker = row === undefined ? newBreaker(now) : JSON.parse(row.breaker);
-  const isHolding = row !== undefined && breaker.state !== 'closed';
-  const held = isHolding ? await readHeld(database.reader, row.webhook_id) : { count: 0, oldestAt: null };
-  return {
-    state: breaker.state,
-    since: row === undefined ? null : isoTime(breaker.since),
-    reason: breaker.reason,
-    lastError: breaker.lastError && { ...breaker.lastError, at: isoTime(breaker.lastError.at) },
-    failuresInARow: breaker.failures,
-    window: { seconds: thresholds.windowMs / 1000, ...windowTotals(breaker, now) },
-    openUntil: isoTime(breaker.openUntil),
-    nextProbeAt: breaker.state === 'open' && held.count > 0 ? isoTime(Math.max(breaker.openUntil ?? now, now)) : null,
-    held: { count: held.count, oldestAt: isoTime(held.oldestAt) },
-    thresholds: {
-      failuresInARow: thresholds.failuresInARow,
-      windowSeconds: thresholds.windowMs / 1000,
-      windowAttempts: thresholds.windowAttempts,
-      windowFailureRate: thresholds.windowFailureRate,
-      successesToClose: thresholds.successesToClose,
-      openSeconds: settings.breakerOpenSeconds,
-      longestOpenSeconds: thresholds.longestOpenMs / 1000,
-    },
-    transitions: breaker.transitions.map((transition) => ({ ...transition, at: isoTime(transition.at) })),
-  };
-}
-
-/** Closes the breaker. Doing it again changes nothing. */
-export async function resetBreaker(ctx: Context, tx: Tx, row: WebhookTable | undefined) {
-  if (row === undefined) return { previousState: 'closed' as const, state: 'closed' as const, released: 0 };
-  const { webhookId, breaker } = toWebhook(row);
-  const wasClosed = breaker.state === 'closed';
-  const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
-  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.clock.now()), breaker.generation);
-  const now = ctx.clock.now();
-  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, now));
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
-  return { previousState: breaker.state, state: 'closed' as const, released };
-}
-
-const HOUR_MS = 3_600_000;
-const windowLengths = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;
-
-/** Read from the minutes' figures; the log is not touched. */
-export async function statsOf({ clock, database }: Context, row: WebhookTable | undefined) {
-  const now = clock.now();
-  const from = minuteOf(now - windowLengths['7d']);
-  const minutes = row === undefined ? [] : await readFigures(database.reader, row.webhook_id, from);
-  const pending = row === undefined ? { count: 0, oldestAt: null } : await readHeld(database.reader, row.webhook_id);
-  const since = (lengthMs: number) => minutes.filter(({ minute }) => minute > now - lengthMs);
-  const window = (lengthMs: number) =>
-    summarise(since(lengthMs).reduce((sum, { figures }) => add(sum, figures), noFigures));
-  return {
-    pending: pending.count,
-    held: row === undefined || row.breaker_state === 'closed' ? 0 : pending.count,
-    oldestPendingAgeMs: pending.oldestAt === null ? null : Math.max(0, now - pending.oldestAt),
-    windows: {
-      '1h': window(windowLengths['1h']),
-      '24h': window(windowLengths['24h']),
-      '7d': window(windowLengths['7d']),
-    },
-    series: since(HOUR_MS).map(({ minute, figures }) => {
-      const { attempts, byClass, byState, latencyMs } = summarise(figures);
-      return {
-        minute: isoTime(minute),
-        attempts,
-        delivered: byState['delivered'] ?? 0,
-        failedAttempts: attempts - (byClass['ok'] ?? 0),
-        p95Ms: latencyMs.p95,
-      };
-    }),
-  };
-}
-
-function summarise(figures: Figures) {
-  const byClass: Record<string, number> = { ...figures.classes };
-  const byState: Record<string, number> = { ...figures.states };
-  const attempts = Object.values(byClass).reduce((sum, n) => sum + n, 0);
-  return {
-    attempts,
-    successRate: attempts === 0 ? null : (byClass['ok'] ?? 0) / attempts,
-    latencyMs: { p50: percentile(figures, 0.5), p95: percentile(figures, 0.95), p99: percentile(figures, 0.99) },
-    byClass,
-    byState,
-  };
-}
-
-function noSuchKind(kind: string): string {
+export function noSuchKind(kind: string): string {
   return `"${kind}" is not a kind of event; the kinds are ${eventKinds.join(', ')}`;
 }

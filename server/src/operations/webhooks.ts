@@ -1,29 +1,22 @@
 import { Type } from 'typebox';
 import { AppError } from '../errors.ts';
 import { type Context, defineOperation } from './operation.ts';
+import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
 import {
   acceptedKinds,
   acceptedUrl,
-  BreakerReset,
-  breakerOf,
-  CircuitBreaker,
   changeWebhook,
   deleteWebhookRow,
   findDefault,
   insertWebhook,
-  resetBreaker,
   rotateSecret,
   rotationInput,
   SecretRotation,
-  sendTest,
-  statsOf,
-  testInput,
   toConfiguration,
   WebhookConfiguration,
-  WebhookStats,
-  WebhookTest,
   webhookFields,
 } from './webhookRecord.ts';
+import { sendTest, testInput, WebhookTest } from './webhookTest.ts';
 
 /* The account's default webhook, as the contract has it. */
 

@@ -1,0 +1,168 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import type { WebhookTable } from '../db/schema.ts';
+import { type Breaker, newBreaker, reset, thresholds, windowTotals } from '../webhooks/breaker.ts';
+import { dueNow, readFigures, readHeld, storeBreaker, toWebhook } from '../webhooks/queue.ts';
+import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
+import type { Context } from './operation.ts';
+import { Class, inPieces, orNull } from './webhookRecord.ts';
+
+/* How a webhook is doing: its circuit breaker, and its statistics. */
+
+const Time = Type.String({ format: 'date-time' });
+const Count = Type.Integer({ minimum: 0 });
+const State = Type.Enum(['closed', 'open', 'half_open']);
+
+const Window = Type.Object({
+  attempts: Count,
+  successRate: orNull(Type.Number({ minimum: 0, maximum: 1 }), 'Null without attempts.'),
+  latencyMs: Type.Object({ p50: orNull(Type.Integer()), p95: orNull(Type.Integer()), p99: orNull(Type.Integer()) }),
+  byClass: Type.Record(Type.String(), Count, { description: 'Attempts by outcome class.' }),
+  byState: Type.Record(Type.String(), Count, { description: 'Deliveries by the final state they reached.' }),
+});
+
+export const WebhookStats = Type.Object(
+  {
+    pending: Count,
+    held: Type.Integer({ minimum: 0, description: 'Of the pending ones, those that wait behind an open breaker.' }),
+    oldestPendingAgeMs: orNull(Type.Integer()),
+    windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }),
+    series: Type.Array(
+      Type.Object({
+        minute: Time,
+        attempts: Count,
+        delivered: Count,
+        failedAttempts: Count,
+        p95Ms: orNull(Type.Integer()),
+      }),
+      { description: 'Minutes of the last hour in which something happened, oldest first.' },
+    ),
+  },
+  { title: 'WebhookStats' },
+);
+
+export const CircuitBreaker = Type.Object(
+  {
+    state: State,
+    since: orNull(Time),
+    reason: orNull(Type.String()),
+    lastError: orNull(Type.Object({ class: Class, status: orNull(Type.Integer()), message: Type.String(), at: Time })),
+    failuresInARow: Count,
+    window: Type.Object({ seconds: Count, attempts: Count, failures: Count }),
+    openUntil: orNull(Time),
+    nextProbeAt: orNull(Time, 'When the next attempt may go through an open breaker; null when nothing is held.'),
+    held: Type.Object({ count: Count, oldestAt: orNull(Time) }),
+    thresholds: Type.Object({
+      failuresInARow: Count,
+      windowSeconds: Count,
+      windowAttempts: Count,
+      windowFailureRate: Type.Number(),
+      successesToClose: Count,
+      openSeconds: Count,
+      longestOpenSeconds: Count,
+    }),
+    transitions: Type.Array(Type.Object({ at: Time, from: State, to: State, reason: Type.String() }), {
+      description: 'The last changes of state, newest first.',
+    }),
+  },
+  { title: 'CircuitBreaker' },
+);
+
+export const BreakerReset = Type.Object(
+  {
+    previousState: State,
+    state: State,
+    released: Type.Integer({ minimum: 0, description: 'Deliveries that were held and go out now.' }),
+  },
+  { title: 'BreakerReset' },
+);
+
+/** With no webhook set: closed and zeros. */
+export async function breakerOf({ clock, database, settings }: Context, row: WebhookTable | undefined) {
+  const now = clock.now();
+  const breaker: Breaker = row === undefined ? newBreaker(now) : JSON.parse(row.breaker);
+  const isHolding = row !== undefined && breaker.state !== 'closed';
+  const held = isHolding ? await readHeld(database.reader, row.webhook_id) : { count: 0, oldestAt: null };
+  return {
+    state: breaker.state,
+    since: row === undefined ? null : isoTime(breaker.since),
+    reason: breaker.reason,
+    lastError: breaker.lastError && { ...breaker.lastError, at: isoTime(breaker.lastError.at) },
+    failuresInARow: breaker.failures,
+    window: { seconds: thresholds.windowMs / 1000, ...windowTotals(breaker, now) },
+    openUntil: isoTime(breaker.openUntil),
+    nextProbeAt: breaker.state === 'open' && held.count > 0 ? isoTime(Math.max(breaker.openUntil ?? now, now)) : null,
+    held: { count: held.count, oldestAt: isoTime(held.oldestAt) },
+    thresholds: {
+      failuresInARow: thresholds.failuresInARow,
+      windowSeconds: thresholds.windowMs / 1000,
+      windowAttempts: thresholds.windowAttempts,
+      windowFailureRate: thresholds.windowFailureRate,
+      successesToClose: thresholds.successesToClose,
+      openSeconds: settings.breakerOpenSeconds,
+      longestOpenSeconds: thresholds.longestOpenMs / 1000,
+    },
+    transitions: breaker.transitions.map((transition) => ({ ...transition, at: isoTime(transition.at) })),
+  };
+}
+
+/** Closes the breaker. Doing it again changes nothing. */
+export async function resetBreaker(ctx: Context, tx: Tx, row: WebhookTable | undefined) {
+  if (row === undefined) return { previousState: 'closed' as const, state: 'closed' as const, released: 0 };
+  const { webhookId, breaker } = toWebhook(row);
+  const wasClosed = breaker.state === 'closed';
+  const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
+  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.clock.now()), breaker.generation);
+  const now = ctx.clock.now();
+  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, now));
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return { previousState: breaker.state, state: 'closed' as const, released };
+}
+
+const HOUR_MS = 3_600_000;
+const windowLengths = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;
+
+/** Read from the minutes' figures; the log is not touched. */
+export async function statsOf({ clock, database }: Context, row: WebhookTable | undefined) {
+  const now = clock.now();
+  const from = minuteOf(now - windowLengths['7d']);
+  const minutes = row === undefined ? [] : await readFigures(database.reader, row.webhook_id, from);
+  const pending = row === undefined ? { count: 0, oldestAt: null } : await readHeld(database.reader, row.webhook_id);
+  const since = (lengthMs: number) => minutes.filter(({ minute }) => minute > now - lengthMs);
+  const window = (lengthMs: number) =>
+    summarise(since(lengthMs).reduce((sum, { figures }) => add(sum, figures), noFigures));
+  return {
+    pending: pending.count,
+    held: row === undefined || row.breaker_state === 'closed' ? 0 : pending.count,
+    oldestPendingAgeMs: pending.oldestAt === null ? null : Math.max(0, now - pending.oldestAt),
+    windows: {
+      '1h': window(windowLengths['1h']),
+      '24h': window(windowLengths['24h']),
+      '7d': window(windowLengths['7d']),
+    },
+    series: since(HOUR_MS).map(({ minute, figures }) => {
+      const { attempts, byClass, byState, latencyMs } = summarise(figures);
+      return {
+        minute: isoTime(minute),
+        attempts,
+        delivered: byState['delivered'] ?? 0,
+        failedAttempts: attempts - (byClass['ok'] ?? 0),
+        p95Ms: latencyMs.p95,
+      };
+    }),
+  };
+}
+
+function summarise(figures: Figures) {
+  const byClass: Record<string, number> = { ...figures.classes };
+  const byState: Record<string, number> = { ...figures.states };
+  const attempts = Object.values(byClass).reduce((sum, n) => sum + n, 0);
+  return {
+    attempts,
+    successRate: attempts === 0 ? null : (byClass['ok'] ?? 0) / attempts,
+    latencyMs: { p50: percentile(figures, 0.5), p95: percentile(figures, 0.95), p99: percentile(figures, 0.99) },
+    byClass,
+    byState,
+  };
+}
