@@ -15,6 +15,7 @@ import { createUseFetched } from './media/fetch.ts';
 import { createMedia } from './media/media.ts';
 import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
+import { createMetrics } from './metrics.ts';
 import type { Services } from './operations/context.ts';
 import { createInvoke } from './operations/operation.ts';
 import { createInbox } from './sessions/inbox.ts';
@@ -53,6 +54,7 @@ export async function createApp(
   }: { clock?: Clock; log?: Log; random?: () => number } = {},
 ): Promise<App> {
   const newId = createIds(clock);
+  const metrics = createMetrics();
   const database = await openDatabase(settings, clock);
 
   const tokens = createLoginTokens(await serverSecret(settings, database), clock);
@@ -68,13 +70,14 @@ export async function createApp(
     database,
     clock,
     log,
+    metrics,
     deliver,
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
   const eventLog = createEventLog(database.reader);
   const feed = createFeed(clock);
-  const emit = createEmit({ newId, clock, wake: engine.wake, announce: feed.announce });
+  const emit = createEmit({ newId, clock, metrics, wake: engine.wake, announce: feed.announce });
   const retention = createRetention({
     database,
     clock,
@@ -120,6 +123,7 @@ export async function createApp(
     newId,
     nodeId: newId('nod'),
     log,
+    metrics,
     authenticator,
     tokens,
     requestLimits: createBuckets(settings.rateLimit, clock),
@@ -148,6 +152,7 @@ export async function createApp(
     newId,
     log,
     isReady,
+    readMetrics: async () => metrics.read({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }),
   });
 
   let stopping: Promise<void> | undefined;

@@ -64,6 +64,7 @@ export const settingsTable = {
     'The network of a session that names none.',
     nonEmpty,
   ),
+  metrics: setting('METRICS', 'on | off', 'on', 'Whether GET /metrics answers, for Prometheus.', onOff),
   queryKeyAuth: setting(
     'QUERY_KEY_AUTH',
     'on | off',

@@ -204,8 +204,14 @@ describeOnEachDatabase('delivery', (_, database) => {
     const { call, accountId } = await server.account();
     await setWebhook(call, receiver, ['message.sent']);
     receiver.respond(410);
-    const { database: db, newId, clock } = server.app.services;
-    const emit = createEmit({ newId, clock, wake: server.app.services.webhooks.engine.wake, announce: () => {} });
+    const { database: db, newId, clock, metrics } = server.app.services;
+    const emit = createEmit({
+      newId,
+      clock,
+      metrics,
+      wake: server.app.services.webhooks.engine.wake,
+      announce: () => {},
+    });
     const emitOne = (n: number) =>
       db.commit(async (tx) =>
         emit(tx, {

@@ -21,7 +21,7 @@ import { addRoutes } from './routes.ts';
 import { addStream } from './stream.ts';
 
 export interface HttpDeps {
-  readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl'>;
+  readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'metrics'>;
   readonly authenticator: Authenticator;
   readonly requestLimits: Buckets;
   readonly invoke: Invoke;
@@ -32,6 +32,8 @@ export interface HttpDeps {
   readonly log: Log;
   /** Whether the server can do its work now; a load balancer asks. */
   isReady(): Promise<boolean>;
+  /** What the server counts, in the format of Prometheus. */
+  readMetrics(): Promise<{ contentType: string; text: string }>;
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -75,6 +77,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addMediaContent(app, deps);
   addMcp(app, { ...deps, serverFor: createMcpServer(operations, deps.invoke) });
   addHealth(app, deps);
+  addMetrics(app, deps);
   await addDocs(app);
   return app;
 }
@@ -154,6 +157,15 @@ function asAppError(error: FastifyError): unknown {
 
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
+}
+
+/** For whoever watches the server. It tells of no account, and can be switched off where strangers reach the port. */
+function addMetrics(app: FastifyInstance, { settings, readMetrics }: HttpDeps): void {
+  if (!settings.metrics) return;
+  app.get('/metrics', async (_, reply) => {
+    const { contentType, text } = await readMetrics();
+    return reply.type(contentType).header('cache-control', 'no-store').send(text);
+  });
 }
 
 function addHealth(app: FastifyInstance, { isReady }: HttpDeps): void {

@@ -7,6 +7,7 @@ import type { Database } from '../db/database.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../sessions/outbox.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { TargetPolicy } from '../target.ts';
@@ -24,6 +25,7 @@ export interface Services {
   /** This process, as others may see it. */
   readonly nodeId: string;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
   readonly requestLimits: Buckets;

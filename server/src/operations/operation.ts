@@ -136,7 +136,7 @@ interface Prepared {
 export function createInvoke(services: Services): Invoke {
   const prepared = new Map<Operation, Prepared>();
   const idempotency = createIdempotency(services);
-  const { log, requestLimits } = services;
+  const { log, metrics, requestLimits } = services;
 
   function prepare(operation: Operation): Prepared {
     let ready = prepared.get(operation);
@@ -178,6 +178,8 @@ export function createInvoke(services: Services): Invoke {
         ...(retryAfterSeconds && { retryAfterSeconds }),
       };
     }
+    const ms = performance.now() - startedAt;
+    metrics.countOperation(operation.id, call.channel, answer.status, ms / 1000);
     log.info(
       {
         requestId,
@@ -187,7 +189,7 @@ export function createInvoke(services: Services): Invoke {
         credential: caller?.credential.type,
         status: answer.status,
         ...(!answer.ok && { code: answer.problem.code }),
-        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
       },
       'operation',
     );

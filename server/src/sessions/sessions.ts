@@ -36,6 +36,8 @@ export interface Sessions {
   /** Ends the connection of a session that is being deleted, and frees its number. */
   forget(session: SessionRef): Promise<void>;
 
+  /** How many sessions there are in each status. */
+  countByStatus(): Promise<{ status: string; count: number }[]>;
   /** The only session of an account, where a request names none. */
   sole(accountId: string): Promise<Sole>;
   /** The account has got a session more or less. */
@@ -381,6 +383,7 @@ export function createSessions({
     disconnect: (session) => inTurn(session.sessionId, () => disconnect(session)),
     logout: (session) => inTurn(session.sessionId, () => logout(session)),
     forget: (session) => inTurn(session.sessionId, () => forget(session)),
+    countByStatus: () => statuses.all(database.reader, {}),
     sole,
     recount: (accountId) => soles.delete(accountId),
     isLive: (session) => owned(session) !== undefined,
@@ -422,6 +425,13 @@ function storeOf({ reader, commit }: Database, sessionId: string): SessionHost['
     },
   };
 }
+
+const statuses = query((db, _: object) =>
+  db
+    .selectFrom('sessions')
+    .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+    .groupBy('status'),
+);
 
 const firstSessions = query((db, p: { accountId: string }) =>
   db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),

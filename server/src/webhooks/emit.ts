@@ -4,6 +4,7 @@ import type { LateWriter, Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { EventData, EventKind } from '../events.ts';
 import type { NewId } from '../ids.ts';
+import type { Metrics } from '../metrics.ts';
 
 /** An event to emit. */
 export interface Emission<K extends EventKind = EventKind> {
@@ -38,11 +39,13 @@ interface Emitted {
 export function createEmit({
   newId,
   clock,
+  metrics,
   wake,
   announce,
 }: {
   newId: NewId;
   clock: Clock;
+  metrics: Metrics;
   wake: (webhookId: string) => void;
   announce: (accountId: string) => void;
 }): Emit {
@@ -61,6 +64,7 @@ export function createEmit({
     );
     await insertDeliveries.run(tx, deliveries);
     tx.afterCommit(() => {
+      for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.countEvents(kind, some.length);
       for (const accountId of accountIds) announce(accountId);
       for (const webhookId of new Set(deliveries.map(({ webhook_id }) => webhook_id))) wake(webhookId);
     });

@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
+import type { Metrics, Totals } from '../metrics.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import { Lane } from './lane.ts';
-import { readLanes } from './queue.ts';
+import { countBreakers, readLanes } from './queue.ts';
 import type { RetryPolicy } from './retry.ts';
 
 export interface Engine {
@@ -13,6 +14,8 @@ export interface Engine {
   wake(webhookId: string): void;
   /** The webhook itself was changed or removed. */
   reload(webhookId: string): void;
+  /** How it is doing, as monitoring asks. */
+  totals(): Promise<Pick<Totals, 'breakers' | 'lanes' | 'lagMs'>>;
   /** Starts nothing more, waits `graceMs` for what is in flight, and leaves the rest pending. */
   stop(graceMs: number): Promise<void>;
 }
@@ -30,6 +33,7 @@ export function createEngine(options: {
   database: Database;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   deliver: Deliver;
   retry: RetryPolicy;
   breaker: BreakerPolicy;
@@ -102,6 +106,15 @@ export function createEngine(options: {
     },
     reload(webhookId) {
       if (isRunning) laneOf(webhookId).reload();
+    },
+    async totals() {
+      const pending = await readLanes(database.reader);
+      const firstDue = Math.min(...pending.map(({ due_at }) => due_at));
+      return {
+        breakers: await countBreakers(database.reader),
+        lanes: pending.length,
+        lagMs: pending.length === 0 ? 0 : Math.max(0, clock.now() - firstDue),
+      };
     },
     async stop(graceMs) {
       if (!isRunning) return;

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import {
   type Breaker,
   type BreakerPolicy,
@@ -42,6 +43,7 @@ export interface LaneDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly deliver: Deliver;
   readonly retry: RetryPolicy;
   readonly breaker: BreakerPolicy;
@@ -270,6 +272,7 @@ export class Lane {
     });
     this.#inFlight--;
     this.#deps.release();
+    this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
     // Cut off by a stop: nothing is written, so it is pending and goes out again.
     if (outcome.class === 'unknown_outcome') return;
 

@@ -107,6 +107,11 @@ export function readLanes(on: Queryable): Promise<{ webhook_id: string; due_at: 
   return lanes.all(on, {});
 }
 
+/** How many webhooks have their breaker in each state. */
+export function countBreakers(on: Queryable): Promise<{ state: string; count: number }[]> {
+  return breakerStates.all(on, {});
+}
+
 /** How many events wait behind the breaker, and since when the oldest one does. */
 export async function readHeld(on: Queryable, webhookId: string): Promise<{ count: number; oldestAt: number | null }> {
   const pending = await pendingCount.first(on, { webhookId });
@@ -318,6 +323,13 @@ const lanes = query<object, { webhook_id: string; due_at: number }>(
       select min(d.due_at) from deliveries d where d.state = 'pending' and d.webhook_id = lane.webhook_id
     ) as due_at
     from lane where webhook_id is not null`,
+);
+
+const breakerStates = query((db, _: object) =>
+  db
+    .selectFrom('webhooks')
+    .select(({ fn }) => ['breaker_state as state', fn.countAll<number>().as('count')])
+    .groupBy('breaker_state'),
 );
 
 // From the index of pending rows alone.
