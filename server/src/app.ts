@@ -5,7 +5,7 @@ import { createBuckets } from './auth/buckets.ts';
 import { serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Settings } from './config.ts';
+import { type Settings, SettingsError } from './config.ts';
 import { createSandbox } from './connectors/sandbox/sandbox.ts';
 import { type Database, openDatabase } from './db/database.ts';
 import { createServer } from './http/server.ts';
@@ -51,11 +51,17 @@ export async function createApp(
     clock = systemClock,
     log = createLog(settings.logLevel),
     random = Math.random,
-  }: { clock?: Clock; log?: Log; random?: () => number } = {},
+    onLost,
+  }: { clock?: Clock; log?: Log; random?: () => number; onLost?: () => void } = {},
 ): Promise<App> {
   const newId = createIds(clock);
   const metrics = createMetrics();
-  const database = await openDatabase(settings, clock);
+  const connectors = [createSandbox(clock)];
+  if (!connectors.some(({ name }) => name === settings.defaultConnector)) {
+    const known = connectors.map(({ name }) => name).join(', ');
+    throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${known}`]);
+  }
+  const database = await openDatabase(settings, clock, onLost);
 
   const tokens = createLoginTokens(await serverSecret(settings, database), clock);
   const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
@@ -109,7 +115,7 @@ export async function createApp(
     database,
     inbox,
     media,
-    connectors: [createSandbox(clock)],
+    connectors,
     stored: outbox,
     onLine: outbox.resume,
     clock,

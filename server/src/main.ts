@@ -12,12 +12,17 @@ else await run();
 async function run(): Promise<void> {
   try {
     const settings = readSettings(process.env);
-    const app = await createApp(settings);
-    const stop = () => {
-      void app.stop().then(() => process.exit(0));
+    const app = await createApp(settings, {
+      onLost: () => {
+        process.stderr.write('Another Switchboard has taken the database over; this one stops.\n');
+        stop(1);
+      },
+    });
+    const stop = (code: number) => {
+      void app.stop().then(() => process.exit(code));
     };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
+    process.on('SIGTERM', () => stop(0));
+    process.on('SIGINT', () => stop(0));
     const address = await app.start();
     const home = settings.publicUrl?.origin ?? address;
     print(

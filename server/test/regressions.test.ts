@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { connect as openSocket } from 'node:net';
+import { statSync } from 'node:fs';
+import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net';
 import { it } from 'node:test';
+import pg from 'pg';
+import { systemClock } from '../src/clock.ts';
+import { DataInUseError, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
 import { newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -331,4 +335,92 @@ it('options that were nested very deep were a fault of ours', async () => {
   const { status, body } = await call('POST', '/sessions', `{"options":${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}}`);
   assert.deepEqual([status, body.errors?.[0].field, body.errors?.[0].code], [400, 'options', 'depth']);
   await server.stop();
+});
+
+it('half a character was stored as another one than was answered', async () => {
+  const server = await startServer();
+  const { call } = await server.account();
+  for (const body of [{ name: 'a\ud800' }, { metadata: { 'k\udfff': 'v' } }]) {
+    const answer = await call('POST', '/sessions', body);
+    assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'text']);
+  }
+  await server.stop();
+});
+
+it('the database file could be read by everybody on the machine', async () => {
+  const server = await startServer();
+  await server.account();
+  for (const file of ['switchboard.db', 'switchboard.db-wal', 'switchboard.db-shm']) {
+    assert.equal(statSync(`${server.home.dataDir}/${file}`).mode & 0o077, 0, file);
+  }
+  await server.stop();
+});
+
+it('an unknown default network was found out only by the first session', async () => {
+  await assert.rejects(
+    startServer({ env: { DEFAULT_CONNECTOR: 'pigeon' } }),
+    /DEFAULT_CONNECTOR must be one of: sandbox/,
+  );
+});
+
+it('a PostgreSQL that could not be reached was answered with 500, and its claim was lost with its connection', async () => {
+  const home = await newHome('postgres');
+  const target = new URL(home.databaseUrl);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((socket) => {
+    const onward = openSocket(Number(target.port), target.hostname);
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {}).on('close', () => other.destroy());
+      one.pipe(other);
+    }
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = proxy.address() as AddressInfo;
+  const through = new URL(home.databaseUrl);
+  through.host = `127.0.0.1:${port}`;
+  const server = await startServer({ home: { ...home, databaseUrl: through.href } });
+  const { call } = await server.account();
+
+  proxy.close();
+  for (const socket of sockets) socket.destroy();
+  const away = await call('GET', '/sessions');
+  assert.deepEqual([away.status, away.body.code], [503, 'storage_unavailable']);
+  assert.ok(Number(away.headers.get('retry-after')) > 0);
+  await listen(port);
+  await eventually(
+    () => call('GET', '/sessions'),
+    ({ status }) => status === 200,
+  );
+  await pass(1000);
+  await assert.rejects(openDatabase(home, systemClock), DataInUseError);
+  await server.stop();
+  for (const socket of sockets) socket.destroy();
+  proxy.close();
+  await home.remove();
+});
+
+it('two servers could have one database when the claim of the first had gone', async () => {
+  const home = await newHome('postgres');
+  let isLost = false;
+  const first = await openDatabase(home, systemClock, () => (isLost = true));
+  const thief = new pg.Client({ connectionString: home.databaseUrl });
+  await thief.connect();
+  const taking = thief.query('select pg_advisory_lock(727275)'); // waits in line
+  await first.reader.connection.query(
+    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 727275 and granted`,
+    [],
+  );
+  await taking;
+  await eventually(
+    async () => isLost,
+    (lost) => lost,
+  );
+  await thief.end();
+  await first.close();
+  await home.remove();
 });

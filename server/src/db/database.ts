@@ -26,18 +26,20 @@ const CLAIM_PATIENCE_MS = 5000;
 
 /**
  * Opens the database that the settings name and brings its schema up to date.
+ * @param onLost another process has got it meanwhile: this one must stop
  * @throws {DataInUseError} when another process has it
  * @throws {NewerSchemaError} when a newer Switchboard wrote it
  */
 export async function openDatabase(
   { databaseUrl, dataDir }: { databaseUrl: string; dataDir: string },
   clock: Clock,
+  onLost: () => void = () => {},
 ): Promise<Database> {
   const unlock = databaseUrl === '' ? lockFolder(dataDir) : () => {};
   let store: Store | undefined;
   try {
     store = databaseUrl === '' ? openSqlite(join(dataDir, 'switchboard.db')) : openPostgres(databaseUrl);
-    await claim(store);
+    await claim(store, onLost);
     await migrate(store, clock.now);
   } catch (error) {
     await store?.close();
@@ -57,9 +59,9 @@ export async function openDatabase(
   };
 }
 
-async function claim(store: Store): Promise<void> {
+async function claim(store: Store, onLost: () => void): Promise<void> {
   const givesUpAt = performance.now() + CLAIM_PATIENCE_MS;
-  while (!(await store.claim())) {
+  while (!(await store.claim(onLost))) {
     if (performance.now() > givesUpAt) throw new DataInUseError('this PostgreSQL database', 'DATABASE_URL');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   type CompiledQuery,
@@ -111,9 +112,10 @@ export interface Store {
   begin(): Promise<OpenTransaction>;
   /**
    * Claims the database for this process, until it is closed or the process ends.
+   * @param onLost somebody else has got it, while the connection that held the claim was broken
    * @returns whether nobody else has it
    */
-  claim(): Promise<boolean>;
+  claim(onLost: () => void): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -218,6 +220,9 @@ function isBrokenConnection(error: unknown): boolean {
  * a commit that returned survives a power cut.
  */
 export function openSqlite(file: string): Store {
+  // Secrets are in it: it is the owner's alone, and what SQLite puts beside it gets the same mode.
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
   const writing = openFile(file);
   // `auto_vacuum` lets the file shrink again when events are pruned; it has to come first. A log of 16 MiB before it is
   // written back spares writing the same pages many times over.
@@ -236,7 +241,7 @@ export function openSqlite(file: string): Store {
   };
   return {
     dialect: sqlite,
-    reader: queryable(sqlite, new SqliteConnection(reading)),
+    reader: queryable(sqlite, answering(sqlite, new SqliteConnection(reading))),
     writers: 1,
     async begin() {
       writing.exec('begin immediate');
@@ -288,6 +293,19 @@ class SqliteConnection implements Connection {
   }
 }
 
+/** A connection for reads: a database that is away is an error that callers can act on. */
+function answering(dialect: Dialect, connection: Connection): Connection {
+  return {
+    query: (text, parameters, name) =>
+      connection.query<never>(text, parameters, name).catch((error: unknown) => {
+        if (!dialect.isUnavailable(error)) throw error;
+        throw new AppError('storage_unavailable', undefined, { retryAfterSeconds: 2, cause: error });
+      }),
+  };
+}
+
+const CLAIM_RETRY_MS = 200;
+
 /** PostgreSQL through a pool of connections. */
 export function openPostgres(url: string, poolSize = 10): Store {
   const pool = new pg.Pool({
@@ -296,12 +314,42 @@ export function openPostgres(url: string, poolSize = 10): Store {
     connectionTimeoutMillis: 5000,
     types: { getTypeParser },
   });
-  const holders: pg.Client[] = [];
+  let holder: pg.Client | undefined;
+  let isClosed = false;
+
+  /** The claim lives as long as its connection: one that breaks is made anew at once, before anybody else comes. */
+  async function take(onLost: () => void): Promise<boolean> {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {}); // it ends then
+    await client.connect();
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock(727275) as mine');
+    if (rows[0]?.mine !== true || isClosed) {
+      await client.end();
+      return false;
+    }
+    holder = client;
+    client.once('end', () => {
+      if (!isClosed) void takeAgain(onLost);
+    });
+    return true;
+  }
+
+  async function takeAgain(onLost: () => void): Promise<void> {
+    while (!isClosed) {
+      const isMine = await take(onLost).catch(() => undefined); // not reachable: neither is it for anybody else
+      if (isMine === true) return;
+      if (isMine === false && !isClosed) {
+        onLost();
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, CLAIM_RETRY_MS));
+    }
+  }
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   return {
     dialect: postgres,
-    reader: queryable(postgres, new PostgresConnection(pool)),
+    reader: queryable(postgres, answering(postgres, new PostgresConnection(pool))),
     writers: Math.max(1, Math.floor(poolSize / 2)),
     async begin() {
       const client = await pool.connect();
@@ -327,19 +375,10 @@ export function openPostgres(url: string, poolSize = 10): Store {
         rollback: () => end('rollback'),
       };
     },
-    async claim() {
-      const holder = new pg.Client({ connectionString: url });
-      // The claim falls with its connection. While there is one node only, nobody is there to take it meanwhile.
-      holder.on('error', () => {});
-      await holder.connect();
-      const { rows } = await holder.query<{ mine: boolean }>('select pg_try_advisory_lock(727275) as mine');
-      const isMine = rows[0]?.mine === true;
-      if (isMine) holders.push(holder);
-      else await holder.end();
-      return isMine;
-    },
+    claim: take,
     async close() {
-      await Promise.all(holders.map((holder) => holder.end().catch(() => {})));
+      isClosed = true;
+      await holder?.end().catch(() => {});
       await pool.end();
     },
   };

@@ -76,6 +76,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
 
   app.get(
     `${API_PREFIX}/events/stream`,
+    { exposeHeadRoute: false }, // it would never end
     handlerOf(
       listEvents,
       deps,

@@ -26,8 +26,8 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
     const tooDeep = Object.keys(filled).find((name) => isDeeper(filled[name], DEEPEST));
     if (tooDeep !== undefined) throw invalidField(tooDeep, `must not be nested deeper than ${DEEPEST} levels`, 'depth');
-    const withNul = findNul(filled, '');
-    if (withNul !== undefined) throw invalidField(withNul, 'must not contain the NUL character', 'nul');
+    const unfit = findUnfit(filled, '');
+    if (unfit !== undefined) throw invalidField(unfit, 'must be text without NUL and broken characters', 'text');
     return filled;
   };
 }
@@ -48,17 +48,19 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** Where a text has a NUL: PostgreSQL cannot store one, and no network carries it. */
-function findNul(value: unknown, field: string): string | undefined {
-  if (typeof value === 'string') return value.includes('\0') ? field : undefined;
+/** Where a text has a NUL or half a character: no database stores and no network carries them. */
+function findUnfit(value: unknown, field: string): string | undefined {
+  if (typeof value === 'string') return isFit(value) ? undefined : field;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const path = field === '' ? name : `${field}.${name}`;
-    const found = name.includes('\0') ? path : findNul(member, path);
+    const found = isFit(name) ? findUnfit(member, path) : path.toWellFormed();
     if (found !== undefined) return found;
   }
   return undefined;
 }
+
+const isFit = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 function describe(found: readonly TLocalizedValidationError[]): AppError {
   const fields = new Map<string, FieldError>();
