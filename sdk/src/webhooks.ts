@@ -10,6 +10,8 @@
  * ```
  */
 
+import type { EventData } from './api.ts';
+
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
@@ -221,6 +223,8 @@ interface AnyEventData {
   readonly test?: true;
 }
 
+type Incoming = EventData['message.incoming'];
+
 export interface MessageIncoming extends AnyEventData {
   readonly messageId: string;
   /** Phone number of the sender. */
@@ -238,7 +242,13 @@ export interface MessageIncoming extends AnyEventData {
   readonly type?: string;
   /** The group it was written in. */
   readonly groupId?: string;
-  readonly media?: Readonly<Record<string, unknown>>;
+  readonly media?: Incoming['media'];
+  readonly location?: Incoming['location'];
+  readonly contact?: Incoming['contact'];
+  readonly poll?: Incoming['poll'];
+  /** Phone numbers that it mentions. */
+  readonly mentions?: Incoming['mentions'];
+  readonly forwarded?: Incoming['forwarded'];
   /** Id of the message it answers. */
   readonly replyTo?: string;
 }
@@ -490,6 +500,11 @@ const fieldsByKind: { readonly [K in EventKind]: Readonly<Record<keyof EventData
     type: optional(isText),
     groupId: optional(isText),
     media: optional(isObject),
+    location: optional(isObject),
+    contact: optional(isObject),
+    poll: optional(isObject),
+    mentions: optional((value) => Array.isArray(value) && value.every(isText)),
+    forwarded: optional(isTrue),
     replyTo: optional(isText),
     ...sample,
   },
