@@ -4,6 +4,9 @@ import { DataInUseError } from './db/database.ts';
 import { NewerSchemaError } from './db/migrate.ts';
 import { version } from './version.ts';
 
+/** Files, addresses and databases that are not as they should be: of these the place in our code says nothing. */
+const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
+
 if (process.argv.includes('--help'))
   print(`Switchboard ${version}: a self-hosted messaging gateway.\n\nnpm start\n\n${settingsHelp()}`);
 else if (process.argv.includes('--version')) print(`${version}\n`);
@@ -49,6 +52,7 @@ function explain(error: unknown): string {
     if (error.code === 'EADDRINUSE')
       return 'The port is in use by another program. Stop it, or set PORT to another one.';
     if (error.code === 'EACCES') return `The server may not do that: ${error.message}`;
+    if (OUTSIDE.test(String(error.code))) return `The server cannot start: ${error.message} (${error.code})`;
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

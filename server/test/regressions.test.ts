@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net';
 import { it } from 'node:test';
 import pg from 'pg';
@@ -422,5 +422,33 @@ it('two servers could have one database when the claim of the first had gone', a
   );
   await thief.end();
   await first.close();
+  await home.remove();
+});
+
+it('the event stream took no notice of kinds that were given one by one, or of unknown fields', async () => {
+  const { server, call, account, stop } = await setUp();
+  const gone = new AbortController();
+  const headers = { authorization: `Bearer ${account.token}` };
+  const url = `${server.url}/api/v1/events/stream`;
+  const stream = await fetch(`${url}?kinds=message.read&kinds=message.delivered`, { headers, signal: gone.signal });
+  await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
+  let text = '';
+  assert.ok(stream.body);
+  for await (const chunk of stream.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes('data: ')) break;
+  }
+  assert.match(text, /event: message\.delivered/);
+  assert.doesNotMatch(text, /event: message\.sent/);
+  gone.abort();
+  const unknown = await fetch(`${url}?foo=1`, { headers });
+  assert.deepEqual([unknown.status, (await unknown.json()).errors[0].field], [400, 'foo']);
+  await stop();
+});
+
+it('a data folder that cannot be written to was said to be in use by another server', async () => {
+  const home = await newHome('sqlite');
+  mkdirSync(`${home.dataDir}/switchboard.lock`, { recursive: true });
+  await assert.rejects(openDatabase(home, systemClock), (error) => !(error instanceof DataInUseError));
   await home.remove();
 });

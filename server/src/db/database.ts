@@ -73,9 +73,12 @@ function lockFolder(dataDir: string): () => void {
   const lock = new DatabaseSync(join(dataDir, 'switchboard.lock'), { timeout: 0 });
   try {
     lock.exec('pragma journal_mode = delete; begin exclusive');
-  } catch {
+  } catch (error) {
     lock.close();
-    throw new DataInUseError(dataDir, 'DATA_DIR');
+    // SQLITE_BUSY; anything else is the folder's own trouble.
+    if (error instanceof Error && 'errcode' in error && error.errcode === 5)
+      throw new DataInUseError(dataDir, 'DATA_DIR');
+    throw error;
   }
   return () => lock.close();
 }

@@ -40,7 +40,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
 
   const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
     const { key, kinds } = request.query as Record<string, unknown>;
-    const wanted = typeof kinds === 'string' ? acceptedKinds(kinds.split(',')) : undefined;
+    const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds));
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
     const isStillAllowed = async () => {
       const { credential } = await deps.authenticator.authenticate(presentedCredential(request.headers, key));
@@ -86,13 +86,19 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
         return send(request, reply, caller);
       },
       // Of the log itself it asks for next to nothing.
-      (request, { kinds }) => ({
+      (request, { kinds, ...others }) => ({
         limit: 1,
         after: lastEventId(request),
-        ...(typeof kinds === 'string' && { kinds: kinds.split(',') }),
+        ...(kinds !== undefined && { kinds: listOf(kinds) }),
+        ...others,
       }),
     ),
   );
+}
+
+/** A list in a query: separated by commas, or the field several times. */
+function listOf(value: unknown): string[] {
+  return [value].flat().flatMap((part) => String(part).split(','));
 }
 
 /** @throws {AppError} `validation_failed` */
