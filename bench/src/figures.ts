@@ -3,10 +3,8 @@ import {
   apiOf,
   countOf,
   cpuMs,
-  fillQueue,
   median,
   newFolder,
-  onDatabase,
   rateOf,
   rssMb,
   setUp,
@@ -14,6 +12,9 @@ import {
   startRedis,
   startServer,
 } from './harness.ts';
+
+import { type NewHome, onPostgres, onSqlite } from './home.ts';
+import { startPostgres } from './postgres.ts';
 
 /** One line of the table. */
 export interface Figure {
@@ -29,8 +30,11 @@ const ROUNDS = 5;
 /** A million rows take their time to be put there. */
 const BACKLOG_ROUNDS = 3;
 
+export const send = () => sendOn('SQLite', onSqlite, 0.3);
+export const sendPostgres = () => withPostgres((url) => sendOn('PostgreSQL', onPostgres(url), 0.1));
+
 /** `POST /messages/send` at 50 connections beside a bare Fastify route, in turns. */
-export async function send(): Promise<Figure[]> {
+async function sendOn(database: string, newHome: NewHome, goal: number): Promise<Figure[]> {
   const seconds = 4;
   const bodies = Array.from({ length: 500 }, (_, n) =>
     JSON.stringify({ to: String(491_707_000_000 + n), message: 'Hello there' }),
@@ -54,7 +58,7 @@ export async function send(): Promise<Figure[]> {
     const route = await startOwn('bareRoute.ts');
     bare?.push(await load(route.url, '/send'));
     await route.stop();
-    const server = await startServer(newFolder());
+    const server = await (await newHome()).start();
     const { key, api } = await setUp(server, `${receiver.url}/hook`);
     const before = await countOf(receiver);
     const perSecond = await load(server.url, '/api/v1/messages/send', { authorization: `Bearer ${key}` });
@@ -69,11 +73,11 @@ export async function send(): Promise<Figure[]> {
   await receiver.stop();
   return [
     ratio(
-      'send: requests/s, 50 connections, FULL sync, one webhook',
+      `send: requests/s, 50 connections, ${database} with fsync, one webhook`,
       ours ?? [],
       'a bare Fastify route',
       bare ?? [],
-      0.3,
+      goal,
     ),
   ];
 }
@@ -157,8 +161,11 @@ export async function deliver(): Promise<Figure[]> {
   return figures;
 }
 
+export const queue = () => queueOn('SQLite', onSqlite, 3.5);
+export const queuePostgres = () => withPostgres((url) => queueOn('PostgreSQL', onPostgres(url), 1.5));
+
 /** Delivered webhooks per second beside a BullMQ worker that signs and posts the same, each with 64 in flight. */
-export async function queue(): Promise<Figure[]> {
+async function queueOn(database: string, newHome: NewHome, goal: number): Promise<Figure[]> {
   const events = 20_000;
   const [lax, strict, ours]: number[][] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
@@ -184,12 +191,12 @@ export async function queue(): Promise<Figure[]> {
       await redis.stop();
       await receiver.stop();
     }
-    ours?.push((await drain(events, 64, events)).perSecond);
+    ours?.push((await drain(events, 64, events, newHome)).perSecond);
   }
-  const what = 'queue: webhooks/s, 64 in flight';
+  const what = `queue: webhooks/s, 64 in flight, ${database}`;
   return [
-    ratio(what, ours ?? [], 'a BullMQ worker, Redis with fsync every second', lax ?? [], 3.5),
-    ratio(what, ours ?? [], 'a BullMQ worker, Redis with fsync always', strict ?? [], 3.5),
+    ratio(what, ours ?? [], 'a BullMQ worker, Redis with fsync every second', lax ?? [], goal),
+    ratio(what, ours ?? [], 'a BullMQ worker, Redis with fsync always', strict ?? [], goal),
   ];
 }
 
@@ -232,12 +239,13 @@ export async function backlog(): Promise<Figure[]> {
 /** Processor time of a server that holds 100,000 events behind an open breaker. */
 export async function held(): Promise<Figure[]> {
   const receiver = await startOwn('receiver.ts', { STATUS: '410' });
-  const folder = newFolder();
-  let server = await startServer(folder, { BREAKER_OPEN_SECONDS: '900' });
+  const home = await onSqlite();
+  const env = { BREAKER_OPEN_SECONDS: '900' };
+  let server = await home.start(env);
   await setUp(server, `${receiver.url}/hook`);
   await server.stop();
-  fillQueue(folder, 100_000);
-  server = await startServer(folder, { BREAKER_OPEN_SECONDS: '900' });
+  await home.fillQueue(100_000);
+  server = await home.start(env);
   await new Promise((resolve) => setTimeout(resolve, 3000));
   const before = cpuMs(server.pid);
   await new Promise((resolve) => setTimeout(resolve, 10_000));
@@ -334,21 +342,31 @@ async function drain(
   events: number,
   inFlight: number,
   measured: number | readonly [from: number, to: number],
+  newHome = onSqlite,
 ): Promise<{ perSecond: number; rssMb: number }> {
   const receiver = await startOwn('receiver.ts');
-  const folder = newFolder();
-  const first = await startServer(folder);
+  const home = await newHome();
+  const first = await home.start();
   await setUp(first, `${receiver.url}/hook`);
   await first.stop();
-  fillQueue(folder, events);
-  onDatabase(folder, `update webhooks set max_in_flight = ${inFlight}`);
-  const server = await startServer(folder);
+  await home.fillQueue(events);
+  await home.run(`update webhooks set max_in_flight = ${inFlight}`);
+  const server = await home.start();
   const [from, to] = typeof measured === 'number' ? [measured * 0.1, measured * 0.9] : measured;
   const perSecond = await rateOf(receiver, from, to);
   const memory = rssMb(server.pid);
   await server.stop();
   await receiver.stop();
   return { perSecond, rssMb: memory };
+}
+
+async function withPostgres(measure: (url: string) => Promise<Figure[]>): Promise<Figure[]> {
+  const postgres = await startPostgres();
+  try {
+    return await measure(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
 }
 
 function ratio(

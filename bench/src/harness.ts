@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 
 /* Processes of a benchmark: everything listens on loopback, runs as a process of its own and is ended by pid. */
@@ -169,51 +168,6 @@ export async function setUp(server: Running, webhookUrl: string, name = 'bench')
   await api('POST', `/sessions/${sessionId}/connect`);
   await api('POST', '/webhooks/set', { webhookUrl, events: ['message.sent'], secret: 'bench secret' });
   return { api, key };
-}
-
-/** Fills the queue of the only webhook with events, straight in the database of a stopped server. */
-export function fillQueue(dataDir: string, events: number): void {
-  const db = new DatabaseSync(join(dataDir, 'switchboard.db'));
-  const webhook = db.prepare('select account_id, webhook_id from webhooks').get() as {
-    account_id: string;
-    webhook_id: string;
-  };
-  const id = (prefix: string, n: number) => `${prefix}_01${String(n).padStart(24, '0')}`;
-  const body = JSON.stringify({
-    event: 'message.sent',
-    data: { messageId: 'msg_0', to: '491701234567', status: 'sent', timestamp: new Date().toISOString() },
-  });
-  const event =
-    db.prepare(`insert into events (account_id, event_id, kind, conversation, message_id, body, is_test, created_at)
-    values (?, ?, 'message.sent', ?, null, ?, 0, ?)`);
-  const delivery =
-    db.prepare(`insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation, state,
-    due_at, attempts, steps, last_class, last_message, is_test, created_at, settled_at)
-    values (?, ?, ?, ?, 'message.sent', ?, 'pending', ?, 0, 0, null, null, 0, ?, null)`);
-  const now = Date.now() - events;
-  db.exec('pragma synchronous = off; begin');
-  for (let n = 0; n < events; n++) {
-    event.run(webhook.account_id, id('evt', n), `chat ${n % 1000}`, body, now + n);
-    delivery.run(
-      webhook.account_id,
-      id('dlv', n),
-      webhook.webhook_id,
-      id('evt', n),
-      `chat ${n % 1000}`,
-      now + n,
-      now + n,
-    );
-    if (n % 50_000 === 49_999) db.exec('commit; begin');
-  }
-  db.exec('commit; pragma wal_checkpoint(truncate)');
-  db.close();
-}
-
-/** Runs one statement on the database of a stopped server. */
-export function onDatabase(dataDir: string, statement: string): void {
-  const db = new DatabaseSync(join(dataDir, 'switchboard.db'));
-  db.exec(statement);
-  db.close();
 }
 
 /** What a receiver has counted: requests so far, and when each thousandth came. */

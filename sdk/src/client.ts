@@ -10,6 +10,8 @@ export interface ClientOptions {
   readonly retries?: number;
   /** How long one try may take, in ms; 60,000 unless set. Of a download until it begins; an upload may take its time. */
   readonly timeoutMs?: number;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** In place of the global one. */
   readonly fetch?: typeof fetch;
 }
@@ -141,7 +143,14 @@ type Outcome<T> =
   | { readonly ok: true; readonly answer: T }
   | { readonly ok: false; readonly error: ApiError | ConnectionError };
 
-function createSender({ baseUrl, credential, retries = 3, timeoutMs = 60_000, fetch: ownFetch }: ClientOptions): Send {
+function createSender({
+  baseUrl,
+  credential,
+  retries = 3,
+  timeoutMs = 60_000,
+  headers: always,
+  fetch: ownFetch,
+}: ClientOptions): Send {
   const base = `${baseUrl.replace(/\/+$/, '')}/api/v1`;
   const call = ownFetch ?? fetch;
 
@@ -154,7 +163,7 @@ function createSender({ baseUrl, credential, retries = 3, timeoutMs = 60_000, fe
     try {
       const response = await call(base + path, {
         method,
-        headers: { ...(credential !== undefined && { authorization: `Bearer ${credential}` }), ...headers },
+        headers: { ...always, ...(credential !== undefined && { authorization: `Bearer ${credential}` }), ...headers },
         ...(body !== undefined && { body }),
         // Node wants it for a stream; the types of browsers do not know it.
         ...(body instanceof ReadableStream && { duplex: 'half' }),

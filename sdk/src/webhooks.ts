@@ -227,7 +227,7 @@ type Incoming = EventData['message.incoming'];
 
 export interface MessageIncoming extends AnyEventData {
   readonly messageId: string;
-  /** Phone number of the sender. */
+  /** Phone number of the sender; empty when it keeps that secret, and there is a `senderId` then. */
   readonly from: string;
   /** Text of the message, or the caption of its media. */
   readonly message: string;
@@ -248,7 +248,13 @@ export interface MessageIncoming extends AnyEventData {
   readonly poll?: Incoming['poll'];
   /** Phone numbers that it mentions. */
   readonly mentions?: Incoming['mentions'];
+  readonly template?: Incoming['template'];
+  readonly interactive?: Incoming['interactive'];
   readonly forwarded?: Incoming['forwarded'];
+  /** What the button or list entry carries that was chosen. */
+  readonly payload?: string;
+  /** What its network calls a sender that keeps its phone number secret. */
+  readonly senderId?: string;
   /** Id of the message it answers. */
   readonly replyTo?: string;
 }
@@ -504,7 +510,11 @@ const fieldsByKind: { readonly [K in EventKind]: Readonly<Record<keyof EventData
     contact: optional(isObject),
     poll: optional(isObject),
     mentions: optional((value) => Array.isArray(value) && value.every(isText)),
+    template: optional(isObject),
+    interactive: optional(isObject),
     forwarded: optional(isTrue),
+    payload: optional(isText),
+    senderId: optional(isText),
     replyTo: optional(isText),
     ...sample,
   },

@@ -1,13 +1,21 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
+import { createLoginLimit } from './auth/loginLimit.ts';
 import { serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { createAlone } from './cluster/cluster.ts';
+import { createForward } from './cluster/forward.ts';
+import { instanceOf } from './cluster/instance.ts';
+import { createNode } from './cluster/node.ts';
 import { type Settings, SettingsError } from './config.ts';
-import { createSandbox } from './connectors/sandbox/sandbox.ts';
-import { type Database, openDatabase } from './db/database.ts';
+import { ConnectorError, loadConnectors } from './connectors/registry.ts';
+import { createAloneExchange } from './connectors/sandbox/alone.ts';
+import { openDatabase } from './db/database.ts';
+import { createReadiness, inTime } from './db/readiness.ts';
 import { createServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createLog, type Log } from './log.ts';
@@ -15,13 +23,16 @@ import { createUseFetched } from './media/fetch.ts';
 import { createMedia } from './media/media.ts';
 import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, sparingly } from './metrics.ts';
 import type { Services } from './operations/context.ts';
 import { createInvoke } from './operations/operation.ts';
 import { createInbox } from './sessions/inbox.ts';
 import { createOutbox } from './sessions/outbox.ts';
+import { createSandboxExchange } from './sessions/sandboxExchange.ts';
+import { createSandboxProfiles } from './sessions/sandboxProfiles.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createTargetPolicy } from './target.ts';
+import type { Tracing } from './tracing/tracing.ts';
 import { createDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
 import { createEngine } from './webhooks/engine.ts';
@@ -40,6 +51,8 @@ export interface App {
 }
 
 const REQUEST_GRACE_MS = 5000;
+const SWEEP_MS = 50;
+const METRICS_PATIENCE_MS = 2000;
 const DELIVERY_GRACE_MS = 5000;
 /** For a file behind a URL; whoever asked for it waits. */
 const FETCH_TIMEOUT_MS = 60_000;
@@ -51,17 +64,36 @@ export async function createApp(
     clock = systemClock,
     log = createLog(settings.logLevel),
     random = Math.random,
-    onLost,
-  }: { clock?: Clock; log?: Log; random?: () => number; onLost?: () => void } = {},
+  }: { clock?: Clock; log?: Log; random?: () => number } = {},
 ): Promise<App> {
   const newId = createIds(clock);
+  const nodeId = newId('nod');
   const metrics = createMetrics();
-  const connectors = [createSandbox(clock)];
+  const connectors = await loadConnectors(settings, { clock, log, random }, () => ({ exchange, profiles })).catch(
+    (error) => {
+      throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
+    },
+  );
   if (!connectors.some(({ name }) => name === settings.defaultConnector)) {
     const known = connectors.map(({ name }) => name).join(', ');
     throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${known}`]);
   }
-  const database = await openDatabase(settings, clock, onLost);
+  const tracing = await openTracing(settings, nodeId, log);
+  const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock);
+  const database = tracing?.database(opened) ?? opened;
+  const cluster =
+    database.shared === undefined
+      ? createAlone(nodeId, database)
+      : createNode({
+          database,
+          shared: database.shared,
+          nodeId,
+          carries: settings.nodeRole === 'all',
+          instance: instanceOf(settings.dataDir),
+          log,
+        });
+  const sending = createForward(nodeId);
+  const forward = tracing?.forward(sending) ?? sending;
 
   const tokens = createLoginTokens(await serverSecret(settings, database), clock);
   const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
@@ -71,9 +103,11 @@ export async function createApp(
     publicHost: settings.publicUrl?.hostname,
     allowedCidrs: settings.webhookAllowedCidrs,
   });
-  const deliver = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
+  const delivering = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
+  const deliver = tracing?.deliver(delivering) ?? delivering;
   const engine = createEngine({
     database,
+    cluster,
     clock,
     log,
     metrics,
@@ -83,18 +117,24 @@ export async function createApp(
   });
   const eventLog = createEventLog(database.reader);
   const feed = createFeed(clock);
-  const emit = createEmit({ newId, clock, metrics, wake: engine.wake, announce: feed.announce });
+  const announce = (accountId: string) => {
+    feed.announce(accountId);
+    cluster.signals.send('account', accountId);
+  };
+  cluster.signals.on('account', feed.announce);
+  const emit = createEmit({ newId, clock, metrics, wake: engine.wake, announce, trace: tracing?.current });
   const retention = createRetention({
     database,
     clock,
     log,
+    metrics,
     eventDays: settings.eventRetentionDays,
     heldDays: settings.heldRetentionDays,
   });
 
   const media = createMedia({
     store: openContentStore(settings, clock),
-    incoming: join(settings.dataDir, 'media', 'incoming'),
+    incoming: incomingDir(settings),
     fetching: createUseFetched({
       policy: targets,
       maxBytes: settings.mediaMaxBytes,
@@ -109,15 +149,21 @@ export async function createApp(
     log,
   });
 
-  const inbox = createInbox({ database, media, clock, newId, emit });
-  const outbox = createOutbox({ database, inbox, media, lineOf: (session) => sessions.line(session), clock, log });
+  const between = database.shared && createSandboxExchange({ database, cluster, media, clock, log });
+  const exchange = between ?? createAloneExchange(clock);
+  const profiles = createSandboxProfiles({ database, media });
+  const storing = createInbox({ database, media, clock, newId, emit, ...(between && { settlePost: between.settle }) });
+  const inbox = tracing?.inbox(storing) ?? storing;
+  const outbox = createOutbox({ database, cluster, inbox, media, sessions: () => sessions, clock, log });
   const sessions = createSessions({
     database,
+    cluster,
     inbox,
     media,
     connectors,
-    stored: outbox,
+    outbox,
     onLine: outbox.resume,
+    publicUrl: settings.publicUrl,
     clock,
     log,
   });
@@ -127,16 +173,14 @@ export async function createApp(
     database,
     clock,
     newId,
-    nodeId: newId('nod'),
+    cluster,
+    forward,
     log,
     metrics,
     authenticator,
     tokens,
     requestLimits: createBuckets(settings.rateLimit, clock),
-    loginLimits: {
-      account: createBuckets(settings.loginRateLimit, clock),
-      address: createBuckets(settings.loginRateLimit * 10, clock),
-    },
+    loginLimit: createLoginLimit(database, settings.loginRateLimit, clock),
     sessions,
     outbox,
     media,
@@ -145,20 +189,35 @@ export async function createApp(
     webhooks: { engine, deliver, targets },
   };
   let isStopping = false;
-  const isReady = async () => !isStopping && (await answers(database));
-  const invoke = createInvoke(services);
+  const canWork = createReadiness({ database, dataDir: settings.dataDir, reserveBytes: settings.diskReserveBytes });
+  const isReady = async () => !isStopping && cluster.isMember() && (await canWork());
+  const readTotals = sparingly(async () => ({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }));
+  const invoking = createInvoke(services);
+  const invoke = tracing?.invoke(invoking) ?? invoking;
   const http = await createServer({
     settings,
     authenticator,
     requestLimits: services.requestLimits,
     invoke,
+    sessions,
+    cluster,
+    forward,
     media,
     feed,
     eventLog,
     newId,
     log,
     isReady,
-    readMetrics: async () => metrics.read({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }),
+    metrics,
+    readMetrics: async () =>
+      metrics.read({
+        inFlight: engine.inFlight(),
+        isReady: await isReady(),
+        cluster: database.shared && cluster.counts(),
+        pool: database.poolUse?.(),
+        // The gauge `switchboard_database_up` tells of a database that is away, or hangs.
+        totals: await inTime(readTotals(), METRICS_PATIENCE_MS).catch(() => undefined),
+      }),
   });
 
   let stopping: Promise<void> | undefined;
@@ -172,46 +231,75 @@ export async function createApp(
       retention.start();
       await media.start();
       await sessions.start();
+      between?.start();
+      await cluster.start();
       outbox.start();
-      return http.listen({ host: settings.host, port: settings.port });
+      const address = await http.listen({ host: settings.host, port: settings.port });
+      await cluster.listensAt(settings.nodeUrl?.href ?? reachableAt(address));
+      return address;
     },
     stop() {
       isStopping = true;
       stopping ??= (async () => {
+        const startedAt = performance.now();
+        log.info({ node: cluster.nodeId }, 'stopping: what is in flight may finish');
+        const delayMs = settings.stopDelaySeconds * 1000;
+        if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
         await closeHttp(http, clock);
         outbox.stop();
+        // Others can have the sessions as soon as they are closed, and the webhooks as soon as theirs is settled.
         await sessions.stop();
-        await retention.stop();
+        await between?.stop();
         await engine.stop(DELIVERY_GRACE_MS);
         await deliver.close();
+        await retention.stop();
+        await forward.close();
         await media.close();
         await authenticator.stop();
+        await cluster.stop(); // from here on nothing more is written
         await database.close();
+        await tracing?.stop();
+        log.info({ node: cluster.nodeId, ms: Math.round(performance.now() - startedAt) }, 'stopped');
       })();
       return stopping;
     },
   };
 }
 
+/** Loads OpenTelemetry where it is wanted, and nothing of it elsewhere. */
+async function openTracing(settings: Settings, nodeId: string, log: Log): Promise<Tracing | undefined> {
+  const endpoint = settings.otlpEndpoint;
+  if (endpoint === undefined) return undefined;
+  const { createTracing } = await import('./tracing/tracing.ts');
+  return createTracing({ endpoint, nodeId, log });
+}
+
 function openContentStore(settings: Settings, clock: Clock): ContentStore {
-  const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region, dataDir } = settings;
-  if (url === undefined) return createDiskStore(join(dataDir, 'media', 'content'));
+  const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
+  if (url === undefined) return createDiskStore(join(mediaDir(settings), 'content'));
   const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
   return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
+}
+
+const mediaDir = ({ mediaDir: shared, dataDir }: Settings) => shared ?? join(dataDir, 'media');
+
+/** On the file system of the contents; where nodes share that, each has a folder of its own in it. */
+const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>
+  shared === undefined ? join(dataDir, 'media', 'incoming') : join(shared, 'incoming', instanceOf(dataDir));
+
+/** Where other machines reach a server that listens at an address: on every address means by the machine's name. */
+function reachableAt(address: string): string {
+  const url = new URL(address);
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname();
+  return url.href;
 }
 
 /** Lets requests finish, but not for ever: a client that never reads its answer must not keep the server up. */
 async function closeHttp(http: FastifyInstance, clock: Clock): Promise<void> {
   const cancel = clock.after(REQUEST_GRACE_MS, () => http.server.closeAllConnections());
+  // One that was busy when the server began to close is idle soon, and its client might keep it.
+  const sweep = setInterval(() => http.server.closeIdleConnections(), SWEEP_MS);
   await http.close();
+  clearInterval(sweep);
   cancel();
-}
-
-async function answers({ reader }: Database): Promise<boolean> {
-  try {
-    await reader.connection.query('select 1', []);
-    return true;
-  } catch {
-    return false;
-  }
 }

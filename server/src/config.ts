@@ -39,8 +39,36 @@ export const settingsTable = {
     'DATABASE_URL',
     'URL',
     '',
-    'postgres://… instead of the embedded SQLite in DATA_DIR; one server per database.',
+    'postgres://… instead of the embedded SQLite in DATA_DIR; any number of nodes share it.',
     databaseUrl,
+  ),
+  databaseDirectUrl: setting(
+    'DATABASE_DIRECT_URL',
+    'URL',
+    '',
+    'DATABASE_URL past a transaction pooler such as PgBouncer: the connection that listens has to be direct.',
+    databaseUrl,
+  ),
+  databasePoolSize: setting(
+    'DATABASE_POOL_SIZE',
+    'number',
+    '10',
+    'Connections to PostgreSQL; half of them write.',
+    wholeNumber(2, 1000),
+  ),
+  nodeUrl: setting(
+    'NODE_URL',
+    'URL',
+    '',
+    "Address under which the other nodes reach this one, without a path; HOST and PORT unless set, and the machine's name where HOST is 0.0.0.0.",
+    optionalOrigin,
+  ),
+  nodeRole: setting(
+    'NODE_ROLE',
+    'all | api',
+    'all',
+    'Whether this node takes sessions and webhooks, or only answers requests.',
+    oneOf('all', 'api'),
   ),
   publicUrl: setting('PUBLIC_URL', 'URL', '', 'Address under which callers reach the server, for links.', optionalUrl),
   jwtSecret: setting(
@@ -48,6 +76,20 @@ export const settingsTable = {
     'text, 32 characters or more',
     '',
     'Signs login tokens; empty makes one on first start and keeps it.',
+    secret,
+  ),
+  encryptionKey: setting(
+    'ENCRYPTION_KEY',
+    'text, 32 characters or more',
+    '',
+    'Encrypts webhook secrets and what connectors keep in the database; empty keeps them as they are.',
+    secret,
+  ),
+  encryptionKeyPrevious: setting(
+    'ENCRYPTION_KEY_PREVIOUS',
+    'text, 32 characters or more',
+    '',
+    'The ENCRYPTION_KEY used so far, for the one start that changes it, or without a new one takes it away.',
     secret,
   ),
   registration: setting(
@@ -63,6 +105,27 @@ export const settingsTable = {
     'sandbox',
     'The network of a session that names none.',
     nonEmpty,
+  ),
+  connectors: setting(
+    'CONNECTORS',
+    'list of packages',
+    '',
+    'More networks: packages, or paths of files, that export createConnector.',
+    list,
+  ),
+  whatsappCloudUrl: setting(
+    'WHATSAPP_CLOUD_URL',
+    'URL',
+    'https://graph.facebook.com',
+    "Where WhatsApp's Cloud API is.",
+    url,
+  ),
+  whatsappCloudVersion: setting(
+    'WHATSAPP_CLOUD_VERSION',
+    'version',
+    'v25.0',
+    'The version of the Graph API that is spoken there.',
+    graphVersion,
   ),
   metrics: setting('METRICS', 'on | off', 'on', 'Whether GET /metrics answers, for Prometheus.', onOff),
   queryKeyAuth: setting(
@@ -135,12 +198,33 @@ export const settingsTable = {
     'How long an event waits behind an open breaker before it expires.',
     wholeNumber(1, 365),
   ),
+  stopDelaySeconds: setting(
+    'STOP_DELAY_SECONDS',
+    'seconds',
+    '0',
+    'How long a server that is told to stop still takes requests, while GET /ready already answers 503: as long as a proxy takes to notice.',
+    wholeNumber(0, 300),
+  ),
+  diskReserveBytes: setting(
+    'DISK_RESERVE_BYTES',
+    'bytes',
+    '67108864',
+    'With less free space than this in DATA_DIR, GET /ready answers 503.',
+    wholeNumber(0, 1e15),
+  ),
   mediaMaxBytes: setting(
     'MEDIA_MAX_BYTES',
     'bytes',
     '104857600',
     'Largest file that is taken, uploaded or fetched from a URL.',
     wholeNumber(1, 5_000_000_000),
+  ),
+  mediaDir: setting(
+    'MEDIA_DIR',
+    'path',
+    '',
+    'Folder for files; DATA_DIR/media unless set. Several nodes need one that all of them share, or MEDIA_S3_URL.',
+    optionalPath,
   ),
   mediaS3Url: setting(
     'MEDIA_S3_URL',
@@ -158,6 +242,34 @@ export const settingsTable = {
     '',
     'The secret that goes with the access key.',
     anything,
+  ),
+  otlpEndpoint: setting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'URL',
+    '',
+    'Sends traces there by OTLP over HTTP; the other OTEL_ variables of headers, sampling and names are taken too.',
+    optionalUrl,
+  ),
+  whatsappVersion: setting(
+    'WHATSAPP_VERSION',
+    'three numbers, such as 2.3000.1043857760',
+    '',
+    "The version of WhatsApp's web client to appear as; for when WhatsApp takes the built-in one no more.",
+    clientVersion,
+  ),
+  whatsappKeepAliveSeconds: setting(
+    'WHATSAPP_KEEP_ALIVE_SECONDS',
+    'number',
+    '30',
+    'How often WhatsApp is asked whether it is still there; silence for half as long again is an outage.',
+    wholeNumber(1, 300),
+  ),
+  whatsappUrl: setting(
+    'WHATSAPP_URL',
+    'URL',
+    '',
+    "A WhatsApp server of one's own, ws:// or wss://, for tests: whoever answers there is believed.",
+    optionalSocketUrl,
   ),
   logLevel: setting(
     'LOG_LEVEL',
@@ -269,6 +381,17 @@ function path(text: string): string {
   return isAbsolute(text) ? text : resolve(text);
 }
 
+function optionalPath(text: string): string | undefined {
+  return text === '' ? undefined : path(text);
+}
+
+function optionalOrigin(text: string): URL | undefined {
+  const url = optionalUrl(text);
+  if (url !== undefined && (url.pathname !== '/' || url.search !== ''))
+    throw new Error(`must be an address without a path, such as ${url.origin}`);
+  return url;
+}
+
 function optionalUrl(text: string): URL | undefined {
   if (text === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -277,10 +400,37 @@ function optionalUrl(text: string): URL | undefined {
   return url;
 }
 
+function url(text: string): URL {
+  const parsed = optionalUrl(text);
+  if (parsed === undefined) throw new Error('must not be empty');
+  return parsed;
+}
+
+function graphVersion(text: string): string {
+  if (!/^v\d{1,3}\.\d{1,2}$/.test(text)) throw new Error(`must be a version such as v25.0, not "${text}"`);
+  return text;
+}
+
+function optionalSocketUrl(text: string): string | undefined {
+  if (text === '') return undefined;
+  if (!/^wss?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`must be a ws or wss URL, not "${text}"`);
+  return text;
+}
+
+function clientVersion(text: string): readonly [number, number, number] | undefined {
+  if (text === '') return undefined;
+  const [, first, second, third] = /^(\d+)\.(\d+)\.(\d+)$/.exec(text) ?? [];
+  if (third === undefined) throw new Error(`must be three numbers such as 2.3000.1043857760, not "${text}"`);
+  return [Number(first), Number(second), Number(third)];
+}
+
 function databaseUrl(text: string): string {
   // The value may hold a password, so the message does not repeat it.
   if (text !== '' && !/^postgres(ql)?:\/\//.test(text))
     throw new Error('must start with postgres:// (or be empty for SQLite)');
+  // Without a host a socket is meant, and the URL is still one.
+  if (text !== '' && !URL.canParse(text.replace('@/', '@localhost/')))
+    throw new Error('is no URL: in a password, characters such as @ : / ? # [ and % have to be percent-encoded');
   return text;
 }
 

@@ -26,6 +26,8 @@ export const errors = {
   webhook_not_set: [409, 'No webhook is set'],
   not_supported: [422, 'The network of this session cannot do this'],
   recipient_not_on_network: [422, 'The recipient is not on this network'],
+  session_unavailable: [503, 'The node that has the session does not answer'],
+  template_required: [422, 'The network takes only a template for this recipient now'],
   send_failed: [502, 'The network refused the message'],
   fetch_failed: [422, 'The file behind the URL could not be fetched'],
   payload_too_large: [413, 'The body is too large'],
@@ -46,6 +48,9 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** What is away now is asked for again after this, unless somebody knows better. */
+const COMES_BACK_SECONDS = 2;
+
 interface Details {
   readonly fields?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
@@ -63,13 +68,16 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.fields = details.fields ?? [];
-    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? (errors[code][0] === 503 ? COMES_BACK_SECONDS : undefined);
   }
 
   get status(): number {
     return errors[this.code][0];
   }
 }
+
+/** Whether the database or the media store is away for the moment: whoever works in the background tries again. */
+export const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
 
 /** A `validation_failed` error for one field, as handlers raise it for rules that a schema cannot state. */
 export function invalidField(field: string, message: string, code = 'invalid'): AppError {

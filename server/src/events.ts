@@ -6,20 +6,23 @@ const Test = { test: Type.Optional(Type.Literal(true, { description: 'There on t
 
 const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
 const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
-const ChatId = Type.String({ description: 'Phone number digits of a direct chat, or the group id.' });
+const ChatId = Type.String({
+  description: 'Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret.',
+});
 const MessageType = Type.String({ description: '`text`, `image`, `video`, `audio`, `document`, …' });
+
+/** A file that somebody has sent or shows. */
+export const MediaPart = Type.Object({
+  mediaId: Type.String({ description: 'Id of the media (`med_…`).' }),
+  mimeType: Type.String(),
+  size: Type.Integer({ description: 'Bytes.' }),
+  fileName: Type.Union([Type.String(), Type.Null()]),
+  url: Type.String({ description: 'Where the content is; it takes an API key with `media:read`.' }),
+});
 
 /** What a message may have beside its text, in events and in the API. */
 export const messageParts = {
-  media: Type.Optional(
-    Type.Object({
-      mediaId: Type.String({ description: 'Id of the media (`med_…`).' }),
-      mimeType: Type.String(),
-      size: Type.Integer({ description: 'Bytes.' }),
-      fileName: Type.Union([Type.String(), Type.Null()]),
-      url: Type.String({ description: 'Where the content is; it takes an API key with `media:read`.' }),
-    }),
-  ),
+  media: Type.Optional(MediaPart),
   location: Type.Optional(
     Type.Object({
       latitude: Type.Number({ minimum: -90, maximum: 90 }),
@@ -35,14 +38,30 @@ export const messageParts = {
       maxSelections: Type.Integer({ minimum: 1, description: 'How many options one person may choose.' }),
     }),
   ),
+  template: Type.Optional(
+    Type.Object({ name: Type.String(), language: Type.String(), components: Type.Array(Type.Unknown()) }),
+  ),
+  interactive: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'What there is to choose from, as it was sent.' }),
+  ),
   mentions: Type.Optional(Type.Array(Digits('Somebody it mentions.'))),
   forwarded: Type.Optional(Type.Literal(true)),
+  payload: Type.Optional(Type.String({ description: 'What the button or list entry carries that was chosen.' })),
 };
+
+/** Of a message whose sender hides the number. */
+export const Unidentified = Type.Optional(
+  Type.Literal(true, {
+    description: 'The sender hides the number: `from` stands in for it, and can be written to.',
+  }),
+);
 
 /** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
 const MessageStatusChange = Type.Object({
   messageId: MessageId,
-  to: Type.String({ description: 'Phone number digits of the recipient, or the group id.' }),
+  to: Type.String({
+    description: 'Phone number digits of the recipient, or the group id.',
+  }),
   status: Type.String({ description: '`sent`, `delivered` or `read`.' }),
   timestamp: Timestamp('When the status was reached.'),
   sessionId: Type.Optional(SessionId),
@@ -87,7 +106,7 @@ export const events = {
     description: 'A message was received.',
     data: Type.Object({
       messageId: MessageId,
-      from: Digits('Phone number of the sender.'),
+      from: Digits('Phone number of the sender, or what stands in for it: see `unidentified`.'),
       message: Type.String({ description: 'Text of the message, or the caption of its media.' }),
       timestamp: Timestamp('When the sender sent it.'),
       sessionId: Type.Optional(SessionId),
@@ -96,6 +115,10 @@ export const events = {
       type: Type.Optional(MessageType),
       groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
       replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
+      unidentified: Unidentified,
+      replayed: Type.Optional(
+        Type.Literal(true, { description: 'It came while the session was away and waited at the network.' }),
+      ),
       ...messageParts,
       ...Test,
     }),
@@ -113,7 +136,8 @@ export const events = {
     }),
   },
   'session.disconnected': {
-    description: 'A session lost its network, was disconnected or was logged out.',
+    description:
+      'A session lost its network, was disconnected or was logged out. Once per outage; again only when it was to come back by itself and does not.',
     data: Type.Object({
       sessionId: SessionId,
       phoneNumber: Digits('Phone number of the session.'),

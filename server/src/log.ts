@@ -32,7 +32,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   );
 }
 
-/** A path and query fit for the log: the deprecated `?key=` credential is cut out. */
+/** A path and query fit for the log, without the deprecated `?key=` credential and the tokens that networks show. */
 export function redactUrl(url: string): string {
-  return url.replace(/([?&]key=)[^&#]*/gi, '$1[redacted]');
+  return url.replace(/([?&](?:key|[\w.-]*token)=)[^&#]*/gi, '$1[redacted]');
 }

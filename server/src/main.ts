@@ -1,11 +1,15 @@
 import { createApp } from './app.ts';
 import { readSettings, SettingsError, settingsHelp } from './config.ts';
 import { DataInUseError } from './db/database.ts';
-import { NewerSchemaError } from './db/migrate.ts';
+import { NewerSchemaError, OlderNodesError } from './db/migrate.ts';
+import { WrongKeyError } from './db/sealing.ts';
 import { version } from './version.ts';
 
 /** Files, addresses and databases that are not as they should be: of these the place in our code says nothing. */
 const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
+
+/** What the error says is all there is to know. */
+const MENDABLE = [SettingsError, DataInUseError, NewerSchemaError, OlderNodesError, WrongKeyError];
 
 if (process.argv.includes('--help'))
   print(`Switchboard ${version}: a self-hosted messaging gateway.\n\nnpm start\n\n${settingsHelp()}`);
@@ -15,22 +19,16 @@ else await run();
 async function run(): Promise<void> {
   try {
     const settings = readSettings(process.env);
-    const app = await createApp(settings, {
-      onLost: () => {
-        process.stderr.write('Another Switchboard has taken the database over; this one stops.\n');
-        stop(1);
-      },
-    });
-    const stop = (code: number) => {
-      void app.stop().then(() => process.exit(code));
-    };
-    process.on('SIGTERM', () => stop(0));
-    process.on('SIGINT', () => stop(0));
+    const app = await createApp(settings);
+    const stop = () => void app.stop().then(() => process.exit(0));
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
     const address = await app.start();
     const home = settings.publicUrl?.origin ?? address;
     print(
       [
         `Switchboard ${version} is ready.`,
+        `  Dashboard  ${home}/`,
         `  API        ${home}/api/v1`,
         `  MCP        ${home}/api/v1/mcp`,
         `  Docs       ${home}/docs`,
@@ -46,8 +44,7 @@ async function run(): Promise<void> {
 
 /** What whoever starts the server can mend is said in words; anything else is a bug and shows where it is. */
 function explain(error: unknown): string {
-  if (error instanceof SettingsError || error instanceof DataInUseError || error instanceof NewerSchemaError)
-    return error.message;
+  if (MENDABLE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE')
       return 'The port is in use by another program. Stop it, or set PORT to another one.';

@@ -1,23 +1,45 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { eventKinds } from './events.ts';
+import { version } from './version.ts';
 
 /** What the process counts of itself, for Prometheus. No label names an account, a session or a webhook. */
 export interface Metrics {
+  countRequest(method: string, status: number): void;
   countOperation(operation: string, channel: string, status: number, seconds: number): void;
   countEvents(kind: string, count: number): void;
   countAttempt(outcome: string, seconds: number): void;
+  countSettled(state: SettledState, count: number): void;
+  countBreakerOpened(): void;
   /** All of it in the text format of Prometheus. */
-  read(totals: Totals): Promise<{ contentType: string; text: string }>;
+  read(now: Present): Promise<{ contentType: string; text: string }>;
 }
 
-/** What is read from the database when somebody asks. */
+/** What is true of the process at this moment, and what the database knows. */
+export interface Present {
+  readonly inFlight: number;
+  readonly isReady: boolean;
+  /** Undefined where one process has the database to itself. */
+  readonly cluster: { readonly nodes: number; readonly sessions: number; readonly webhooks: number } | undefined;
+  /** Undefined where there is no pool. */
+  readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number } | undefined;
+  /** Undefined while the database does not answer. */
+  readonly totals: Totals | undefined;
+}
+
+/** What is read from the database when somebody asks; on every node of a deployment the same. */
 export interface Totals {
   readonly sessions: readonly { readonly status: string; readonly count: number }[];
   readonly breakers: readonly { readonly state: string; readonly count: number }[];
-  /** Webhooks with something pending. */
-  readonly lanes: number;
-  /** How long the delivery that is due longest has been due; 0 when none is. */
+  /** Webhooks with something pending: `held` ones wait for their receiver, or are switched off. */
+  readonly lanes: { readonly moving: number; readonly held: number };
+  /** Deliveries that are not settled, counted as far as `MOST_PENDING` of the queue. */
+  readonly pending: number;
+  /** How long the delivery that is due longest in a moving lane has been due; 0 when none is. */
   readonly lagMs: number;
 }
+
+const settledStates = ['delivered', 'failed', 'expired'] as const;
+type SettledState = (typeof settledStates)[number];
 
 const OPERATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
@@ -28,6 +50,15 @@ export function createMetrics(): Metrics {
   // Memory, processor, open files, and how far the event loop is behind.
   collectDefaultMetrics({ register: registry });
 
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+
+  const requests = counter('switchboard_http_requests_total', 'HTTP requests answered, by method and status', [
+    'method',
+    'status',
+  ]);
   const operations = new Histogram({
     name: 'switchboard_operation_seconds',
     help: 'Operations by id, channel (rest, mcp) and HTTP status',
@@ -35,12 +66,7 @@ export function createMetrics(): Metrics {
     buckets: OPERATION_SECONDS,
     registers,
   });
-  const events = new Counter({
-    name: 'switchboard_events_total',
-    help: 'Events emitted, by kind',
-    labelNames: ['kind'],
-    registers,
-  });
+  const events = counter('switchboard_events_total', 'Events emitted, by kind', ['kind']);
   const attempts = new Histogram({
     name: 'switchboard_delivery_attempt_seconds',
     help: 'Attempts to deliver, by outcome class',
@@ -48,38 +74,96 @@ export function createMetrics(): Metrics {
     buckets: ATTEMPT_SECONDS,
     registers,
   });
-  const sessions = new Gauge({
-    name: 'switchboard_sessions',
-    help: 'Sessions by status',
-    labelNames: ['status'],
-    registers,
-  });
-  const breakers = new Gauge({
-    name: 'switchboard_breakers',
-    help: 'Webhooks by the state of their circuit breaker',
-    labelNames: ['state'],
-    registers,
-  });
-  const lanes = new Gauge({ name: 'switchboard_lanes', help: 'Webhooks with something pending', registers });
-  const lag = new Gauge({
-    name: 'switchboard_lane_lag_seconds',
-    help: 'How long the delivery that is due longest has been due',
-    registers,
-  });
+  const settled = counter('switchboard_deliveries_settled_total', 'Deliveries that came to their end, by state', [
+    'state',
+  ]);
+  const opened = counter('switchboard_breakers_opened_total', 'Times that a circuit breaker of a webhook opened');
+  // A counter that appears with its first count hides that count from `rate` and `increase`.
+  for (const kind of eventKinds) events.inc({ kind }, 0);
+  for (const state of settledStates) settled.inc({ state }, 0);
+
+  gauge('switchboard_info', 'Version of Switchboard and of Node.js', ['version', 'node']).set(
+    { version, node: process.version },
+    1,
+  );
+  const ready = gauge('switchboard_ready', 'Whether GET /ready says so');
+  const inFlight = gauge('switchboard_deliveries_in_flight', 'Attempts that this node waits for the answer of');
+  const nodes = gauge('switchboard_nodes', 'Nodes that live, as this one knows them');
+  const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node holds', ['kind']);
+  const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL, by use', ['use']);
+  const poolWaiting = gauge('switchboard_database_waiting', 'Queries that wait for a connection to PostgreSQL');
+  const isAnswering = gauge('switchboard_database_up', 'Whether the database answered when this was read');
+  const sessions = gauge('switchboard_sessions', 'Sessions by status', ['status']);
+  const breakers = gauge('switchboard_breakers', 'Webhooks by the state of their circuit breaker', ['state']);
+  const lanes = gauge('switchboard_lanes', 'Webhooks with something pending, by whether it may go out', ['state']);
+  const pending = gauge('switchboard_deliveries_pending', 'Deliveries that are not settled, counted up to 100,000');
+  const lag = gauge(
+    'switchboard_lane_lag_seconds',
+    'How long the delivery that is due longest, and may go out, has been due',
+  );
+
+  function setPresent({ inFlight: attempting, isReady, cluster, pool: use }: Present): void {
+    inFlight.set(attempting);
+    ready.set(isReady ? 1 : 0);
+    // One that has no labels starts at 0, which would be said of what is not there.
+    if (cluster === undefined) nodes.remove();
+    else {
+      nodes.set(cluster.nodes);
+      leases.set({ kind: 'sessions' }, cluster.sessions);
+      leases.set({ kind: 'webhooks' }, cluster.webhooks);
+    }
+    if (use === undefined) poolWaiting.remove();
+    else {
+      pool.set({ use: 'idle' }, use.idle);
+      pool.set({ use: 'busy' }, use.total - use.idle);
+      poolWaiting.set(use.waiting);
+    }
+  }
+
+  function setTotals(totals: Totals | undefined): void {
+    isAnswering.set(totals === undefined ? 0 : 1);
+    // Without an answer there is no figure: the one of before would look like one of now.
+    for (const one of [sessions, breakers, lanes]) one.reset();
+    for (const one of [pending, lag]) one.remove();
+    if (totals === undefined) return;
+    for (const { status, count } of totals.sessions) sessions.set({ status }, count);
+    for (const { state, count } of totals.breakers) breakers.set({ state }, count);
+    for (const [state, count] of Object.entries(totals.lanes)) lanes.set({ state }, count);
+    pending.set(totals.pending);
+    lag.set(totals.lagMs / 1000);
+  }
 
   return {
+    countRequest: (method, status) => requests.inc({ method, status: String(status) }),
     countOperation: (operation, channel, status, seconds) =>
       operations.observe({ operation, channel, status: String(status) }, seconds),
     countEvents: (kind, count) => events.inc({ kind }, count),
     countAttempt: (outcome, seconds) => attempts.observe({ class: outcome }, seconds),
-    async read(totals) {
-      sessions.reset();
-      for (const { status, count } of totals.sessions) sessions.set({ status }, count);
-      breakers.reset();
-      for (const { state, count } of totals.breakers) breakers.set({ state }, count);
-      lanes.set(totals.lanes);
-      lag.set(totals.lagMs / 1000);
+    countSettled: (state, count) => settled.inc({ state }, count),
+    countBreakerOpened: () => opened.inc(),
+    async read(now) {
+      setPresent(now);
+      setTotals(now.totals);
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
+  };
+}
+
+/** However often somebody asks, this part of the time at most is spent on the answer. */
+const SHARE = 0.01;
+const KEPT_AT_LEAST_MS = 1000;
+
+/** Asks no oftener than every second, and what takes long less often still; in between the answer of before counts. */
+export function sparingly<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => {
+    if (answer !== undefined) return answer;
+    const startedAt = performance.now();
+    const forget = () => (answer = undefined);
+    const asked = ask();
+    answer = asked;
+    const keep = () => setTimeout(forget, Math.max(KEPT_AT_LEAST_MS, (performance.now() - startedAt) / SHARE)).unref();
+    asked.then(keep, keep);
+    return asked;
   };
 }

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { afterEach, it } from 'node:test';
 import type { Clock } from '../src/clock.ts';
 import { createEmit } from '../src/webhooks/emit.ts';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -11,7 +11,7 @@ import { type Call, startServer, type TestServer } from './support/server.ts';
 
 const SECRET = 'Schlüssel für die Prüfung';
 
-describeOnEachDatabase('delivery', (_, database) => {
+describeOnEachDeployment('delivery', (_, database) => {
   const open: { stop?: () => Promise<void>; close?: () => Promise<void> }[] = [];
   afterEach(async () => {
     for (const thing of open.splice(0).reverse()) await (thing.stop ?? thing.close)?.call(thing);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { afterEach, it } from 'node:test';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from './support/server.ts';
 
-describeOnEachDatabase('the delivery log', (_, database) => {
+describeOnEachDeployment('the delivery log', (_, database) => {
   const open: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of open.splice(0).reverse()) await end();
@@ -31,8 +31,11 @@ describeOnEachDatabase('the delivery log', (_, database) => {
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events, secret: 'old secret' });
     return { call, token, sessionId: body.sessionId };
   }
-  const send = async (call: Call, n: number) =>
-    (await call('POST', '/messages/send', { to: `4917055500${10 + n}`, message: `${n}` })).body.messageId;
+  const send = async (call: Call, n: number) => {
+    const { status, body } = await call('POST', '/messages/send', { to: `4917055500${10 + n}`, message: `${n}` });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body.messageId;
+  };
 
   it('lists deliveries by state, kind, message, number and time, page by page', async () => {
     const server = await start();
@@ -190,6 +193,13 @@ describeOnEachDatabase('the delivery log', (_, database) => {
       ({ body }) => body.state === 'open',
     );
     assert.equal((await call('GET', '/webhooks/circuit-breaker')).body.state, 'closed');
+    const states = (await call('GET', '/webhooks/endpoints')).body.data.map(
+      ({ isDefault, breakerState }: { isDefault: boolean; breakerState: string }) => [isDefault, breakerState],
+    );
+    assert.deepEqual(states.toSorted(), [
+      [false, 'open'],
+      [true, 'closed'],
+    ]);
     audit.respond(200);
     assert.equal((await call('GET', `${path}/test`)).body.delivered, true);
     await eventually(
@@ -221,9 +231,12 @@ describeOnEachDatabase('the delivery log', (_, database) => {
     const server = await start({ clock });
     const receiver = await receive();
     const { call } = await setUp(server, receiver);
-    const rotated = await call('POST', '/webhooks/secret/rotate', { secret: 'new secret', graceSeconds: 3600 });
+    const rotated = await call('POST', '/webhooks/secret/rotate', {
+      secret: 'the new secret, which is long',
+      graceSeconds: 3600,
+    });
     assert.equal(rotated.status, 200);
-    assert.ok(!JSON.stringify(rotated.body).includes('new secret'));
+    assert.ok(!JSON.stringify(rotated.body).includes('the new secret, which is long'));
     await send(call, 0);
     await receiver.waitFor(1);
     assert.equal(String(receiver.deliveries[0]?.headers['webhook-signature']).split(' ').length, 2);
@@ -320,7 +333,10 @@ describeOnEachDatabase('the delivery log', (_, database) => {
     const { call, token } = await setUp(server, receiver);
     const first = await openStream(server.url, token);
     const messageId = await send(call, 0);
-    const [sent, delivered] = [await first.next(), await first.next()];
+    // On PostgreSQL what was stored just before may still come.
+    let sent = await first.next();
+    if (sent?.event === 'session.connected') sent = await first.next();
+    const delivered = await first.next();
     assert.equal(sent?.event, 'message.sent');
     assert.equal(JSON.parse(sent?.data ?? '').data.messageId, messageId);
     assert.equal(delivered?.event, 'message.delivered');

@@ -78,7 +78,10 @@ describeOnEachDatabase('receivers that misbehave', (_, database) => {
       assert.equal(status, 200, JSON.stringify(body));
     }
     await healthy.waitFor(undelivered.length);
-    const { body: log } = await call('GET', '/events');
+    const { body: log } = await eventually(
+      () => call('GET', '/events'),
+      ({ body }) => body.data.length > 0,
+    );
     const [event] = log.data;
     for (const { id, body, attempt } of healthy.deliveries) {
       assert.equal(id, event.eventId);

@@ -114,6 +114,7 @@ describe('the operation table', () => {
     ] as const) {
       await run(id, path, { email, password: 'correct horse battery' });
     }
+    await run('auth.forget_login', '/auth/forget-login', {});
     await run('auth.me', '/auth/me');
     const key = await run('api_keys.create', '/api-keys/create', { name: 'walk' });
     await run('api_keys.list', '/api-keys');
@@ -121,6 +122,15 @@ describe('the operation table', () => {
     await run('api_keys.rotate', `/api-keys/${key.keyId}/rotate`, {});
     await run('api_keys.revoke', `/api-keys/${key.keyId}`);
 
+    const { data: networks } = await run('connectors.list', '/connectors');
+    assert.deepEqual(
+      networks.map(({ name, isDefault }: { name: string; isDefault: boolean }) => [name, isDefault]),
+      [
+        ['sandbox', true],
+        ['whatsapp', false],
+        ['whatsapp-cloud', false],
+      ],
+    );
     const paired = await run('sessions.create', '/sessions', {
       name: 'paired',
       options: { pairing: true },
@@ -139,10 +149,11 @@ describe('the operation table', () => {
     const { sessionId } = paired;
     await run('webhooks.set', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: 'walk' });
     await run('webhooks.get', '/webhooks');
-    await run('webhooks.rotate_secret', '/webhooks/secret/rotate', { secret: 'walk on' });
+    await run('webhooks.rotate_secret', '/webhooks/secret/rotate', { secret: 'walk on and on and on' });
     const message = await run('messages.send', '/messages/send', { to: '491702222222', message: 'hello' });
     await run('messages.get', `/messages/${message.messageId}`);
     await run('messages.list', '/messages');
+    await run('messages.stats', '/messages/stats');
     await me.call('POST', `${pairedPath}/simulate`, { action: 'incoming', from: '491702222222', message: 'hi' });
     await run('chats.list', '/chats');
     await run('chats.mark_read', '/chats/491702222222/read', { sessionId });
@@ -153,6 +164,9 @@ describe('the operation table', () => {
     await run('messages.send_location', '/messages/send-location', { to, latitude: 52.5, longitude: 13.4, name: 'B' });
     await run('messages.send_contact', '/messages/send-contact', { to, name: 'Ada', phoneNumbers: [to] });
     await run('messages.send_poll', '/messages/send-poll', { to, question: 'When?', options: ['now', 'later'] });
+    await run('messages.send_template', '/messages/send-template', { to, name: 'order_sent', language: 'en_US' });
+    const buttons = [{ id: 'yes', title: 'Yes' }];
+    await run('messages.send_interactive', '/messages/send-interactive', { to, message: 'Tea?', buttons });
     await run('messages.send_bulk', '/messages/send-bulk', { to: [to, 'nobody'], message: 'all', intervalMs: 0 });
     await run('messages.react', `${sent}/reaction`, { emoji: '👍' });
     await run('messages.edit', sent, { message: 'hello again' });
@@ -199,7 +213,7 @@ describe('the operation table', () => {
     await run('webhooks.endpoints.list', '/webhooks/endpoints');
     await run('webhooks.endpoints.get', endpoint);
     await run('webhooks.endpoints.update', endpoint, { maxInFlight: 2 });
-    await run('webhooks.endpoints.rotate_secret', `${endpoint}/secret/rotate`, { secret: 'walk' });
+    await run('webhooks.endpoints.rotate_secret', `${endpoint}/secret/rotate`, { secret: 'walk on and on and on' });
     await run('webhooks.endpoints.test', `${endpoint}/test`);
     await run('webhooks.endpoints.stats', `${endpoint}/stats`);
     await run('webhooks.endpoints.get_circuit_breaker', `${endpoint}/circuit-breaker`);
@@ -207,6 +221,9 @@ describe('the operation table', () => {
     await run('webhooks.endpoints.delete', endpoint);
     await run('webhooks.delete', '/webhooks');
     await run('events.list', '/events');
+
+    await run('sessions.update_profile', `/sessions/${sessionId}/profile`, { name: 'Walker', about: 'on foot' });
+    await run('contacts.profile', `/contacts/${to}/profile?sessionId=${sessionId}`);
 
     await run('sessions.disconnect', `${pairedPath}/disconnect`, {});
     await run('sessions.logout', `${pairedPath}/logout`, {});

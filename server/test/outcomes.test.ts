@@ -22,6 +22,8 @@ const sentences: Partial<Record<Behaviour, RegExp>> = {
   headerDrip: /did not answer within 1\.5 s/,
   resetAtOnce: /closed the connection before it answered/,
   garbageStatusLine: /did not answer in valid HTTP/,
+  unaskedUpgrade: /answered 101 Switching Protocols, which nobody had asked for/,
+  bareUpgrade: /answered 101 Switching Protocols, which nobody had asked for/,
   closedPort: /Nothing listens on 127\.0\.0\.1:\d+/,
   unknownHost: /The name \S+\.invalid (does not exist|could not be resolved)/,
   redirect: /redirecting to http:\/\/127\.0\.0\.1:\d+\/redirect\/target\. Redirects are not followed/,

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
+import { cookieToken } from './loginCookie.ts';
 import { hashApiKey, keyIdOf, type LoginTokens, sameHash } from './tokens.ts';
 
 /** Who calls, and what the credential lets them do. */
@@ -16,8 +17,11 @@ export type Credential =
   | { readonly type: 'jwt'; readonly permissions: readonly ['*'] }
   | { readonly type: 'api_key'; readonly keyId: string; readonly permissions: readonly string[] };
 
-/** How the credential came; the last two are kept for compatibility and answered with a `Deprecation` header. */
-export type CredentialForm = 'bearer' | 'x-api-key' | 'query';
+/**
+ * How the credential came: the dashboard's login by its cookie; `x-api-key` and `query` are kept for compatibility and
+ * answered with a `Deprecation` header.
+ */
+export type CredentialForm = 'bearer' | 'cookie' | 'x-api-key' | 'query';
 
 export interface Presented {
   readonly form: CredentialForm;
@@ -40,7 +44,7 @@ const LAST_USE_EVERY_MS = 10_000;
 
 /**
  * Finds the credential of a request: `Authorization: Bearer`, then `X-API-Key`, then `?key=`. The contract prefers
- * the first and keeps the others for compatibility ("Authentication", 2 to 4).
+ * the first and keeps the others for compatibility ("Authentication", 2 to 4). The dashboard has its cookie.
  */
 export function presentedCredential(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -51,7 +55,14 @@ export function presentedCredential(
   const legacy = headers['x-api-key'];
   if (typeof legacy === 'string' && legacy !== '') return { form: 'x-api-key', value: legacy };
   if (typeof queryKey === 'string' && queryKey !== '') return { form: 'query', value: queryKey };
+  const token = cookieToken(headers);
+  if (token !== undefined) return { form: 'cookie', value: token };
   return undefined;
+}
+
+/** Forms that only API keys come in. */
+export function isLegacy({ form }: Pick<Presented, 'form'>): boolean {
+  return form === 'x-api-key' || form === 'query';
 }
 
 export function createAuthenticator({
@@ -76,7 +87,7 @@ export function createAuthenticator({
   async function authenticate(presented: Presented | undefined): Promise<Caller> {
     if (presented === undefined)
       throw new AppError('unauthorized', 'Send a credential: Authorization: Bearer <JWT or API key>');
-    if (presented.form !== 'bearer' && !legacyForms) {
+    if (isLegacy(presented) && !legacyForms) {
       throw new AppError(
         'unauthorized',
         'This server takes credentials only as Authorization: Bearer <JWT or API key>',
@@ -97,11 +108,11 @@ export function createAuthenticator({
     const keyId = keyIdOf(value);
     const begunAt = generation;
     const found =
-      keyId !== undefined
+      keyId !== undefined && form !== 'cookie'
         ? await lookUpKey(keyId, value, now)
-        : form === 'bearer'
-          ? await lookUpToken(value)
-          : undefined;
+        : isLegacy({ form })
+          ? undefined
+          : await lookUpToken(value);
     if (found === undefined) throw new AppError('unauthorized', 'The credential is unknown, revoked or expired');
     const until = Math.min(now + REMEMBERED_MS, found.expiresAt);
     if (begunAt === generation) remembered.set(`${form} ${hash}`, { caller: found.caller, until });

@@ -13,8 +13,6 @@ export interface Allowance {
 export interface Buckets {
   /** Takes one from the bucket of `key`. */
   take(key: string): Allowance;
-  /** Gives one back that turned out not to count. */
-  giveBack(key: string): void;
 }
 
 interface Bucket {
@@ -60,11 +58,6 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
       const allowed = bucket.tokens >= 1;
       if (allowed) bucket.tokens -= 1;
       return allowance(allowed, bucket.tokens);
-    },
-    giveBack(key) {
-      if (perMinute === 0) return;
-      const bucket = fill(key);
-      bucket.tokens = Math.min(perMinute, bucket.tokens + 1);
     },
   };
 }

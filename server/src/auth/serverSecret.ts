@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../db/database.ts';
+import { aboutSecret } from '../db/sealing.ts';
 
 /**
  * The secret that signs login tokens. Unless it is set, it is made on first start and kept: in the data directory,
@@ -25,10 +26,11 @@ function secretInFile(file: string): string {
 }
 
 async function secretInDatabase(database: Database): Promise<string> {
-  return database.commit(async ({ kysely }) => {
+  const { commit, seal } = database;
+  return commit(async ({ kysely }) => {
     await kysely
       .insertInto('secrets')
-      .values({ name: 'jwt', value: makeSecret() })
+      .values({ name: 'jwt', value: seal.close(makeSecret(), aboutSecret('jwt')) })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     const { value } = await kysely
@@ -36,7 +38,7 @@ async function secretInDatabase(database: Database): Promise<string> {
       .select('value')
       .where('name', '=', 'jwt')
       .executeTakeFirstOrThrow();
-    return value;
+    return seal.open(value, aboutSecret('jwt'));
   });
 }
 

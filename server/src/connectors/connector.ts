@@ -10,14 +10,29 @@ import type { Log } from '../log.ts';
  * by which it is told what to do.
  */
 
+/** What a package exports that `CONNECTORS` names. */
+export interface ConnectorModule {
+  createConnector(tools: ConnectorTools): Connector | Promise<Connector>;
+}
+
+export interface ConnectorTools {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** A network that sessions can live on. */
 export interface Connector {
-  /** Its name in the API, such as `sandbox`. */
+  /** Its name in the API, such as `sandbox`: lower case letters, digits and dashes. */
   readonly name: string;
-  /** Schema of a session's `options`. */
+  /**
+   * JSON Schema of a session's `options`. One with the annotation `writeOnly` is a secret: the API takes it and never
+   * returns it.
+   */
   readonly options: TObject;
   /** The kinds of messages it can send. */
   readonly messageTypes: readonly MessageType[];
+  /** Whether the network calls us: its sessions have a callback URL, and its connections `takeCallback`. */
+  readonly takesCallbacks?: true;
   /** Sessions that were linked before, told once at start: a network knows who has signed up. */
   remember?(linked: readonly { readonly sessionId: string; readonly phoneNumber: string }[]): void;
   /**
@@ -39,13 +54,19 @@ export interface SessionHost {
   readonly log: Log;
   /** What the connector keeps for the session, such as its credentials: strings by key, gone with the session. */
   readonly store: SessionStore;
+  /** Where the network is to call; null when the server does not know its own address (`PUBLIC_URL`). */
+  readonly callbackUrl: URL | null;
   /**
    * Tells that something happened. Resolves when it is stored, so a network that wants an acknowledgement gets it
    * then and not before.
+   * @param postId by which the deployment itself keeps the event for this session, on a network that lives in it: it
+   *   is let go of in the transaction that stores the event, and an event that is no longer kept was stored before
    */
-  onEvent(event: NetworkEvent): Promise<void>;
+  onEvent(event: NetworkEvent, postId?: string): Promise<void>;
   /** Outgoing messages that the network took and has not confirmed as delivered, oldest first. */
   undelivered(): Promise<readonly OutgoingMessage[]>;
+  /** `networkId` of the last message that came in a direct chat; null when none did. */
+  lastIncoming(chatId: string): Promise<string | null>;
   /** The groups the session is in, as stored. */
   groups(): Promise<readonly NetworkGroup[]>;
   /** Digits of the contacts that the session has blocked, as stored. */
@@ -54,28 +75,42 @@ export interface SessionHost {
 
 export interface SessionStore {
   get(key: string): Promise<string | undefined>;
+  /** Those of the keys that there are. */
+  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** All whose key begins so. It reads everything of the session: for the start, not for every message. */
+  list(prefix: string): Promise<ReadonlyMap<string, string>>;
   set(key: string, value: string): Promise<void>;
+  /** Sets what has a value and deletes what is null: all of it, or after a crash none. */
+  write(changes: ReadonlyMap<string, string | null>): Promise<void>;
   delete(key: string): Promise<void>;
   clear(): Promise<void>;
 }
 
-/** A chat as the network addresses it: a phone number's digits, or the network's id of a group. */
+/**
+ * A chat as the network addresses it: a phone number's digits, what it calls somebody who keeps the number secret, or
+ * its id of a group.
+ */
 export interface NetworkChat {
   readonly type: 'direct' | 'group';
   readonly id: string;
 }
 
 export interface OutgoingMessage {
-  /** Id that the network shall know the message by. Sending it twice with the same id sends it once. */
+  /**
+   * Id that the network shall know the message by, or our own that it keeps beside its own (see `send`). Sending it
+   * twice with the same id sends it once.
+   */
   readonly networkId: string;
   readonly chat: NetworkChat;
   readonly content: MessageContent;
   /** `networkId` of the message it answers. */
   readonly replyTo: string | null;
+  /** What that message said, for networks that show it above the answer. */
+  readonly quoted?: { readonly from: string; readonly text: string };
 }
 
 export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
-export const messageTypes = ['text', ...mediaTypes, 'location', 'contact', 'poll'] as const;
+export const messageTypes = ['text', ...mediaTypes, 'location', 'contact', 'poll', 'template', 'interactive'] as const;
 export type MessageType = (typeof messageTypes)[number];
 
 /** What a message says: its text, and what its type has beside that. */
@@ -87,9 +122,13 @@ export interface MessageContent {
   readonly location?: Location;
   readonly contact?: ContactCard;
   readonly poll?: Poll;
+  readonly template?: Template;
+  readonly interactive?: Interactive;
   /** Digits of the people it mentions. */
   readonly mentions?: readonly string[];
   readonly isForwarded?: boolean;
+  /** What a button or an entry of a list carries, when the message says that it was chosen. */
+  readonly payload?: string;
 }
 
 export interface NetworkMedia {
@@ -97,6 +136,8 @@ export interface NetworkMedia {
   /** Bytes. */
   readonly size: number;
   readonly fileName: string | null;
+  /** SHA-256 of the content, where the deployment has it already: every node of it can open it by that. */
+  readonly hash?: string;
   /** Opens the content. Whoever asks must read or destroy it. */
   open(): Promise<Readable>;
 }
@@ -121,6 +162,40 @@ export interface Poll {
   readonly maxSelections: number;
 }
 
+/** A text that the network has approved before, with what is to be filled in. */
+export interface Template {
+  readonly name: string;
+  /** Such as `en_US`. */
+  readonly language: string;
+  /** What is filled in, in the network's own form. */
+  readonly components?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** What there is to choose from below a text: buttons, the rows of a list, or a link. */
+export interface Interactive {
+  readonly header?: string;
+  readonly footer?: string;
+  readonly buttons?: readonly Choice[];
+  readonly list?: {
+    /** What opens the list. */
+    readonly title: string;
+    readonly rows: readonly (Choice & { readonly description?: string; readonly section?: string })[];
+  };
+  readonly link?: { readonly title: string; readonly url: string };
+}
+
+/** Who chooses it answers with its title, and with its id as the `payload`. */
+export interface Choice {
+  readonly id: string;
+  readonly title: string;
+}
+
+/**
+ * Whether these digits stand for somebody whose number the network hides: three zeros, which no number begins with, and
+ * digits made of what the network knows the person by. Who has written can be written to by it as by a number.
+ */
+export const isStandIn = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
+
 /** A message that was sent before, as the network addresses it. */
 export interface MessageKey {
   readonly networkId: string;
@@ -132,10 +207,13 @@ export interface MessageKey {
 /** What a connection can do. A part that is missing is what its network cannot do: callers get `not_supported`. */
 export interface Connection {
   /**
-   * Sends a message. Resolves when the network has taken it.
+   * Sends a message. Resolves when the network has taken it; who waits for that does so for 30 seconds.
+   * @returns `networkId` where the network knows it by another id than it was given. Receipts may come under either.
    * @throws {AppError} when the network refuses it for a reason the caller can act on
    */
-  send(message: OutgoingMessage): Promise<{ readonly timestamp: number }>;
+  send(message: OutgoingMessage): Promise<{ readonly timestamp: number; readonly networkId?: string }>;
+  /** Answers a request that came to the session's callback URL, from whomever: it has to see who it is. */
+  takeCallback?(request: CallbackRequest): Promise<CallbackAnswer>;
   /** Tells the senders that their messages were read. */
   markRead?(
     chat: NetworkChat,
@@ -148,18 +226,45 @@ export interface Connection {
   edit?(message: MessageKey, text: string): Promise<void>;
   /** Deletes an own message for everyone. */
   remove?(message: MessageKey): Promise<void>;
+  /** The account asks to connect what is there already: where it waits before its next attempt, it makes that now. */
+  retry?(): void;
+  /**
+   * The number that the network knows somebody by where that has turned out to be another one: messages are stored
+   * under it from the start then. Undefined, or the number itself, where nothing is known.
+   */
+  numberOf?(phoneNumber: string): string | undefined;
   /** Which of these numbers the network knows. */
   checkNumbers?(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>>;
   setBlocked?(phoneNumber: string, blocked: boolean): Promise<void>;
   readonly groups?: GroupActions;
+  readonly profiles?: ProfileActions;
   /** A code to type into the phone instead of scanning a QR. */
   requestPairingCode?(phoneNumber: string): Promise<{ readonly code: string; readonly expiresAt: number }>;
   /** Plays the other side. Only a network that is made for trying things out has it. */
   simulate?(action: Simulation): Promise<void>;
   /** Ends the connection and keeps the credentials. */
   close(): Promise<void>;
-  /** Unlinks the device: to connect again it must be linked anew. */
+  /**
+   * Unlinks the device: to connect again it must be linked anew. Also asked of a session that is deleted, which waits 5
+   * seconds for it and then closes.
+   */
   logout(): Promise<void>;
+}
+
+/** A request as it came. */
+export interface CallbackRequest {
+  readonly method: string;
+  readonly query: URLSearchParams;
+  /** By name in lower case; of one that came several times, all, joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The exact bytes, which is what signatures are made over. */
+  readonly body: Buffer;
+}
+
+export interface CallbackAnswer {
+  readonly status: number;
+  /** Sent as plain text. */
+  readonly text?: string;
 }
 
 export interface GroupActions {
@@ -185,6 +290,35 @@ export interface GroupActions {
    */
   join(invite: string): Promise<NetworkGroup | null>;
   leave(networkId: string): Promise<void>;
+}
+
+/** What people show of themselves, and what the session shows of itself. */
+export interface ProfileActions {
+  /**
+   * What somebody shows to the session.
+   * @throws {AppError} `not_supported` where the network shows no profiles of others
+   */
+  read(phoneNumber: string): Promise<Profile>;
+  /**
+   * Changes what others see of the session's number. All of it that the network cannot change is refused before any
+   * of it is changed.
+   * @throws {AppError} `not_supported`, saying why; `session_state` when it cannot be changed yet
+   */
+  update(change: ProfileChange): Promise<void>;
+}
+
+/** Null is what there is not, or what is hidden from the session. */
+export interface Profile {
+  readonly about: string | null;
+  readonly picture: NetworkMedia | null;
+}
+
+export interface ProfileChange {
+  readonly name?: string;
+  /** Empty for none. */
+  readonly about?: string;
+  /** Null removes it. */
+  readonly picture?: NetworkMedia | null;
 }
 
 export interface GroupInvite {
@@ -236,14 +370,21 @@ export type NetworkEvent =
       readonly type: 'message';
       readonly networkId: string;
       readonly chat: NetworkChat;
-      /** Digits of the sender. */
+      /** Digits of the sender, or a stand-in (see `isStandIn`). */
       readonly from: string;
       /** What the sender calls itself. */
       readonly senderName?: string;
+      /** It waited at the network while the session was away. */
+      readonly isReplayed?: boolean;
       readonly content: MessageContent;
       readonly timestamp: number;
       readonly replyTo: string | null;
     }
+  /**
+   * Whose number it is that was not known until now. What was stored under the stand-in is theirs. So is what was
+   * stored under a number that the network knows by another one: it is the stand-in then.
+   */
+  | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
   /** Its sender has changed the text of a message. */
   | {
       readonly type: 'edited';
@@ -252,7 +393,7 @@ export type NetworkEvent =
       readonly text: string;
       readonly timestamp: number;
     }
-  /** Its sender has deleted a message for everyone. */
+  /** Its sender, or an admin of the group it is in, has deleted a message for everyone. Of others it is not believed. */
   | { readonly type: 'deleted'; readonly networkId: string; readonly from: string; readonly timestamp: number }
   | {
       readonly type: 'reaction';
@@ -273,11 +414,12 @@ export type NetworkEvent =
   | {
       readonly type: 'receipt';
       readonly networkIds: readonly string[];
-      readonly status: 'delivered' | 'read' | 'failed';
+      readonly status: 'sent' | 'delivered' | 'read' | 'failed';
       readonly timestamp: number;
       /** Why it failed, in words. */
       readonly error?: string;
     }
+  /** The session is in this group. One that it had left is told as a group that it was added to. */
   | { readonly type: 'group_created'; readonly group: NetworkGroup }
   /** The group has an invite now: worth storing, and no event. */
   | { readonly type: 'group_invite'; readonly group: NetworkGroup }

@@ -1,5 +1,12 @@
 import { AppError } from '../errors.ts';
-import type { Dialect, OpenTransaction, Queryable, Store } from './dialect.ts';
+import {
+  type Dialect,
+  FencedError,
+  type Membership,
+  type OpenTransaction,
+  type Queryable,
+  type Store,
+} from './dialect.ts';
 
 /** What a piece of work gets to do its changes with. */
 export interface Tx extends Queryable {
@@ -13,7 +20,10 @@ export interface Tx extends Queryable {
 }
 
 /** Writes what was handed in, in that order. */
-export type LateWriter<T> = (tx: Tx, items: readonly T[]) => Promise<void>;
+export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
+
+/** What is written at the end hands in no more. */
+export type LateTx = Omit<Tx, 'writeLater'>;
 
 /**
  * Runs `work` in a transaction that it may share with other work, and resolves with its result when that is
@@ -26,21 +36,41 @@ export type LateWriter<T> = (tx: Tx, items: readonly T[]) => Promise<void>;
  */
 export type Commit = <T>(work: (tx: Tx) => Promise<T>, key?: string) => Promise<T>;
 
+/**
+ * A kind of work that is done for many at once, as if each had its turn: a few statements instead of a few for each.
+ * Gives a result for each item, in their order.
+ */
+export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
+
+/** As `Commit`, for a work that is done together with those of its kind that were handed in right before and behind. */
+export type CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) => Promise<R>;
+
 export interface GroupCommit {
   readonly commit: Commit;
+  readonly commitJointly: CommitJointly;
+  /** Becomes a member by `work`, in a transaction that no membership guards, and writes as that from then on. */
+  join(work: (tx: Tx) => Promise<Membership>): Promise<Membership>;
+  /**
+   * Refuses everything until it joins again, what was handed in and is not written yet as well: it may belong to what
+   * others have taken over.
+   */
+  shutOut(): void;
   /** Waits for the work that was handed in; what comes later is refused. */
   stop(): Promise<void>;
 }
 
 interface Waiting {
-  readonly work: (tx: Tx) => Promise<unknown>;
+  // Only `commitJointly` pairs a work with its item and with who waits for the result, and it pairs them by type.
+  readonly work: JointWork<never, unknown>;
+  readonly item: unknown;
   readonly key: string | undefined;
   readonly settle: (outcome: Outcome) => void;
 }
 
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+/** What came of works that were done together. */
 interface Done {
-  readonly outcome: Outcome;
+  readonly outcomes: readonly Outcome[];
   readonly later: readonly Later[];
   readonly actions: readonly (() => void)[];
 }
@@ -60,25 +90,31 @@ const PATIENCE_MS = 2000;
  * one fsync carries many requests. On SQLite there is one writer; on PostgreSQL several transactions run side by
  * side, and works of one key never in two of them at a time.
  */
-export function createCommit(store: Store): GroupCommit {
+export function createCommit(store: Store, onFenced: () => void = () => {}): GroupCommit {
   let waiting: Waiting[] = [];
+  /** Undefined where nobody else writes. */
+  let membership: Membership | null | undefined;
   let running = 0;
   let scheduled = false;
   let stopped = false;
   const busyKeys = new Set<string>();
   let onIdle: (() => void) | undefined;
 
-  const commit: Commit = <T>(work: (tx: Tx) => Promise<T>, key?: string) =>
-    new Promise<T>((resolve, reject) => {
-      if (stopped) {
-        reject(new AppError('shutting_down'));
+  // A function of its own is no other's kind.
+  const commit: Commit = (work, key) => commitJointly(async (tx) => [await work(tx)], undefined, key);
+
+  const commitJointly: CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) =>
+    new Promise<R>((resolve, reject) => {
+      if (stopped || membership === null) {
+        reject(stopped ? new AppError('shutting_down') : new FencedError());
         return;
       }
       waiting.push({
         work,
+        item,
         key,
-        // The value is what this very work returned.
-        settle: (outcome) => (outcome.ok ? resolve(outcome.value as T) : reject(outcome.error)),
+        // The value is what this very work returned for it.
+        settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)),
       });
       schedule();
     });
@@ -130,10 +166,13 @@ export function createCommit(store: Store): GroupCommit {
   }
 
   async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+    const as = membership ?? undefined;
     let done: Done[];
     try {
-      done = await withPatience(store.dialect, () => write(store, batch));
+      done = await withPatience(store.dialect, () => write(store, batch, as));
     } catch (error) {
+      // What was begun before this process joined anew says nothing about what it is now.
+      if (error instanceof FencedError && as === (membership ?? undefined)) onFenced();
       const outcome = { ok: false, error: asUnavailable(store.dialect, error) } as const;
       // While the database is away, what waits behind would only wait longer for the same answer.
       const refused = isAway(store.dialect, error) ? [...batch, ...waiting.splice(0)] : batch;
@@ -142,10 +181,29 @@ export function createCommit(store: Store): GroupCommit {
     }
     // Wake-ups first: whoever gets its answer below finds everything already on its way.
     for (const { actions } of done) for (const action of actions) attempt(action);
+    const outcomes = done.flatMap((one) => one.outcomes);
     batch.forEach(({ settle }, index) => {
-      const { outcome } = done[index] as Done;
+      const outcome = outcomes[index] as Outcome;
       settle(outcome.ok ? outcome : { ok: false, error: asUnavailable(store.dialect, outcome.error) });
     });
+  }
+
+  async function join(work: (tx: Tx) => Promise<Membership>): Promise<Membership> {
+    const transaction = await store.begin();
+    try {
+      const joined = await work(openTx(transaction).tx);
+      await transaction.commit();
+      membership = joined;
+      return membership;
+    } catch (error) {
+      await transaction.rollback().catch(() => {});
+      throw error;
+    }
+  }
+
+  function shutOut(): void {
+    membership = null;
+    for (const { settle } of waiting.splice(0)) settle({ ok: false, error: new FencedError() });
   }
 
   async function stop(): Promise<void> {
@@ -154,7 +212,7 @@ export function createCommit(store: Store): GroupCommit {
     if (running > 0 || waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve));
   }
 
-  return { commit, stop };
+  return { commit, commitJointly, join, shutOut, stop };
 }
 
 /** What is to be done after a commit must not keep those who wait for it from their answer. */
@@ -172,23 +230,44 @@ function attempt(action: () => void): void {
  * Runs the works in one transaction. Most batches have no failing work, and a savepoint costs as much as a small query:
  * so the first run has none, and only when a work fails are all of them run again, each behind a savepoint of its own.
  */
-async function write(store: Store, batch: readonly Waiting[]): Promise<Done[]> {
+async function write(store: Store, batch: readonly Waiting[], as: Membership | undefined): Promise<Done[]> {
   try {
-    return await writeOnce(store, batch, runWork);
+    return await writeOnce(store, turnsOf(batch), as, runTurn);
   } catch (error) {
-    if (batch.length === 1 || isAway(store.dialect, error)) throw error;
-    return writeOnce(store, batch, runApart);
+    if (batch.length === 1 || isAway(store.dialect, error) || error instanceof FencedError) throw error;
+    return writeOnce(
+      store,
+      batch.map((one) => [one]),
+      as,
+      runApart,
+    );
   }
 }
 
-type Run = typeof runWork;
+/** What is done together: works of one kind that stand next to one another. */
+type Turn = readonly Waiting[];
 
-async function writeOnce(store: Store, batch: readonly Waiting[], run: Run): Promise<Done[]> {
-  const transaction = await store.begin();
+function turnsOf(batch: readonly Waiting[]): Turn[] {
+  const turns: Waiting[][] = [];
+  for (const one of batch) {
+    const last = turns.at(-1);
+    if (last?.[0]?.work === one.work) last.push(one);
+    else turns.push([one]);
+  }
+  return turns;
+}
+
+async function writeOnce(
+  store: Store,
+  turns: readonly Turn[],
+  as: Membership | undefined,
+  run: (transaction: OpenTransaction, turn: Turn) => Promise<Done>,
+): Promise<Done[]> {
+  const transaction = await store.begin(as);
   try {
     const done: Done[] = [];
-    for (const { work } of batch) done.push(await run(transaction, work));
-    const last = await runWork(transaction, (tx) => writeLate(tx, done));
+    for (const turn of turns) done.push(await run(transaction, turn));
+    const last = await writeLate(transaction, done);
     await transaction.commit();
     return [...done, last];
   } catch (error) {
@@ -198,42 +277,51 @@ async function writeOnce(store: Store, batch: readonly Waiting[], run: Run): Pro
   }
 }
 
-async function writeLate(tx: Tx, done: readonly Done[]): Promise<void> {
+async function writeLate(transaction: OpenTransaction, done: readonly Done[]): Promise<Done> {
   const byWriter = Map.groupBy(
     done.flatMap(({ later }) => later),
     ({ writer }) => writer,
   );
+  const { tx, ...handedIn } = openTx(transaction);
   for (const [writer, entries] of byWriter) await writer(tx, entries.map(({ item }) => item) as never[]);
+  return { outcomes: [], ...handedIn };
 }
 
-async function runWork(transaction: OpenTransaction, work: Waiting['work']): Promise<Done> {
+/** What works do their changes with, and what they hand in by it. */
+function openTx({ dialect, kysely, connection }: OpenTransaction) {
   const later: Later[] = [];
   const actions: (() => void)[] = [];
-  const { dialect, kysely, connection } = transaction;
-  const value = await work({
+  const tx: Tx = {
     dialect,
     kysely,
     connection,
     writeLater: (writer, item) => later.push({ writer, item }),
     afterCommit: (action) => actions.push(action),
-  });
-  return { outcome: { ok: true, value }, later, actions };
+  };
+  return { tx, later, actions };
+}
+
+async function runTurn(transaction: OpenTransaction, turn: Turn): Promise<Done> {
+  const { tx, ...handedIn } = openTx(transaction);
+  const [{ work }] = turn as [Waiting];
+  const values = await work(tx, turn.map(({ item }) => item) as never[]);
+  return { outcomes: values.map((value) => ({ ok: true, value })), ...handedIn };
 }
 
 /** Runs a work, with what it handed in for later, so that its failure undoes its own changes and no others. */
-async function runApart(transaction: OpenTransaction, work: Waiting['work']): Promise<Done> {
+async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done> {
   const { dialect, connection } = transaction;
   await connection.query('savepoint work', []);
   try {
-    const done = await runWork(transaction, work);
-    const last = await runWork(transaction, (tx) => writeLate(tx, [done]));
+    const done = await runTurn(transaction, turn);
+    const last = await writeLate(transaction, [done]);
     await connection.query('release savepoint work', []);
     return { ...done, later: [], actions: [...done.actions, ...last.actions] };
   } catch (error) {
     if (isAway(dialect, error)) throw error;
     await connection.query('rollback to savepoint work', []);
     await connection.query('release savepoint work', []);
-    return { outcome: { ok: false, error }, later: [], actions: [] };
+    return { outcomes: [{ ok: false, error }], later: [], actions: [] };
   }
 }
 
@@ -256,5 +344,5 @@ function isAway(dialect: Dialect, error: unknown): boolean {
 
 function asUnavailable(dialect: Dialect, error: unknown): unknown {
   if (!isAway(dialect, error)) return error;
-  return new AppError('storage_unavailable', undefined, { retryAfterSeconds: 2, cause: error });
+  return new AppError('storage_unavailable', undefined, { cause: error });
 }

@@ -2,68 +2,115 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
-import { type Commit, createCommit } from './commit.ts';
-import { openPostgres, openSqlite, type Queryable, type Store } from './dialect.ts';
+import type { Seal } from '../seal.ts';
+import { type Commit, type CommitJointly, createCommit, type Tx } from './commit.ts';
+import type { Membership, PoolUse, Queryable, Shared, Store } from './dialect.ts';
+import { moveLogOrigin } from './logOrigin.ts';
 import { migrate } from './migrate.ts';
+import { openPostgres } from './postgres.ts';
+import { type EncryptionKeys, openSeal } from './sealing.ts';
+import { openSqlite } from './sqlite.ts';
+
+export interface DatabaseSettings extends Partial<EncryptionKeys> {
+  /** Empty for SQLite in `dataDir`. */
+  readonly databaseUrl: string;
+  /** For what a pooler between cannot carry; empty when there is none. */
+  readonly databaseDirectUrl?: string;
+  readonly databasePoolSize?: number;
+  /** As which PostgreSQL shows this process to whoever watches it. */
+  readonly clientName?: string;
+  readonly dataDir: string;
+}
 
 /** The open database: `reader` for queries, `commit` for changes. */
 export interface Database {
   readonly reader: Queryable;
   readonly commit: Commit;
+  readonly commitJointly: CommitJointly;
+  /** Undefined where this process has the database to itself. */
+  readonly shared: Shared | undefined;
+  /** Undefined where there is no pool of connections. */
+  readonly poolUse: (() => PoolUse) | undefined;
+  /** As `GroupCommit.join`. @param onFenced a write was refused, for the others have given this process up */
+  join(work: (tx: Tx) => Promise<Membership>, onFenced: () => void): Promise<Membership>;
+  readonly shutOut: () => void;
+  /** Through which secrets go in and out of rows. */
+  readonly seal: Seal;
   close(): Promise<void>;
 }
 
-/** Another process works on the same data: two would deliver every event twice. */
+/** Another process works on the same data. */
 export class DataInUseError extends Error {
-  constructor(where: string, setting: string) {
-    super(`Another Switchboard is running on ${where}. Stop it, or set ${setting} to something else.`);
+  constructor(dataDir: string) {
+    super(`Another Switchboard is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`);
     this.name = 'DataInUseError';
   }
 }
 
-/** How long a predecessor that was killed may take to let go. */
-const CLAIM_PATIENCE_MS = 5000;
-
 /**
- * Opens the database that the settings name and brings its schema up to date.
- * @param onLost another process has got it meanwhile: this one must stop
- * @throws {DataInUseError} when another process has it
- * @throws {NewerSchemaError} when a newer Switchboard wrote it
+ * Opens the database that the settings name and brings its schema up to date. The data folder is this process's alone,
+ * whichever database it is: two processes on one PostgreSQL have a folder each.
+ * @throws {DataInUseError} when another process has the folder
+ * @throws {NewerSchemaError} when a newer Switchboard has changed the database beyond what this one can work with
+ * @throws {OlderNodesError} when older nodes run that cannot work with what this one has to change
+ * @throws {WrongKeyError} when its secrets are sealed with another key
  */
 export async function openDatabase(
-  { databaseUrl, dataDir }: { databaseUrl: string; dataDir: string },
+  {
+    databaseUrl,
+    databaseDirectUrl = '',
+    databasePoolSize = 10,
+    clientName = 'switchboard',
+    dataDir,
+    encryptionKey = '',
+    encryptionKeyPrevious = '',
+  }: DatabaseSettings,
   clock: Clock,
-  onLost: () => void = () => {},
 ): Promise<Database> {
-  const unlock = databaseUrl === '' ? lockFolder(dataDir) : () => {};
+  const unlock = lockFolder(dataDir);
   let store: Store | undefined;
   try {
-    store = databaseUrl === '' ? openSqlite(join(dataDir, 'switchboard.db')) : openPostgres(databaseUrl);
-    await claim(store, onLost);
+    store =
+      databaseUrl === ''
+        ? openSqlite(join(dataDir, 'switchboard.db'))
+        : openPostgres(databaseUrl, {
+            directUrl: databaseDirectUrl || databaseUrl,
+            poolSize: databasePoolSize,
+            clientName,
+          });
     await migrate(store, clock.now);
+    await moveLogOrigin(store);
   } catch (error) {
     await store?.close();
     unlock();
     throw error;
   }
   const opened = store;
-  const { commit, stop } = createCommit(opened);
-  return {
-    reader: opened.reader,
-    commit,
-    async close() {
-      await stop();
-      await opened.close();
-      unlock();
-    },
+  let onFenced = () => {};
+  const { commit, commitJointly, join: enter, shutOut, stop } = createCommit(opened, () => onFenced());
+  const close = async () => {
+    await stop();
+    await opened.close();
+    unlock();
   };
-}
-
-async function claim(store: Store, onLost: () => void): Promise<void> {
-  const givesUpAt = performance.now() + CLAIM_PATIENCE_MS;
-  while (!(await store.claim(onLost))) {
-    if (performance.now() > givesUpAt) throw new DataInUseError('this PostgreSQL database', 'DATABASE_URL');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  try {
+    return {
+      reader: opened.reader,
+      commit,
+      commitJointly,
+      shared: opened.shared,
+      poolUse: opened.poolUse,
+      join(work, whenFenced) {
+        onFenced = whenFenced;
+        return enter(work);
+      },
+      shutOut,
+      seal: await openSeal(commit, { encryptionKey, encryptionKeyPrevious }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -76,8 +123,7 @@ function lockFolder(dataDir: string): () => void {
   } catch (error) {
     lock.close();
     // SQLITE_BUSY; anything else is the folder's own trouble.
-    if (error instanceof Error && 'errcode' in error && error.errcode === 5)
-      throw new DataInUseError(dataDir, 'DATA_DIR');
+    if (error instanceof Error && 'errcode' in error && error.errcode === 5) throw new DataInUseError(dataDir);
     throw error;
   }
   return () => lock.close();

@@ -1,27 +1,23 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   type CompiledQuery,
   type DatabaseConnection,
   type Driver,
   Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
+  type Dialect as KyselyDialect,
   type QueryResult,
   type RawBuilder,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
 } from 'kysely';
-import pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Schema } from './schema.ts';
+
+/** What only one process does at a time. */
+export type OneAtATime = 'migrate' | 'nodes' | 'register';
 
 /** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it talks to. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
+  /** How Kysely writes its SQL. */
+  readonly kysely: Omit<KyselyDialect, 'createDriver'>;
   /** Ends a `create table` whose rows are small and found by primary key: stores them inside its index. */
   readonly clustered: string;
   /** Type of a primary key that the database counts up. */
@@ -42,7 +38,7 @@ export interface Dialect {
     terms(words: readonly string[]): string;
   };
   /** Lets one transaction at a time do a thing, until it ends. Undefined where writers wait for one another anyway. */
-  readonly oneAtATime: ((thing: 'migrate' | 'register') => string) | undefined;
+  readonly oneAtATime: ((thing: OneAtATime) => string) | undefined;
   /**
    * Whether a statement takes many rows at once, as a JSON list: that spares PostgreSQL a round trip for each. SQLite
    * has none to spare, and runs a statement again faster than it reads JSON.
@@ -61,10 +57,14 @@ export interface Dialect {
    * column's default, `isSettled` holds for rows before which none can appear any more, `order` is their order.
    */
   readonly log: {
-    readonly position: string;
+    /** Where positions begin; see `logOrigin.ts`. */
+    readonly tables: readonly string[];
+    position(shift: number): string;
     readonly isSettled: RawBuilder<boolean>;
     readonly order: readonly ('position' | 'event_id')[];
   };
+  /** The database's own clock, which all who share it have in common: milliseconds since 1970. */
+  readonly now: RawBuilder<number>;
   /** Gives pages that deleting has freed back to the file system. */
   readonly reclaim: string | undefined;
   /** Whether the error means that a row with this key exists already. */
@@ -97,6 +97,47 @@ export interface Queryable {
   readonly connection: Connection;
 }
 
+/**
+ * As whom a process writes where several do: a transaction fails unless the row in `nodes` is there, and while it is
+ * open nobody can take that row away. So what somebody does whom the others have given up changes nothing.
+ */
+export interface Membership {
+  readonly nodeId: string;
+  readonly epoch: number;
+}
+
+/** The others have given this process up. */
+export class FencedError extends AppError {
+  constructor() {
+    super('storage_unavailable', 'This node has to join the others again', { retryAfterSeconds: 1 });
+  }
+}
+
+/** What a database has that several processes may share. */
+export interface Shared {
+  /**
+   * Opens a connection that hears what others notify on a channel.
+   * @param onEnd it broke: nothing is heard any more
+   */
+  listen(channel: string, onPayload: (payload: string) => void, onEnd: () => void): Promise<Listening>;
+  /** A connection for what must not wait behind anything else, with a deadline of its own. */
+  readonly heart: Queryable;
+}
+
+export interface Listening {
+  /** @param payload less than 8,000 bytes */
+  notify(payload: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How the connections of a pool are used. */
+export interface PoolUse {
+  readonly total: number;
+  readonly idle: number;
+  /** Queries that wait for a connection. */
+  readonly waiting: number;
+}
+
 export interface OpenTransaction extends Queryable {
   commit(): Promise<void>;
   rollback(): Promise<void>;
@@ -109,312 +150,28 @@ export interface Store {
   readonly reader: Queryable;
   /** How many transactions may be open at a time. */
   readonly writers: number;
-  begin(): Promise<OpenTransaction>;
-  /**
-   * Claims the database for this process, until it is closed or the process ends.
-   * @param onLost somebody else has got it, while the connection that held the claim was broken
-   * @returns whether nobody else has it
-   */
-  claim(onLost: () => void): Promise<boolean>;
+  /** @throws {FencedError} when `as` is no member any more */
+  begin(as?: Membership): Promise<OpenTransaction>;
+  /** Undefined where one process has the database to itself. */
+  readonly shared: Shared | undefined;
+  /** Undefined where there is no pool. */
+  readonly poolUse: (() => PoolUse) | undefined;
   close(): Promise<void>;
 }
-
-const STATEMENTS_KEPT = 500;
-
-const sqlite: Dialect = {
-  name: 'sqlite',
-  clustered: 'without rowid',
-  counted: 'integer primary key',
-  search: {
-    // It keeps the index alone, not the text. Words are told apart by spaces and nothing else.
-    tables: [
-      `create virtual table message_words using fts5
-        (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
-    ],
-    isOrdered: true,
-    stored: (words) => words,
-    // The hidden column that bears the table's name: the others cannot be asked without the positions of words.
-    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
-    terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
-  },
-  oneAtATime: undefined, // `begin immediate` excludes every other writer already
-  takesLists: false,
-  recordset: (columns, value) => {
-    const list = Object.keys(columns).map((name) => sql`${value(name)} as ${sql.ref(name)}`);
-    return sql`(select ${sql.join(list)})`;
-  },
-  texts: (json) => sql<string>`(select value from json_each(${json}))`,
-  // One writer: rows become visible in the order in which their ids were made.
-  log: { position: '0', isSettled: sql<boolean>`1 = 1`, order: ['event_id'] },
-  reclaim: 'pragma incremental_vacuum(1000)',
-  // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
-  isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
-  // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
-  isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
-  isConflict: () => false,
-};
-
 /** The beginnings of words with one or two letters are too many to go through. */
 const SHORTEST_BEGINNING = 3;
-const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= SHORTEST_BEGINNING;
-
-function sqliteCode(error: unknown): number {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
-}
-
-const postgres: Dialect = {
-  name: 'postgres',
-  clustered: '',
-  counted: 'bigint generated always as identity primary key',
-  search: {
-    tables: [
-      'create table message_words (rowid bigint primary key, words tsvector not null)',
-      'create index message_words_words on message_words using gin (words)',
-    ],
-    isOrdered: false,
-    stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
-    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
-    terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
-  },
-  oneAtATime: (thing) => `select pg_advisory_xact_lock(${thing === 'migrate' ? 727_274 : 727_276})`,
-  takesLists: true,
-  recordset: (columns, value) => {
-    const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
-    return sql`(select * from json_to_recordset(${value('list')}::json) as recordset(${sql.join(list)}))`;
-  },
-  texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
-  // Writers commit in any order: a row counts once every transaction that began before its own has ended.
-  log: {
-    position: 'pg_current_xact_id()::text::bigint',
-    isSettled: sql<boolean>`position < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
-    order: ['position', 'event_id'],
-  },
-  reclaim: undefined, // autovacuum does it
-  isUniqueViolation: (error) => postgresCode(error) === '23505',
-  isUnavailable: (error) => {
-    const code = postgresCode(error);
-    // Connection exceptions, out of resources, and an administrator's stop; or a socket that never got an answer.
-    return (
-      /^(08|53|57P|25006)/.test(code) ||
-      /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_)/.test(code) ||
-      isBrokenConnection(error)
-    );
-  },
-  isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
-};
-
-function postgresCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
-
-// pg reports these without a code.
-function isBrokenConnection(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect|not queryable|Client was closed/.test(error.message)
-  );
-}
-
-/**
- * SQLite in a file. Two connections: one writes, one reads what is committed meanwhile (WAL). `synchronous=FULL`:
- * a commit that returned survives a power cut.
- */
-export function openSqlite(file: string): Store {
-  // Secrets are in it: it is the owner's alone, and what SQLite puts beside it gets the same mode.
-  closeSync(openSync(file, 'a', 0o600));
-  chmodSync(file, 0o600);
-  const writing = openFile(file);
-  // `auto_vacuum` lets the file shrink again when events are pruned; it has to come first. A log of 16 MiB before it is
-  // written back spares writing the same pages many times over.
-  writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
-  writing.exec('pragma wal_autocheckpoint = 4000');
-  const reading = openFile(file);
-  reading.exec('pragma query_only = on');
-  const writer = queryable(sqlite, new SqliteConnection(writing));
-
-  const run = (text: string) => async () => {
-    writing.exec(text);
-  };
-  const rollback = async () => {
-    // SQLite ends a transaction by itself after some errors, a full disk among them.
-    if (writing.isTransaction) writing.exec('rollback');
-  };
-  return {
-    dialect: sqlite,
-    reader: queryable(sqlite, answering(sqlite, new SqliteConnection(reading))),
-    writers: 1,
-    async begin() {
-      writing.exec('begin immediate');
-      return { ...writer, commit: run('commit'), rollback };
-    },
-    claim: async () => true, // its folder is locked
-    async close() {
-      reading.close();
-      writing.close();
-    },
-  };
-}
-
-function openFile(file: string): DatabaseSync {
-  // The whole process stands still while SQLite waits for a lock, so it waits briefly; `commit` retries.
-  const database = new DatabaseSync(file, { timeout: 50 });
-  database.exec('pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536;');
-  return database;
-}
-
-class SqliteConnection implements Connection {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>();
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
-  async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
-    const { statement, returnsRows } = this.#prepare(text);
-    // Parameters come from our own queries, which bind text, numbers and null.
-    const values = parameters as readonly SQLInputValue[];
-    if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
-    return { rows: [], changed: Number(statement.run(...values).changes) };
-  }
-
-  #prepare(text: string) {
-    let prepared = this.#statements.get(text);
-    if (prepared === undefined) {
-      const statement = this.#database.prepare(text);
-      prepared = { statement, returnsRows: statement.columns().length > 0 };
-      // `run` tells the id of the row inserted last, wanted or not. The search index leaves ids there beyond what a
-      // number holds, and from then on every change would throw.
-      if (!prepared.returnsRows) statement.setReadBigInts(true);
-      if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(this.#statements.keys().next().value ?? '');
-      this.#statements.set(text, prepared);
-    }
-    return prepared;
-  }
-}
-
+export const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= SHORTEST_BEGINNING;
 /** A connection for reads: a database that is away is an error that callers can act on. */
-function answering(dialect: Dialect, connection: Connection): Connection {
+export function answering(dialect: Dialect, connection: Connection): Connection {
   return {
     query: (text, parameters, name) =>
       connection.query<never>(text, parameters, name).catch((error: unknown) => {
         if (!dialect.isUnavailable(error)) throw error;
-        throw new AppError('storage_unavailable', undefined, { retryAfterSeconds: 2, cause: error });
+        throw new AppError('storage_unavailable', undefined, { cause: error });
       }),
   };
 }
-
-const CLAIM_RETRY_MS = 200;
-
-/** PostgreSQL through a pool of connections. */
-export function openPostgres(url: string, poolSize = 10): Store {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: 5000,
-    types: { getTypeParser },
-  });
-  let holder: pg.Client | undefined;
-  let isClosed = false;
-
-  /** The claim lives as long as its connection: one that breaks is made anew at once, before anybody else comes. */
-  async function take(onLost: () => void): Promise<boolean> {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => {}); // it ends then
-    await client.connect();
-    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock(727275) as mine');
-    if (rows[0]?.mine !== true || isClosed) {
-      await client.end();
-      return false;
-    }
-    holder = client;
-    client.once('end', () => {
-      if (!isClosed) void takeAgain(onLost);
-    });
-    return true;
-  }
-
-  async function takeAgain(onLost: () => void): Promise<void> {
-    while (!isClosed) {
-      const isMine = await take(onLost).catch(() => undefined); // not reachable: neither is it for anybody else
-      if (isMine === true) return;
-      if (isMine === false && !isClosed) {
-        onLost();
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, CLAIM_RETRY_MS));
-    }
-  }
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {});
-  return {
-    dialect: postgres,
-    reader: queryable(postgres, answering(postgres, new PostgresConnection(pool))),
-    writers: Math.max(1, Math.floor(poolSize / 2)),
-    async begin() {
-      const client = await pool.connect();
-      const connection = new PostgresConnection(client);
-      const end = async (text: string) => {
-        try {
-          await client.query(text);
-          client.release();
-        } catch (error) {
-          client.release(true); // its state is unknown: close it
-          throw error;
-        }
-      };
-      try {
-        await client.query('begin');
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
-      return {
-        ...queryable(postgres, connection),
-        commit: () => end('commit').catch(asUnknown),
-        rollback: () => end('rollback'),
-      };
-    },
-    claim: take,
-    async close() {
-      isClosed = true;
-      await holder?.end().catch(() => {});
-      await pool.end();
-    },
-  };
-}
-
-/**
- * A connection that breaks during a commit leaves open whether it took place. Running the work again could do it twice.
- * @throws {AppError} `storage_unavailable`, which is not tried again
- */
-function asUnknown(error: unknown): never {
-  if (!postgres.isUnavailable(error)) throw error;
-  throw new AppError(
-    'storage_unavailable',
-    'The connection to the database broke during the commit: the change may have been made or not',
-    { retryAfterSeconds: 2, cause: error },
-  );
-}
-
-// Times and counts are bigint columns: far below 2^53, so they are read as numbers.
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text');
-
-class PostgresConnection implements Connection {
-  readonly #client: pg.Pool | pg.PoolClient;
-
-  constructor(client: pg.Pool | pg.PoolClient) {
-    this.#client = client;
-  }
-
-  async query<R>(text: string, parameters: readonly unknown[], name?: string): Promise<Result<R>> {
-    const { rows, rowCount } = await this.#client.query({ text, values: [...parameters], ...(name && { name }) });
-    return { rows: rows as R[], changed: rowCount ?? 0 };
-  }
-}
-
-function queryable(dialect: Dialect, connection: Connection): Queryable {
+export function queryable(dialect: Dialect, connection: Connection): Queryable {
   return { dialect, connection, kysely: kyselyOn(dialect, connection) };
 }
 
@@ -442,13 +199,5 @@ function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
     rollbackTransaction: refuse,
     destroy: nothing,
   };
-  const isSqlite = dialect.name === 'sqlite';
-  return new Kysely<Schema>({
-    dialect: {
-      createDriver: () => driver,
-      createAdapter: () => (isSqlite ? new SqliteAdapter() : new PostgresAdapter()),
-      createQueryCompiler: () => (isSqlite ? new SqliteQueryCompiler() : new PostgresQueryCompiler()),
-      createIntrospector: (db) => (isSqlite ? new SqliteIntrospector(db) : new PostgresIntrospector(db)),
-    },
-  });
+  return new Kysely<Schema>({ dialect: { createDriver: () => driver, ...dialect.kysely } });
 }

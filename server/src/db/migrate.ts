@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { Store } from './dialect.ts';
+import type { OpenTransaction, Store } from './dialect.ts';
 import { migrations as released } from './migrations/index.ts';
+import type { Migration } from './migrations/migration.ts';
 
-/** The database was written by a newer Switchboard: an older one must not touch it. */
+/** The database was brought up to date by a newer Switchboard, in a way that an older one cannot work with. */
 export class NewerSchemaError extends Error {
   constructor(found: number, known: number) {
     super(
@@ -12,12 +13,25 @@ export class NewerSchemaError extends Error {
   }
 }
 
+/** An upgrade cannot run beside the nodes that are still running. */
+export class OlderNodesError extends Error {
+  constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
+    const list = nodes.map(({ nodeId, version }) => `${nodeId} (${version})`).join(', ');
+    super(
+      `This upgrade ("${name}") breaks older nodes: ${breaksOlder}. Stop those that run first, and then start this one: ${list}.`,
+    );
+    this.name = 'OlderNodesError';
+  }
+}
+
 /**
  * Brings the database up to the newest version. Each migration is one transaction that also records its version, so
- * a crash leaves the version before or the version after. Nodes that start together take turns.
+ * a crash leaves the version before or the version after. Nodes that start together take turns. Where a newer release
+ * has been before, an older one goes on beside it unless one of the steps it does not know breaks it.
  *
  * @returns the versions that were applied
  * @throws {NewerSchemaError}
+ * @throws {OlderNodesError}
  */
 export async function migrate(store: Store, now: () => number, migrations = released): Promise<number[]> {
   const applied: number[] = [];
@@ -27,18 +41,16 @@ export async function migrate(store: Store, now: () => number, migrations = rele
     try {
       const lock = store.dialect.oneAtATime?.('migrate');
       if (lock !== undefined) await tx.connection.query(lock, []);
-      await sql`create table if not exists schema_versions (
-        version integer primary key, name text not null, applied_at bigint not null)`.execute(tx.kysely);
-      const { rows } = await sql<{
-        version: number | null;
-      }>`select max(version) as version from schema_versions`.execute(tx.kysely);
-      const current = rows[0]?.version ?? 0;
-      if (current > newest) throw new NewerSchemaError(current, newest);
-      const next = migrations.find(({ version }) => version > current);
+      const { version, worksFrom } = await readVersion(tx);
+      if (worksFrom > newest) throw new NewerSchemaError(version, newest);
+      const next = migrations.find((migration) => migration.version > version);
       if (next !== undefined) {
+        if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
         for (const statement of next.statements(store.dialect)) await tx.connection.query(statement, []);
-        await sql`insert into schema_versions (version, name, applied_at)
-          values (${next.version}, ${next.name}, ${now()})`.execute(tx.kysely);
+        await sql`insert into schema_versions (version, name, works_from, applied_at) values
+          (${next.version}, ${next.name}, ${next.breaksOlder === undefined ? worksFrom : next.version}, ${now()})`.execute(
+          tx.kysely,
+        );
       }
       await tx.commit();
       if (next === undefined) return applied;
@@ -48,4 +60,27 @@ export async function migrate(store: Store, now: () => number, migrations = rele
       throw error;
     }
   }
+}
+
+interface SchemaVersion {
+  readonly version: number;
+  /** What a Switchboard must know at least to work with this schema. */
+  readonly worksFrom: number;
+}
+
+async function readVersion({ kysely }: OpenTransaction): Promise<SchemaVersion> {
+  await sql`create table if not exists schema_versions (
+    version integer primary key, name text not null, works_from integer not null, applied_at bigint not null)`.execute(
+    kysely,
+  );
+  const { rows } = await sql<SchemaVersion>`
+    select version, works_from as "worksFrom" from schema_versions order by version desc limit 1`.execute(kysely);
+  return rows[0] ?? { version: 0, worksFrom: 0 };
+}
+
+/** @throws {OlderNodesError} */
+async function requireNoNodes({ kysely, dialect }: OpenTransaction, migration: Migration): Promise<void> {
+  const { rows } = await sql<{ nodeId: string; version: string }>`
+    select node_id as "nodeId", version from nodes where expires_at > ${dialect.now} order by node_id`.execute(kysely);
+  if (rows.length > 0) throw new OlderNodesError(migration, rows);
 }

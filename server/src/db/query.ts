@@ -53,8 +53,10 @@ export function query<P extends object, R>(
 }
 
 /** A statement that is run for many rows at once. */
-export interface Batch<C extends Columns> {
+export interface Batch<C extends Columns, R> {
   run(on: Queryable, rows: readonly Row<C>[]): Promise<void>;
+  /** Answers with what the statement returns. */
+  all(on: Queryable, rows: readonly Row<C>[]): Promise<R[]>;
 }
 
 type Row<C extends Columns> = {
@@ -66,11 +68,11 @@ type Row<C extends Columns> = {
  *
  * @param build gets the rows as a table to select from, which is to be given a name (`${rows} as r`)
  */
-export function batch<C extends Columns>(
+export function batch<C extends Columns, R = unknown>(
   columns: C,
-  build: (rows: RawBuilder<unknown>, dialect: Dialect) => Compiles<unknown>,
-): Batch<C> {
-  const statement = query<Record<string, unknown>, unknown>((_, p, dialect) =>
+  build: (rows: RawBuilder<unknown>, dialect: Dialect) => Compiles<R>,
+): Batch<C, R> {
+  const statement = query<Record<string, unknown>, R>((_, p, dialect) =>
     build(
       dialect.recordset(columns, (name) => p[name]),
       dialect,
@@ -80,6 +82,12 @@ export function batch<C extends Columns>(
     async run(on, rows) {
       if (!on.dialect.takesLists) for (const row of rows) await statement.run(on, row);
       else if (rows.length > 0) await statement.run(on, { list: JSON.stringify(rows) });
+    },
+    async all(on, rows) {
+      if (on.dialect.takesLists) return rows.length > 0 ? statement.all(on, { list: JSON.stringify(rows) }) : [];
+      const found: R[] = [];
+      for (const row of rows) found.push(...(await statement.all(on, row)));
+      return found;
     },
   };
 }

@@ -34,9 +34,22 @@ export interface Schema {
   events: EventTable;
   deliveries: DeliveryTable;
   attempts: AttemptTable;
-  leases: LeaseTable;
+  nodes: NodeTable;
+  sandbox_numbers: SandboxNumberTable;
+  sandbox_post: SandboxPostTable;
+  sandbox_receipts: SandboxReceiptTable;
+  sandbox_groups: SandboxGroupTable;
+  sandbox_profiles: SandboxProfileTable;
   idempotency_keys: IdempotencyKeyTable;
+  login_buckets: LoginBucketTable;
   secrets: SecretTable;
+}
+
+export interface LoginBucketTable {
+  /** A digest of who guesses at what. */
+  bucket: string;
+  /** When all guesses are allowed again. */
+  full_at: number;
 }
 
 export interface AccountTable {
@@ -75,13 +88,16 @@ export interface SessionTable {
   connected_at: number | null;
   /** The start of the outage that `session.disconnected` was emitted for; null while there is none. */
   disconnected_at: number | null;
+  /** 1 while the account has been told that it comes back by itself. */
+  will_reconnect: number;
   last_event_at: number | null;
   error: string | null;
   options: string;
   metadata: string;
   created_at: number;
+  /** `node_id` of who works on it; null while nobody does. */
   lease_owner: string | null;
-  lease_expires_at: number | null;
+  /** Raised whenever a node takes it: shows how often it has moved. */
   lease_generation: number;
 }
 
@@ -239,8 +255,9 @@ export interface WebhookTable {
   breaker: string;
   created_at: number;
   updated_at: number;
+  /** `node_id` of who works on it; null while nobody does. */
   lease_owner: string | null;
-  lease_expires_at: number | null;
+  /** Raised whenever a node takes it: shows how often it has moved. */
   lease_generation: number;
 }
 
@@ -261,6 +278,8 @@ export interface EventTable {
   message_id: string | null;
   /** The body exactly as it is sent: `{"event":…,"data":…}`. */
   body: string;
+  /** `traceparent` of the span that emitted it, where there are traces: its deliveries belong to that trace. */
+  trace: string | null;
   is_test: number;
   created_at: number;
   /** Where it stands in the log that readers follow; the database sets it. */
@@ -308,11 +327,71 @@ export interface AttemptTable {
   started_at: number;
 }
 
-export interface LeaseTable {
-  name: string;
-  owner: string;
+/**
+ * A process of the deployment. What it holds names it in `lease_owner`, and is its own for as long as this row is: a
+ * transaction of a node whose row is gone changes nothing.
+ */
+export interface NodeTable {
+  node_id: string;
+  /** Raised when it joins anew, after the others have given it up. */
+  epoch: number;
+  /** The data folder it runs on. That can have one process at a time, so a second row of it tells of a dead one. */
+  instance: string;
+  /** Where the others reach it; null until it listens. */
+  url: string | null;
+  version: string;
+  /** 1 when it takes sessions and webhooks, 0 when it only answers requests. */
+  carries: number;
+  joined_at: number;
+  /** By the clock of the database; it is renewed every few seconds. */
   expires_at: number;
-  generation: number;
+}
+
+/** A number that has signed up with the sandbox network, and whose it is. */
+export interface SandboxNumberTable {
+  number: string;
+  session_id: string;
+}
+
+/** An event that waits for a number of the sandbox network, until the node that has its session takes it. */
+export interface SandboxPostTable {
+  post_id: Generated<number>;
+  number: string;
+  /** JSON of the event; media by the hash of their content. */
+  event: string;
+  /** Who sent it in a direct chat, and when. */
+  direct_from: string | null;
+  sent_at: number | null;
+  /** What the network calls the message, if it is one. */
+  message_id: string | null;
+  /** The number that gets a receipt once the message is with everybody. */
+  receipt_to: string | null;
+  /** 1 when others were to get the message as well: then `sandbox_receipts` counts them. */
+  is_counted: number;
+  created_at: number;
+}
+
+/** How many have not got a message of the sandbox network yet. */
+export interface SandboxReceiptTable {
+  message_id: string;
+  missing: number;
+  created_at: number;
+}
+
+export interface SandboxGroupTable {
+  network_id: string;
+  invite_code: string | null;
+  /** JSON of the group as it is now. */
+  state: string;
+}
+
+/** What a number of the sandbox network shows of itself. */
+export interface SandboxProfileTable {
+  number: string;
+  /** Whose number it is. */
+  session_id: string;
+  /** JSON of name, about and picture; the picture by the hash of its content. */
+  state: string;
 }
 
 export interface IdempotencyKeyTable {
@@ -322,7 +401,7 @@ export interface IdempotencyKeyTable {
   request_hash: string;
   /** The process that works on it; another one may take it over once it is gone. */
   owner: string;
-  /** JSON `{ status, output }` once it is done. */
+  /** The output as JSON, once it is done. */
   answer: string | null;
   /** Id that the first run gave to what it makes, so that a run after a crash makes the same. */
   resource_id: string;

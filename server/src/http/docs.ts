@@ -26,7 +26,6 @@ export async function addDocs(app: FastifyInstance): Promise<void> {
       reply.type(`${type}; charset=utf-8`).header('content-security-policy', CONTENT_SECURITY_POLICY).send(content),
     );
   }
-  app.get('/', async (_, reply) => reply.redirect('/docs'));
   await app.register(fastifyStatic, {
     root: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
     prefix: '/docs/assets/',

@@ -7,7 +7,8 @@ import type { Media } from '../media/media.ts';
 import type { ByteRange } from '../media/store.ts';
 import { getMedia } from '../operations/media.ts';
 import type { Invoke } from '../operations/operation.ts';
-import { API_PREFIX, handlerOf } from './routes.ts';
+import { API_PREFIX } from '../version.ts';
+import { handlerOf } from './routes.ts';
 
 /** What a browser may show by itself: formats that run nothing. SVG and PDF are none of them. */
 const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(;|$)/;

@@ -2,9 +2,8 @@ import type { TSchema } from 'typebox';
 import { type ErrorCode, errors } from '../errors.ts';
 import { type EventKind, eventKinds, events, sampleEvent } from '../events.ts';
 import type { Operation } from '../operations/operation.ts';
-import { version } from '../version.ts';
+import { API_PREFIX, version } from '../version.ts';
 import { exampleOf } from './openapiExamples.ts';
-import { API_PREFIX } from './routes.ts';
 
 /** What any operation can answer with. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -15,6 +14,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'rate_limited',
   'internal_error',
   'storage_unavailable',
+  'session_unavailable',
   'shutting_down',
 ];
 
@@ -100,6 +100,7 @@ function describe(operation: Operation) {
     tags: [tagOf(operation)],
     summary,
     description: [description, needs].filter(Boolean).join('\n\n'),
+    ...(credential === 'any' && permission && { 'x-permission': permission }),
     ...(credential === 'none' && { security: [] }),
     ...(credential === 'jwt' && { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
@@ -290,6 +291,7 @@ function problemExample(code: ErrorCode) {
 const tags: Readonly<Record<string, string>> = {
   auth: 'Accounts and login tokens.',
   api_keys: 'Keys for programs, with the permissions they need.',
+  connectors: 'The networks there are, and what a session on each can be given.',
   sessions: 'Phone numbers on their networks: connect, pair, disconnect.',
   messages: 'Send, find and change messages.',
   chats: 'Conversations of a session.',
@@ -313,6 +315,7 @@ const rawPaths = {
       summary: 'Follow events as they happen',
       description:
         'Server-sent events. `Last-Event-ID` resumes after an event; without it the stream starts with what comes next. Needs the permission `events:read`.',
+      'x-permission': 'events:read',
       parameters: [
         {
           name: 'kinds',
@@ -343,6 +346,7 @@ const rawPaths = {
       tags: ['media'],
       summary: 'Download a file',
       description: 'Streamed, with `Range` and `If-None-Match`. Needs the permission `media:read`.',
+      'x-permission': 'media:read',
       parameters: [
         {
           name: 'mediaId',

@@ -1,16 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import { type Authenticator, type Caller, presentedCredential } from '../auth/authenticate.ts';
+import { type Authenticator, type Caller, isLegacy, presentedCredential } from '../auth/authenticate.ts';
+import { FORWARDED_BY } from '../cluster/forward.ts';
 import { AppError } from '../errors.ts';
 import type { Answer, Invoke, Operation } from '../operations/operation.ts';
+import { API_PREFIX } from '../version.ts';
+import { replyWithLogin } from './loginReply.ts';
 import { acceptContent, openContent } from './mediaUpload.ts';
 
-export const API_PREFIX = '/api/v1';
-const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 /** Since when the legacy forms of a credential are deprecated (RFC 9745): the first day of the product. */
 const DEPRECATED_SINCE = '@1763596800';
 
-/** One route per operation. A path that exists answers other methods with 405. */
+/** One route per operation. */
 export function addRoutes(
   app: FastifyInstance,
   operations: readonly Operation[],
@@ -31,17 +33,37 @@ export function addRoutes(
       if (operation.takesContent) acceptContent(app, (scope, config) => scope.route({ ...route, config }));
       else app.route(route);
     }
-    const known = atPath.map(({ method }) => method);
-    const others = METHODS.filter((method) => !known.some((one) => one === method));
-    app.route({
-      method: others as HTTPMethods[],
-      url,
-      handler: async (request, reply) => {
-        reply.header('allow', known.join(', '));
-        throw new AppError('method_not_allowed', `${request.method} is not possible here, but ${known.join(', ')} is`);
-      },
-    });
   }
+}
+
+/** Answers every other method of a path with 405. Call it before the routes are added; raw ones are seen as well. */
+export function refuseOtherMethods(app: FastifyInstance): { done(): void } {
+  const methodsOf = new Map<string, string[]>();
+  const note = (url: string, methods: string | string[]) =>
+    methodsOf.set(url, [...new Set([methodsOf.get(url) ?? [], methods].flat())]);
+  let isDone = false;
+  app.addHook('onRoute', ({ url, method }) => void (isDone || note(url, method)));
+  return {
+    done() {
+      // Plugins load in their order: this one sees the routes of all before it.
+      app.register(async (scope) => {
+        isDone = true;
+        for (const [url, known] of methodsOf) scope.route(refusalAt(url, known));
+      });
+    },
+  };
+}
+
+function refusalAt(url: string, known: readonly string[]): RouteOptions {
+  const allow = known.join(', ');
+  return {
+    url,
+    method: METHODS.filter((method) => !known.includes(method)),
+    handler: async (request, reply) => {
+      reply.header('allow', allow);
+      throw new AppError('method_not_allowed', `${request.method} is not possible here, but ${allow} is`);
+    },
+  };
 }
 
 /** How the output of an operation is sent when it has succeeded. */
@@ -64,7 +86,7 @@ export function handlerOf(
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { key, ...query } = request.query as Record<string, unknown>;
     const presented = operation.credential === 'none' ? undefined : presentedCredential(request.headers, key);
-    if (presented !== undefined && presented.form !== 'bearer') announceDeprecation(reply);
+    if (presented !== undefined && isLegacy(presented)) announceDeprecation(reply);
     const caller = operation.credential === 'none' ? undefined : await authenticator.authenticate(presented);
     const idempotencyKey = request.headers['idempotency-key'];
     const answer = await invoke(operation, {
@@ -73,6 +95,9 @@ export function handlerOf(
       requestId: request.id,
       address: request.ip,
       channel: 'rest',
+      trace: request.headers['traceparent']?.toString(),
+      credential: presented?.value,
+      isForwarded: request.headers[FORWARDED_BY] !== undefined,
       signal: () => AbortSignal.any([stopping, hungUp(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
       ...(operation.takesContent && { openContent: () => openContent(request) }),
@@ -121,7 +146,9 @@ async function sendOutput(
     const other = accept.includes(type) ? await represent(type) : null;
     if (other !== null) return reply.type(type).send(other);
   }
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(output));
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(replyWithLogin(operation, output, request, reply)));
 }
 
 type ReadInput = (request: FastifyRequest, query: Record<string, unknown>) => unknown;

@@ -8,19 +8,22 @@ import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { type Log, redactUrl } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import type { Metrics } from '../metrics.ts';
 import { operations } from '../operations/index.ts';
 import type { Invoke } from '../operations/operation.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
+import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
+import { addInbound, type InboundDeps } from './inbound.ts';
 import { addMcp } from './mcp/mount.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
-import { addRoutes } from './routes.ts';
+import { addRoutes, refuseOtherMethods } from './routes.ts';
 import { addStream } from './stream.ts';
 
-export interface HttpDeps {
+export interface HttpDeps extends InboundDeps {
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'metrics'>;
   readonly authenticator: Authenticator;
   readonly requestLimits: Buckets;
@@ -29,9 +32,9 @@ export interface HttpDeps {
   readonly feed: Feed;
   readonly eventLog: EventLog;
   readonly newId: NewId;
-  readonly log: Log;
   /** Whether the server can do its work now; a load balancer asks. */
   isReady(): Promise<boolean>;
+  readonly metrics: Pick<Metrics, 'countRequest'>;
   /** What the server counts, in the format of Prometheus. */
   readMetrics(): Promise<{ contentType: string; text: string }>;
 }
@@ -50,6 +53,8 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     requestTimeout: UPLOAD_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
+    // Refused by `refuseWhileClosing`, with what every answer carries.
+    return503OnClosing: false,
     // What an id may be is for the operations to say, and in their words.
     routerOptions: { maxParamLength: 16_384 },
     // What fails before any route is known, and so before the hooks.
@@ -67,18 +72,31 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   acceptJsonOnly(app);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
+  refuseWhileClosing(app);
+  app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, asAppError(error), request, reply));
+  const sendPage = await addDashboard(app);
   app.setNotFoundHandler((request, reply) =>
-    sendError(log, new AppError('route_not_found', `There is no ${request.method} ${pathOf(request)}`), request, reply),
+    isPageRequest(request)
+      ? sendPage(reply)
+      : sendError(
+          log,
+          new AppError('route_not_found', `There is no ${request.method} ${pathOf(request)}`),
+          request,
+          reply,
+        ),
   );
 
+  const others = refuseOtherMethods(app);
   addRoutes(app, operations, deps);
   addStream(app, deps);
   addMediaContent(app, deps);
+  addInbound(app, deps);
   addMcp(app, { ...deps, serverFor: createMcpServer(operations, deps.invoke) });
   addHealth(app, deps);
   addMetrics(app, deps);
   await addDocs(app);
+  others.done();
   return app;
 }
 
@@ -86,6 +104,19 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
 function identify(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
+}
+
+/** What comes on a connection that is open still goes to another node, or comes back when there is one again. */
+function refuseWhileClosing(app: FastifyInstance): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onRequest', async (_, reply) => {
+    if (!isClosing) return;
+    reply.header('connection', 'close');
+    throw new AppError('shutting_down');
+  });
 }
 
 /** Writes an error as a problem document, and a log line for what never came as far as an operation. */
@@ -98,7 +129,7 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
     status: problem.status,
     code: problem.code,
   };
-  if (problem.status >= 500) log.error({ ...line, err: error }, 'request');
+  if (problem.status >= 500 && problem.status !== 503) log.error({ ...line, err: error }, 'request');
   else log.info(line, 'request');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
   if (error instanceof AppError && error.retryAfterSeconds !== undefined)

@@ -7,9 +7,10 @@ import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import type { Invoke } from '../operations/operation.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
+import { API_PREFIX } from '../version.ts';
 import { type EventLog, isCursor } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
-import { API_PREFIX, handlerOf } from './routes.ts';
+import { handlerOf } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** How long an event may stay unseen when its announcement was missed. */

@@ -25,7 +25,9 @@ const Account = Type.Object(
 
 const Login = Type.Object(
   {
-    token: Type.String({ description: 'JWT to send as `Authorization: Bearer`.' }),
+    token: Type.String({
+      description: 'JWT to send as `Authorization: Bearer`. Empty for the dashboard, which gets it as a cookie.',
+    }),
     tokenType: Type.Literal('Bearer'),
     expiresAt: Type.String({ format: 'date-time' }),
     account: Account,
@@ -35,6 +37,7 @@ const Login = Type.Object(
 
 export const register = defineOperation({
   id: 'auth.register',
+  login: 'begins',
   method: 'POST',
   path: '/auth/register',
   credential: 'none',
@@ -52,7 +55,7 @@ export const register = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const giveBack = takeBudget(ctx, email); // asking which emails exist is limited like guessing passwords
+    const giveBack = await ctx.loginLimit.take(email, ctx.address); // asking which emails exist is limited like guessing passwords
     const row: AccountTable = {
       account_id: ctx.newId('acc'),
       email,
@@ -76,13 +79,14 @@ export const register = defineOperation({
       return numInsertedOrUpdatedRows === 1n ? undefined : ('email_taken' as const);
     });
     if (outcome !== undefined) throw new AppError(outcome);
-    giveBack();
+    await giveBack();
     return logIn(ctx, row);
   },
 });
 
 export const login = defineOperation({
   id: 'auth.login',
+  login: 'begins',
   method: 'POST',
   path: '/auth/login',
   credential: 'none',
@@ -99,7 +103,7 @@ export const login = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const giveBack = takeBudget(ctx, email);
+    const giveBack = await ctx.loginLimit.take(email, ctx.address);
     const row = await ctx.database.reader.kysely
       .selectFrom('accounts')
       .selectAll()
@@ -107,13 +111,14 @@ export const login = defineOperation({
       .executeTakeFirst();
     const fits = await checkPassword(input.password, row?.password_hash);
     if (row === undefined || !fits) throw new AppError('invalid_credentials');
-    giveBack();
+    await giveBack();
     return logIn(ctx, row);
   },
 });
 
 export const logout = defineOperation({
   id: 'auth.logout',
+  login: 'ends',
   method: 'POST',
   path: '/auth/logout',
   credential: 'jwt',
@@ -129,6 +134,23 @@ export const logout = defineOperation({
     await raiseTokenVersion(ctx);
     return { loggedOut: true as const };
   },
+});
+
+export const forgetLogin = defineOperation({
+  id: 'auth.forget_login',
+  login: 'ends',
+  method: 'POST',
+  path: '/auth/forget-login',
+  credential: 'none', // also for a login that is over
+  permission: null,
+  effect: 'write',
+  tool: false,
+  summary: 'Log out in this browser',
+  description: 'Drops the cookie of the dashboard. Tokens that were given out as text stay: see `auth.logout`.',
+  input: Type.Object({}, { additionalProperties: false }),
+  output: Type.Object({ loggedOut: Type.Literal(true) }),
+  errors: [],
+  run: async () => ({ loggedOut: true as const }),
 });
 
 export const me = defineOperation({
@@ -161,6 +183,7 @@ export const me = defineOperation({
 
 export const changePassword = defineOperation({
   id: 'auth.change_password',
+  login: 'begins',
   method: 'POST',
   path: '/auth/password',
   credential: 'jwt',
@@ -177,11 +200,11 @@ export const changePassword = defineOperation({
   errors: ['validation_failed'],
   async run(ctx, input) {
     const account = await ownAccount(ctx);
-    const giveBack = takeBudget(ctx, account.email);
+    const giveBack = await ctx.loginLimit.take(account.email, ctx.address);
     if (!(await checkPassword(input.currentPassword, account.password_hash))) {
       throw invalidField('currentPassword', 'The current password is wrong');
     }
-    giveBack();
+    await giveBack();
     const version = await raiseTokenVersion(ctx, await hashPassword(input.newPassword));
     return logIn(ctx, { ...account, token_version: version });
   },
@@ -219,31 +242,4 @@ async function raiseTokenVersion(ctx: Context, passwordHash?: string): Promise<n
   );
   ctx.authenticator.forget(ctx.accountId);
   return token_version;
-}
-
-/**
- * Guessing is limited before the password is looked at, so that many guesses at a time gain nothing; a right one gives
- * its share back. The tight limit is for one account from one address: a stranger cannot lock somebody out.
- * @returns gives the share back
- * @throws {AppError} `rate_limited`
- */
-function takeBudget({ loginLimits, address }: PublicContext, email: string): () => void {
-  const shares = [
-    { buckets: loginLimits.account, key: `${email} ${address}` },
-    { buckets: loginLimits.address, key: address },
-    { buckets: loginLimits.address, key: email },
-  ];
-  const taken: typeof shares = [];
-  const giveBack = () => {
-    for (const { buckets, key } of taken) buckets.giveBack(key);
-  };
-  for (const share of shares) {
-    const { allowed, resetSeconds } = share.buckets.take(share.key);
-    if (!allowed) {
-      giveBack(); // what is refused was no guess, and costs nobody else anything
-      throw new AppError('rate_limited', 'Too many failed logins', { retryAfterSeconds: resetSeconds });
-    }
-    taken.push(share);
-  }
-  return giveBack;
 }

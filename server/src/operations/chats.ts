@@ -7,11 +7,11 @@ import { findMessage, type SessionRef } from '../sessions/messageStore.ts';
 import { Message, messageReader } from './messages.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
-import { phoneNumber } from './phoneNumbers.ts';
+import { recipientOf } from './sending.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { parseTime } from './validate.ts';
 
-const ChatId = Type.String({ maxLength: 100, description: 'Phone number digits, or the id of the group.' });
+const ChatId = Type.String({ maxLength: 200, description: 'Phone number digits, or the id of the group.' });
 
 const Chat = Type.Object(
   {
@@ -149,8 +149,9 @@ export const setTyping = defineOperation({
   example: { chatId: '491707654321', state: 'typing' },
   async run(ctx, { chatId, sessionId, state }) {
     const session = await resolveSession(ctx, sessionId);
-    const to = chatId.startsWith('grp_') ? chatId : phoneNumber('chatId', chatId);
-    await ctx.sessions.part(session, 'setTyping')(await ctx.outbox.chatOf(session, to), state);
+    const to = recipientOf(chatId, 'chatId');
+    const setTyping = await ctx.sessions.part(session, 'setTyping');
+    await setTyping(await ctx.outbox.chatOf(session, to), state);
     return { chatId: to, state };
   },
 });
@@ -193,7 +194,7 @@ export const markChatRead = defineOperation({
       .orderBy('message_id')
       .execute();
     if (unread.length > 0) {
-      const markRead = ctx.sessions.part(session, 'markRead');
+      const markRead = await ctx.sessions.part(session, 'markRead');
       // The network first: when it does not take it, the chat is still unread and the call can be repeated.
       await markRead(
         { type: chat.type, id: chat.network_id ?? chatId },

@@ -113,7 +113,7 @@ export const checkContacts = defineOperation({
       }),
     ),
   }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
@@ -129,7 +129,8 @@ export const checkContacts = defineOperation({
     );
     const unknown = numbers.filter((number) => !known.has(number));
     if (unknown.length > 0) {
-      const present = await ctx.sessions.part(session, 'checkNumbers')(unknown);
+      const checkNumbers = await ctx.sessions.part(session, 'checkNumbers');
+      const present = await checkNumbers(unknown);
       await ctx.database.commit(async (tx) => {
         for (const number of unknown)
           await noteCheck.run(tx, { ...session, phoneNumber: number, onNetwork: Number(present.has(number)), now });
@@ -164,12 +165,13 @@ export const setContactBlocked = defineOperation({
     { additionalProperties: false },
   ),
   output: Contact,
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { phoneNumber: '491707654321', blocked: true },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const number = phoneNumber('phoneNumber', input.phoneNumber);
-    await ctx.sessions.part(session, 'setBlocked')(number, input.blocked);
+    const setBlocked = await ctx.sessions.part(session, 'setBlocked');
+    await setBlocked(number, input.blocked);
     await ctx.database.commit(
       (tx) => noteBlocked.run(tx, { ...session, phoneNumber: number, blocked: Number(input.blocked) }),
       session.sessionId,

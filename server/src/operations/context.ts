@@ -1,7 +1,10 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
+import type { LoginLimit } from '../auth/loginLimit.ts';
 import type { LoginTokens } from '../auth/tokens.ts';
 import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Forward } from '../cluster/forward.ts';
 import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { NewId } from '../ids.ts';
@@ -22,14 +25,15 @@ export interface Services {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** This process, as others may see it. */
-  readonly nodeId: string;
+  /** This process among those that share its database. */
+  readonly cluster: Cluster;
+  readonly forward: Forward;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
   readonly requestLimits: Buckets;
-  readonly loginLimits: { readonly account: Buckets; readonly address: Buckets };
+  readonly loginLimit: LoginLimit;
   readonly sessions: Sessions;
   readonly outbox: Outbox;
   /** Files of accounts. */

@@ -6,6 +6,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { isEventKind } from '../events.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
 import { redeliver } from '../webhooks/queue.ts';
+import { unsignedHeaders } from '../webhooks/sign.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { phoneNumber } from './phoneNumbers.ts';
@@ -48,6 +49,10 @@ const DeliveryWithAttempts = Type.Object(
     attemptLog: Type.Array(
       Type.Object({
         number: Type.Integer(),
+        headers: Type.Record(Type.String(), Type.String(), {
+          description:
+            'Sent with it, but for the signatures, which are not kept. `webhook-id` and `webhook-timestamp` are there when the webhook has a secret now.',
+        }),
         class: Class,
         status: Type.Union([Type.Integer(), Type.Null()]),
         durationMs: Type.Integer(),
@@ -141,6 +146,14 @@ export const getDelivery = defineOperation({
       body: row.body,
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
+        headers: unsignedHeaders({
+          kind: row.kind,
+          eventId: row.event_id,
+          attempt: attempt.number,
+          isTest: row.is_test === 1,
+          isSigned: typeof webhook?.secret === 'string',
+          now: attempt.started_at,
+        }),
         class: attempt.class as 'ok', // written by the lane, from the same list
         status: attempt.status,
         durationMs: attempt.duration_ms,
@@ -292,7 +305,9 @@ function explain(row: DeliveryTable, webhook: WebhookTable | undefined, now: num
     case 'delivered':
       return `It was delivered at ${settledAt}, with attempt ${row.attempts}.`;
     case 'failed':
-      return `All ${row.attempts} attempts failed; the last one: ${last}.`;
+      return row.attempts === 1
+        ? `Its only attempt failed: ${last}.`
+        : `All ${row.attempts} attempts failed; the last one: ${last}.`;
     case 'expired':
       return `It expired at ${settledAt}: ${last}.`;
     case 'cancelled':

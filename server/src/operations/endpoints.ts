@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import type { BreakerState } from '../webhooks/breaker.ts';
 import { defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
@@ -36,6 +37,7 @@ const Endpoint = Type.Object(
     isDefault: Type.Boolean({ description: 'Whether it is the one that `/webhooks/set` manages.' }),
     ...WebhookConfiguration.properties,
     maxInFlight: Type.Integer(),
+    breakerState: Type.Enum(['closed', 'open', 'half_open'], { description: 'State of its circuit breaker.' }),
   },
   { title: 'WebhookEndpoint' },
 );
@@ -243,5 +245,7 @@ function toEndpoint(row: WebhookTable) {
     isDefault: row.is_default === 1,
     ...toConfiguration(row),
     maxInFlight: row.max_in_flight,
+    // Stored by `storeBreaker`, as one of these.
+    breakerState: row.breaker_state as BreakerState,
   };
 }

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { GroupActions, GroupInvite, NetworkMedia } from '../connectors/connector.ts';
+import type { GroupActions, GroupInvite } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { Participant } from '../events.ts';
-import { storedMedia, toNetworkMedia } from '../sessions/messageContent.ts';
 import type { SessionRef } from '../sessions/messageStore.ts';
+import { PictureMediaId, pictureOf } from './media.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
@@ -96,13 +96,14 @@ export const createGroup = defineOperation({
     { additionalProperties: false },
   ),
   output: Group,
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const phoneNumbers = normalise(input.phoneNumbers);
     // The network tells the session of the new group, which stores it and emits the event.
-    const { networkId } = await ctx.sessions.part(session, 'groups').create(input.subject, phoneNumbers);
+    const groups = await ctx.sessions.part(session, 'groups');
+    const { networkId } = await groups.create(input.subject, phoneNumbers);
     return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));
   },
 });
@@ -131,20 +132,16 @@ export const updateGroup = defineOperation({
           { additionalProperties: false },
         ),
       ),
-      pictureMediaId: Type.Optional(
-        Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
-          description: 'Id of an uploaded image; null removes the picture.',
-        }),
-      ),
+      pictureMediaId: Type.Optional(PictureMediaId),
     },
     { additionalProperties: false },
   ),
   output: Group,
-  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
   example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const row = await findGroup(ctx, groupId);
-    const groups = partOf(ctx, row);
+    const groups = await partOf(ctx, row);
     const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
     if (description !== undefined && description !== row.description)
@@ -176,10 +173,11 @@ export const updateParticipants = defineOperation({
       Type.Object({ phoneNumber: Type.String(), ok: Type.Boolean(), reason: Type.Optional(Type.String()) }),
     ),
   }),
-  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
   async run(ctx, { groupId, action, phoneNumbers }) {
     const row = await findGroup(ctx, groupId);
-    const results = await partOf(ctx, row).updateParticipants(row.network_id, action, normalise(phoneNumbers));
+    const groups = await partOf(ctx, row);
+    const results = await groups.updateParticipants(row.network_id, action, normalise(phoneNumbers));
     return { groupId, results: [...results] };
   },
 });
@@ -205,10 +203,11 @@ export const getInviteLink = defineOperation({
   description: 'Only an admin of the group can see it.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Invite,
-  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);
-    return toInvite(groupId, await partOf(ctx, row).invite(row.network_id));
+    const groups = await partOf(ctx, row);
+    return toInvite(groupId, await groups.invite(row.network_id));
   },
 });
 
@@ -224,10 +223,11 @@ export const revokeInviteLink = defineOperation({
   description: 'The link there was leads nowhere any more; the answer has the new one.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Invite,
-  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);
-    return toInvite(groupId, await partOf(ctx, row).renewInvite(row.network_id));
+    const groups = await partOf(ctx, row);
+    return toInvite(groupId, await groups.renewInvite(row.network_id));
   },
 });
 
@@ -252,11 +252,12 @@ export const joinGroup = defineOperation({
     status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin has to let the session in.' }),
     group: Type.Union([Group, Type.Null()]),
   }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
   async run(ctx, { sessionId, invite }) {
     const session = await resolveSession(ctx, sessionId);
-    const joined = await ctx.sessions.part(session, 'groups').join(invite);
+    const groups = await ctx.sessions.part(session, 'groups');
+    const joined = await groups.join(invite);
     if (joined === null) return { status: 'requested' as const, group: null };
     return {
       status: 'joined' as const,
@@ -277,25 +278,18 @@ export const leaveGroup = defineOperation({
   description: 'Its chat stays readable.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Type.Object({ groupId: GroupId, left: Type.Literal(true) }),
-  errors: ['not_found', 'session_not_connected', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);
-    await partOf(ctx, row).leave(row.network_id);
+    const groups = await partOf(ctx, row);
+    await groups.leave(row.network_id);
     return { groupId, left: true as const };
   },
 });
 
 /** What the session of a group can do with groups. */
-function partOf(ctx: Context, { session_id: sessionId }: GroupTable): GroupActions {
+function partOf(ctx: Context, { session_id: sessionId }: GroupTable): Promise<GroupActions> {
   return ctx.sessions.part({ accountId: ctx.accountId, sessionId }, 'groups');
-}
-
-async function pictureOf(ctx: Context, mediaId: string | null): Promise<NetworkMedia | null> {
-  if (mediaId === null) return null;
-  const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));
-  if (!media.mimeType.startsWith('image/'))
-    throw invalidField('pictureMediaId', `The file is ${media.mimeType}, not an image`, 'media_type');
-  return toNetworkMedia(media, ctx.media);
 }
 
 /** The group that the network has told the session of. */

@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { LONGEST_SEND_MS } from '../cluster/forward.ts';
+import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { AppError, type ErrorCode, invalidField } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
-/** A run that has not ended by now died with its process: no operation is allowed to take this long. */
-const ABANDONED_MS = 60_000;
+/** A run that has not ended by now has died: no operation is allowed to take this long. */
+const ABANDONED_MS = LONGEST_SEND_MS + 90_000;
+/** A node that has just come is not known to all others yet. */
+const UNKNOWN_MS = 3000;
+/** Owner of a key whose run has broken off: whoever asks next goes on with it. */
+const NOBODY = '';
+/** Errors after which the same request may be made again, and goes on where it broke off. */
+const OPEN: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
 /** A request that may have been made before. */
 export interface KeyedRequest {
@@ -33,13 +42,14 @@ export function createIdempotency({
   database,
   clock,
   newId,
-  nodeId,
+  cluster,
 }: {
   database: Database;
   clock: Clock;
   newId: NewId;
-  nodeId: string;
+  cluster: Cluster;
 }): Idempotency {
+  const { nodeId } = cluster;
   /** Keys that are being worked on in this process. */
   const running = new Set<string>();
 
@@ -53,14 +63,19 @@ export function createIdempotency({
     running.add(runningName(request));
     try {
       const output = await run(claim.resourceId);
-      await database.commit((tx) => keepAnswer.run(tx, { accountId, key, answer: JSON.stringify(output) }));
+      await database.commit((tx) =>
+        keepAnswer.run(tx, { accountId, key, owner: nodeId, answer: JSON.stringify(output) }),
+      );
       return { output, replayed: false };
     } catch (error) {
       // What was refused has done nothing, or has failed for good: the key is free for another try. Anything else may
       // have happened or not, so the key and its id stay, and the next run goes on where this one broke off.
-      const isFinal =
-        error instanceof AppError && error.code !== 'storage_unavailable' && error.code !== 'shutting_down';
-      if (isFinal) await database.commit((tx) => dropKey.run(tx, { accountId, key })).catch(() => {});
+      const isOpen = !(error instanceof AppError) || OPEN.includes(error.code);
+      const settle = (tx: Tx) =>
+        isOpen
+          ? takeOver.run(tx, { accountId, key, from: nodeId, owner: NOBODY, now: clock.now() })
+          : dropKey.run(tx, { accountId, key, owner: nodeId });
+      await database.commit(settle).catch(() => {});
       throw error;
     } finally {
       running.delete(runningName(request));
@@ -77,10 +92,14 @@ export function createIdempotency({
       if (known === undefined) throw new AppError('idempotency_in_flight');
       if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
       if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
+      const age = now - known.created_at;
       const isMine = known.owner === nodeId;
-      const abandoned = isMine ? !running.has(runningName({ accountId, key })) : now - known.created_at > ABANDONED_MS;
-      if (!abandoned) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
-      await takeOver.run(tx, { accountId, key, owner: nodeId, now });
+      const isAbandoned = isMine
+        ? !running.has(runningName({ accountId, key }))
+        : known.owner === NOBODY || age > (cluster.isAlive(known.owner) ? ABANDONED_MS : UNKNOWN_MS);
+      if (!isAbandoned) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+      const taken = await takeOver.run(tx, { accountId, key, from: known.owner, owner: nodeId, now });
+      if (taken === 0) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
       return { resourceId: known.resource_id };
     });
   }
@@ -136,24 +155,31 @@ const findKey = query((db, p: Key) =>
     .where('idempotency_key', '=', p.key),
 );
 
-const takeOver = query((db, p: Key & { owner: string; now: number }) =>
+/** Each changes a key that is its owner's still: another node may have taken it over meanwhile. */
+const takeOver = query((db, p: Key & { from: string; owner: string; now: number }) =>
   db
     .updateTable('idempotency_keys')
     .set({ owner: p.owner, created_at: p.now })
     .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key),
+    .where('idempotency_key', '=', p.key)
+    .where('owner', '=', p.from),
 );
 
-const keepAnswer = query((db, p: Key & { answer: string }) =>
+const keepAnswer = query((db, p: Key & { owner: string; answer: string }) =>
   db
     .updateTable('idempotency_keys')
     .set({ answer: p.answer })
     .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key),
+    .where('idempotency_key', '=', p.key)
+    .where('owner', '=', p.owner),
 );
 
-const dropKey = query((db, p: Key) =>
-  db.deleteFrom('idempotency_keys').where('account_id', '=', p.accountId).where('idempotency_key', '=', p.key),
+const dropKey = query((db, p: Key & { owner: string }) =>
+  db
+    .deleteFrom('idempotency_keys')
+    .where('account_id', '=', p.accountId)
+    .where('idempotency_key', '=', p.key)
+    .where('owner', '=', p.owner),
 );
 
 const dropOld = query((db, p: Key & { before: number }) =>

@@ -1,6 +1,7 @@
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './apiKeys.ts';
-import { changePassword, login, logout, me, register } from './auth.ts';
+import { changePassword, forgetLogin, login, logout, me, register } from './auth.ts';
 import { listChats, markChatRead, setTyping, updateChat } from './chats.ts';
+import { listConnectors } from './connectors.ts';
 import { checkContacts, listContacts, setContactBlocked } from './contacts.ts';
 import { getDelivery, listDeliveries, replayDeliveries } from './deliveries.ts';
 import {
@@ -29,17 +30,20 @@ import {
 } from './groups.ts';
 import { getMedia, uploadMedia } from './media.ts';
 import { deleteMessage, editMessage, reactToMessage } from './messageChanges.ts';
-import { getMessage, listMessages } from './messages.ts';
+import { getMessage, listMessages, messageStats } from './messages.ts';
 import type { Operation } from './operation.ts';
+import { contactProfile, updateProfile } from './profiles.ts';
 import {
   cancelMessage,
   forwardMessage,
   sendBulk,
   sendContact,
+  sendInteractive,
   sendLocation,
   sendMedia,
   sendMessage,
   sendPoll,
+  sendTemplate,
 } from './sending.ts';
 import {
   connectSession,
@@ -70,6 +74,7 @@ import {
 export const operations: readonly Operation[] = [
   register,
   login,
+  forgetLogin,
   logout,
   me,
   changePassword,
@@ -78,10 +83,12 @@ export const operations: readonly Operation[] = [
   updateApiKey,
   rotateApiKey,
   revokeApiKey,
+  listConnectors,
   listSessions,
   createSession,
   getSession,
   updateSession,
+  updateProfile,
   connectSession,
   getSessionQr,
   requestPairingCode,
@@ -97,10 +104,13 @@ export const operations: readonly Operation[] = [
   sendPoll,
   sendBulk,
   listMessages,
+  messageStats,
   getMessage,
   reactToMessage,
   editMessage,
   deleteMessage,
+  sendTemplate,
+  sendInteractive,
   forwardMessage,
   cancelMessage,
   listChats,
@@ -110,6 +120,7 @@ export const operations: readonly Operation[] = [
   listContacts,
   checkContacts,
   setContactBlocked,
+  contactProfile,
   uploadMedia,
   getMedia,
   listGroups,

@@ -1,10 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import type { NetworkMedia } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
+import { invalidField } from '../errors.ts';
+import { storedMedia, toNetworkMedia } from '../sessions/messageContent.ts';
 import type { Services } from './context.ts';
 import { type Context, defineOperation } from './operation.ts';
 
 export const MediaId = Type.String({ maxLength: 100, description: 'Id of the media (`med_…`).' });
+
+/** A picture of a group or a profile. */
+export const PictureMediaId = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
+  description: 'Id of an uploaded image; null removes the picture.',
+});
 
 const Media = Type.Object(
   {
@@ -80,6 +88,15 @@ export const getMedia = defineOperation({
   ),
   run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
 });
+
+/** @throws {AppError} `not_found`; `validation_failed` for a file that is no image */
+export async function pictureOf(ctx: Context, mediaId: string | null): Promise<NetworkMedia | null> {
+  if (mediaId === null) return null;
+  const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));
+  if (!media.mimeType.startsWith('image/'))
+    throw invalidField('pictureMediaId', `The file is ${media.mimeType}, not an image`, 'media_type');
+  return toNetworkMedia(media, ctx.media);
+}
 
 function toMedia({ media }: Context, row: MediaTable) {
   return {

@@ -38,7 +38,8 @@ export const reactToMessage = defineOperation({
     const row = await requireSent(ctx, messageId);
     const session = sessionOf(row);
     const value = emoji === '' ? null : emoji;
-    await ctx.sessions.part(session, 'react')(await ctx.outbox.keyOf(row), value);
+    const react = await ctx.sessions.part(session, 'react');
+    await react(await ctx.outbox.keyOf(row), value);
     const from = ctx.sessions.line(session)?.phoneNumber ?? '';
     await ctx.database.commit((tx) => storeReaction(tx, row, from, value, ctx.clock.now()), row.session_id);
     return readMessage(ctx, await requireMessage(ctx, messageId));
@@ -64,9 +65,10 @@ export const editMessage = defineOperation({
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
   async run(ctx, { messageId, message }) {
     const row = await requireOwn(ctx, messageId);
-    if (['poll', 'location', 'contact', 'sticker'].includes(row.type))
+    if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(row.type))
       throw new AppError('message_state', `A message of type ${row.type} has no text to change`);
-    await ctx.sessions.part(sessionOf(row), 'edit')(await ctx.outbox.keyOf(row), message);
+    const edit = await ctx.sessions.part(sessionOf(row), 'edit');
+    await edit(await ctx.outbox.keyOf(row), message);
     await ctx.database.commit((tx) => storeEdit(tx, row, message, ctx.clock.now()), row.session_id);
     return readMessage(ctx, await requireMessage(ctx, messageId));
   },
@@ -87,7 +89,8 @@ export const deleteMessage = defineOperation({
   errors: changeErrors,
   async run(ctx, { messageId }) {
     const row = await requireOwn(ctx, messageId);
-    await ctx.sessions.part(sessionOf(row), 'remove')(await ctx.outbox.keyOf(row));
+    const remove = await ctx.sessions.part(sessionOf(row), 'remove');
+    await remove(await ctx.outbox.keyOf(row));
     await ctx.database.commit((tx) => storeDeletion(tx, row, ctx.clock.now()), row.session_id);
     return readMessage(ctx, await requireMessage(ctx, messageId));
   },

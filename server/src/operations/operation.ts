@@ -2,9 +2,11 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Credential } from '../auth/authenticate.ts';
 import type { Allowance, Buckets } from '../auth/buckets.ts';
 import { allows, type Permission } from '../auth/permissions.ts';
+import { ElsewhereError } from '../cluster/forward.ts';
 import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Services } from './context.ts';
+import { type Outcome, runElsewhere } from './elsewhere.ts';
 import { createIdempotency } from './idempotency.ts';
 import { projector } from './project.ts';
 import { validator } from './validate.ts';
@@ -38,6 +40,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly example?: Static<I>;
   /** Whether its answer must not be kept by caches on the way. */
   readonly noStore?: boolean;
+  /** Whether it begins a login, and answers with its token, or ends one: the dashboard's cookie goes with it. */
+  readonly login?: 'begins' | 'ends';
   /**
    * Whether the body is a file, streamed, of any type: `openContent` of the context opens it, and the fields of the
    * input are in the query.
@@ -103,6 +107,12 @@ export interface Call {
   readonly signal: () => AbortSignal;
   readonly idempotencyKey?: string | undefined;
   readonly channel: 'rest' | 'mcp';
+  /** `traceparent` (W3C Trace Context) that came with the request, whatever it says. */
+  readonly trace?: string | undefined;
+  /** The secret that the caller has shown, for another node to see. */
+  readonly credential?: string | undefined;
+  /** Another node has passed it on: it is not passed on again. */
+  readonly isForwarded?: boolean;
   /** Opens the file that comes with the call, for an operation that takes one. */
   readonly openContent?: () => Promise<Content>;
 }
@@ -152,6 +162,8 @@ export function createInvoke(services: Services): Invoke {
     const { requestId, caller } = call;
     let allowance: Allowance | undefined;
     let answer: Answer;
+    /** The other node that was asked, if any. */
+    let node: string | undefined;
     try {
       authorise(operation, caller);
       const taken = requestLimits.take(limitKey(caller?.credential, call));
@@ -159,16 +171,24 @@ export function createInvoke(services: Services): Invoke {
       if (!taken.allowed) throw rateLimited(taken);
       const { validate, project } = prepare(operation);
       const input = validate(call.input);
-      const { output, replayed } = await runOnce(operation, call, input, async (resourceId) =>
-        project(await run(operation, call, input, resourceId)),
-      );
+      const runHere = (idempotencyKey = call.idempotencyKey) =>
+        runOnce(operation, { ...call, idempotencyKey }, input, async (resourceId) =>
+          project(await run(operation, call, input, resourceId)),
+        );
+      const { output, replayed } = await runHere().catch((error) => {
+        if (!(error instanceof ElsewhereError) || call.isForwarded === true) throw error;
+        node = error.node.nodeId;
+        return runElsewhere(services, error.node, operation, call, runHere);
+      });
       // Every operation declares its representations for its own output.
       const represent = async (type: string) =>
         (await operation.representations?.[type]?.(output as never, services)) ?? null;
       answer = { ok: true, status: operation.status ?? 200, output, represent, allowance, replayed };
     } catch (error) {
       const problem = toProblem(error, requestId);
-      if (problem.status >= 500) log.error({ requestId, operation: operation.id, err: error }, problem.title);
+      const about = { requestId, operation: operation.id };
+      if (problem.status === 503) log.warn({ ...about, reason: problem.detail }, problem.title);
+      else if (problem.status >= 500) log.error({ ...about, err: error }, problem.title);
       const retryAfterSeconds = error instanceof AppError ? error.retryAfterSeconds : undefined;
       answer = {
         ok: false,
@@ -188,6 +208,7 @@ export function createInvoke(services: Services): Invoke {
         account: caller?.accountId,
         credential: caller?.credential.type,
         status: answer.status,
+        ...(node !== undefined && { node }),
         ...(!answer.ok && { code: answer.problem.code }),
         ms: Math.round(ms * 10) / 10,
       },
@@ -201,7 +222,7 @@ export function createInvoke(services: Services): Invoke {
     { caller, idempotencyKey }: Call,
     input: Record<string, unknown>,
     run: (resourceId?: string) => Promise<unknown>,
-  ) {
+  ): Promise<Outcome> {
     const key = idempotencyKey ?? input['idempotencyKey'];
     if (!operation.idempotent || typeof key !== 'string' || caller === undefined) {
       return { output: await run(), replayed: false };

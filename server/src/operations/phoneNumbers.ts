@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
+import { isStandIn } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 
 /** A phone number as callers may write it. */
@@ -16,13 +17,14 @@ const REMEMBERED = 20_000;
 const remembered = new LRUCache<string, string>({ max: REMEMBERED });
 
 /**
- * A phone number as digits in international form without a plus.
+ * A phone number as digits in international form without a plus, or what stands for one that is hidden.
  * @throws {AppError} `validation_failed` naming the field, for what no network could dial
  */
 export function phoneNumber(field: string, text: string): string {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const digits = text.replace(/[\s().\-\u00a0\u2010-\u2015]/g, '').replace(/^\+/, '');
+  if (isStandIn(digits)) return digits;
   if (!/^[1-9]\d{5,14}$/.test(digits) || parsePhoneNumberFromString(`+${digits}`)?.isPossible() !== true) {
     throw invalidField(
       field,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import { ElsewhereError } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -16,7 +17,7 @@ const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text 
 
 const To = Type.String({
   minLength: 1,
-  maxLength: 100,
+  maxLength: 200,
   description: 'Phone number in international form (+, spaces and dashes are taken off), or the id of a group.',
 });
 
@@ -61,6 +62,7 @@ const sendErrors = [
   'permission_denied',
   'recipient_not_on_network',
   'send_failed',
+  'template_required',
 ] as const;
 
 const MONTHS_AHEAD_MS = 366 * 24 * 3600 * 1000;
@@ -102,6 +104,10 @@ export const sendMedia = defineOperation({
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
+    // Fetching a file takes its time: whoever has the session does it, and nobody twice.
+    await ctx.sessions.requireHere(session).catch((error) => {
+      if (error instanceof ElsewhereError) throw error;
+    });
     const row = await fileOf(ctx, input);
     requireMimeType(input.type, row.mime_type);
     const media = { ...storedMedia(row), fileName: input.fileName ?? row.file_name };
@@ -196,6 +202,105 @@ export const sendPoll = defineOperation({
   },
 });
 
+export const sendTemplate = defineOperation({
+  ...shared,
+  id: 'messages.send_template',
+  path: '/messages/send-template',
+  tool: false,
+  summary: 'Send a template',
+  description:
+    'A text that the network has approved before, for networks that want one to begin a conversation with. `components` fills it in, in the form that the network gives them.',
+  input: Type.Object(
+    {
+      ...envelope,
+      name: Type.String({ minLength: 1, maxLength: 512, description: 'Name of the template.' }),
+      language: Type.String({ minLength: 2, maxLength: 20, description: 'Such as `en_US`.' }),
+      components: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 20 })),
+    },
+    { additionalProperties: false },
+  ),
+  errors: sendErrors,
+  example: {
+    to: '491707654321',
+    name: 'order_sent',
+    language: 'en_US',
+    components: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }],
+  },
+  run(ctx, input) {
+    const { name, language, components = [] } = input;
+    return send(ctx, input, { type: 'template', text: '', content: { template: { name, language, components } } });
+  },
+});
+
+const Choice = {
+  id: Type.String({ minLength: 1, maxLength: 200, description: 'Comes back as the `payload` of the answer.' }),
+  title: Type.String({ minLength: 1, maxLength: 24 }),
+};
+
+export const sendInteractive = defineOperation({
+  ...shared,
+  id: 'messages.send_interactive',
+  path: '/messages/send-interactive',
+  tool: false,
+  summary: 'Send a text with buttons, a list or a link',
+  description:
+    'One of `buttons`, `list` and `link`. Who chooses answers with a message whose text is the title and whose `payload` is the id.',
+  input: Type.Object(
+    {
+      ...envelope,
+      message: Type.String({ minLength: 1, maxLength: 1024, description: 'The text above the choice.' }),
+      header: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+      footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+      buttons: Type.Optional(
+        Type.Array(Type.Object(Choice, { additionalProperties: false }), { minItems: 1, maxItems: 3 }),
+      ),
+      list: Type.Optional(
+        Type.Object(
+          {
+            title: Type.String({ minLength: 1, maxLength: 20, description: 'What opens the list.' }),
+            rows: Type.Array(
+              Type.Object(
+                {
+                  ...Choice,
+                  description: Type.Optional(Type.String({ minLength: 1, maxLength: 72 })),
+                  section: Type.Optional(
+                    Type.String({ minLength: 1, maxLength: 24, description: 'Rows of one section stand together.' }),
+                  ),
+                },
+                { additionalProperties: false },
+              ),
+              { minItems: 1, maxItems: 10 },
+            ),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+      link: Type.Optional(
+        Type.Object(
+          {
+            title: Type.String({ minLength: 1, maxLength: 20 }),
+            url: Type.String({ pattern: '^https?://', maxLength: 2000 }),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  errors: sendErrors,
+  example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
+  run(ctx, input) {
+    const { message, header, footer, buttons, list, link } = input;
+    if ([buttons, list, link].filter((part) => part !== undefined).length !== 1)
+      throw invalidField('buttons', 'Give one of buttons, list and link', 'required');
+    const ids = (buttons ?? list?.rows ?? []).map(({ id }) => id);
+    if (new Set(ids).size < ids.length) throw invalidField(buttons ? 'buttons' : 'list.rows', 'Two have the same id');
+    const given = { header, footer, buttons, list, link };
+    const interactive = Object.fromEntries(Object.entries(given).filter(([, part]) => part !== undefined));
+    return send(ctx, input, { type: 'interactive', text: message, content: { interactive } });
+  },
+});
+
 export const forwardMessage = defineOperation({
   ...shared,
   id: 'messages.forward',
@@ -266,7 +371,7 @@ export const sendBulk = defineOperation({
     for (const given of input.to) {
       const messageId = ids();
       try {
-        const to = recipient(given);
+        const to = recipientOf(given);
         await ctx.outbox.chatOf(session, to); // a group has to be one of the session's
         plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });
       } catch (error) {
@@ -332,7 +437,7 @@ async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, 
   if (replyTo !== undefined) await requireMessageOfSession(ctx, session, replyTo);
   const draft = {
     ...what,
-    to: recipient(to),
+    to: recipientOf(to),
     replyTo: replyTo ?? null,
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
@@ -342,9 +447,9 @@ async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, 
   return toMessage(ctx, row);
 }
 
-/** The chat that `to` names: a group of the session, or a phone number. */
-function recipient(to: string): string {
-  return to.startsWith('grp_') ? to : phoneNumber('to', to);
+/** The chat that `to` names: a group, or a phone number. @throws {AppError} `validation_failed` */
+export function recipientOf(to: string, field = 'to'): string {
+  return to.startsWith('grp_') ? to : phoneNumber(field, to);
 }
 
 function mentioning(mentions: readonly string[] | undefined): StoredContent {

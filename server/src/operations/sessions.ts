@@ -1,10 +1,18 @@
 import QRCode from 'qrcode';
-import { type TObject, Type } from 'typebox';
+import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { callbackPath } from '../sessions/callbacks.ts';
 import { deleteSessionRows } from '../sessions/deletion.ts';
 import { findSession as readSession, type SessionRef } from '../sessions/messageStore.ts';
+import {
+  keepSecrets,
+  type Options as OptionValues,
+  optionsColumn,
+  readOptions,
+  withoutSecrets,
+} from '../sessions/sessionOptions.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
@@ -39,6 +47,10 @@ const Session = Type.Object(
     connectedAt: NullableTime,
     lastEventAt: NullableTime,
     error: Type.Union([Type.String(), Type.Null()], { description: 'Why it is not connected, in words.' }),
+    options: Type.Record(Type.String(), Type.Unknown(), { description: 'Without its secrets.' }),
+    callbackUrl: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where its network calls it.',
+    }),
     metadata: Type.Record(Type.String(), Type.String()),
     createdAt: Type.String({ format: 'date-time' }),
   },
@@ -102,9 +114,10 @@ export const createSession = defineOperation({
   example: { name: 'support', phoneNumber: '491701234567' },
   async run(ctx, input) {
     const connector = input.connector ?? ctx.settings.defaultConnector;
+    const sessionId = ctx.resourceId === undefined ? ctx.newId('ses') : `ses_${ctx.resourceId}`;
     const row: SessionTable = {
       account_id: ctx.accountId,
-      session_id: ctx.resourceId === undefined ? ctx.newId('ses') : `ses_${ctx.resourceId}`,
+      session_id: sessionId,
       name: input.name ?? null,
       connector,
       phone_number: input.phoneNumber === undefined ? null : phoneNumber('phoneNumber', input.phoneNumber),
@@ -112,13 +125,13 @@ export const createSession = defineOperation({
       wanted: 0,
       connected_at: null,
       disconnected_at: null,
+      will_reconnect: 0,
       last_event_at: null,
       error: null,
-      options: JSON.stringify(checkOptions(ctx, connector, input.options ?? {})),
+      options: checkedOptions(ctx, sessionId, connector, { ...input.options }),
       metadata: JSON.stringify(input.metadata ?? {}),
       created_at: ctx.clock.now(),
       lease_owner: null,
-      lease_expires_at: null,
       lease_generation: 0,
     };
     await ctx.database.commit(({ kysely }) =>
@@ -157,7 +170,8 @@ export const updateSession = defineOperation({
   effect: 'write',
   tool: false,
   summary: 'Change the name, metadata or options of a session',
-  description: 'Options take effect with the next connect.',
+  description:
+    'Options take effect with the next connect. They replace those that are there; secrets among them that are left out stay.',
   input: Type.Object(
     {
       sessionId: SessionId,
@@ -170,7 +184,7 @@ export const updateSession = defineOperation({
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId, name, metadata, options }) {
-    const { connector } = await findSession(ctx, sessionId);
+    const present = await findSession(ctx, sessionId);
     await ctx.database.commit(({ kysely }) =>
       kysely
         .updateTable('sessions')
@@ -178,7 +192,9 @@ export const updateSession = defineOperation({
           session_id: sessionId,
           ...(name !== undefined && { name }),
           ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-          ...(options !== undefined && { options: JSON.stringify(checkOptions(ctx, connector, options)) }),
+          ...(options !== undefined && {
+            options: checkedOptions(ctx, sessionId, present.connector, { ...options }, present),
+          }),
         })
         .where('account_id', '=', ctx.accountId)
         .where('session_id', '=', sessionId)
@@ -231,7 +247,9 @@ export const getSessionQr = defineOperation({
   representations: { 'image/png': ({ qr }) => QRCode.toBuffer(qr, { margin: 2, width: 400 }) },
   async run(ctx, { sessionId }) {
     const { status } = await findSession(ctx, sessionId);
-    const pairing = ctx.sessions.pairing({ accountId: ctx.accountId, sessionId });
+    const session = { accountId: ctx.accountId, sessionId };
+    await ctx.sessions.requireHere(session);
+    const pairing = ctx.sessions.pairing(session);
     if (pairing === undefined) {
       throw new AppError(
         'session_state',
@@ -260,7 +278,7 @@ export const requestPairingCode = defineOperation({
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
   async run(ctx, input) {
     const session = toRef(await findSession(ctx, input.sessionId));
-    const request = ctx.sessions.part(session, 'requestPairingCode');
+    const request = await ctx.sessions.part(session, 'requestPairingCode');
     const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
     return { code, expiresAt: isoTime(expiresAt) };
   },
@@ -349,7 +367,9 @@ export const deleteSession = defineOperation({
   effect: 'destructive',
   tool: false,
   summary: 'Delete a session with its chats and messages',
-  description: 'Events that were emitted stay in the delivery log.',
+  description:
+    'Where it is connected it is logged out of its network first, as far as that answers within 5 s. Events that were ' +
+    'emitted stay in the delivery log.',
   input: sessionInput,
   output: Type.Object({ sessionId: SessionId, deleted: Type.Literal(true) }),
   errors: ['not_found'],
@@ -391,16 +411,39 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
   return row;
 }
 
-function checkOptions(ctx: Context, name: string, options: object): Record<string, unknown> {
-  const connector = ctx.sessions.connectors.get(name);
+/**
+ * Options as they are stored.
+ * @param present the session as it is, whose secrets stay where no new ones are given
+ */
+function checkedOptions(
+  ctx: Context,
+  sessionId: string,
+  name: string,
+  given: OptionValues,
+  present?: SessionTable,
+): string {
+  const { connectors } = ctx.sessions;
+  const { seal } = ctx.database;
+  const connector = connectors.get(name);
   if (connector === undefined) {
-    const known = [...ctx.sessions.connectors.keys()].join(', ');
+    const known = [...connectors.keys()].join(', ');
     throw invalidField('connector', `There is no connector "${name}"; this server has ${known}`, 'unknown_connector');
   }
-  return validator(Type.Object({ options: connector.options as TObject }))({ options })['options'] as Record<
-    string,
-    unknown
-  >;
+  const options = present ? keepSecrets(connector.options, readOptions(seal, present), given) : given;
+  const checked = validator(Type.Object({ options: connector.options }))({ options });
+  return optionsColumn(seal, sessionId, checked['options'] as OptionValues);
+}
+
+function visibleOptions({ sessions, database }: Context, row: SessionTable): Record<string, unknown> {
+  const connector = sessions.connectors.get(row.connector);
+  // Without its connector nobody knows which of them are secrets.
+  return connector === undefined ? {} : { ...withoutSecrets(connector.options, readOptions(database.seal, row)) };
+}
+
+function callbackUrlOf({ sessions, settings }: Context, { connector, session_id }: SessionTable): string | null {
+  if (sessions.connectors.get(connector)?.takesCallbacks !== true) return null;
+  const path = callbackPath(session_id);
+  return settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href;
 }
 
 export function toRef({ account_id, session_id }: SessionTable): SessionRef {
@@ -418,6 +461,8 @@ function toSession(ctx: Context, row: SessionTable) {
     connectedAt: isoTime(row.connected_at),
     lastEventAt: isoTime(ctx.sessions.lastEventAt(row.session_id) ?? row.last_event_at),
     error: row.error,
+    options: visibleOptions(ctx, row),
+    callbackUrl: callbackUrlOf(ctx, row),
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     createdAt: isoTime(row.created_at),
   };

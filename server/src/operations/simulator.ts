@@ -95,7 +95,7 @@ export const simulateSession = defineOperation({
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {
     const session = toRef(await findSession(ctx, input.sessionId));
-    const simulate = ctx.sessions.part(session, 'simulate');
+    const simulate = await ctx.sessions.part(session, 'simulate');
     await simulate(await toSimulation(ctx, session, input));
     return { simulated: input.action };
   },

@@ -23,9 +23,10 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     }
     const filled: Record<string, unknown> = { ...input };
     for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
-    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
+    // First: what checks the rest would run out of stack.
     const tooDeep = Object.keys(filled).find((name) => isDeeper(filled[name], DEEPEST));
     if (tooDeep !== undefined) throw invalidField(tooDeep, `must not be nested deeper than ${DEEPEST} levels`, 'depth');
+    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
     const unfit = findUnfit(filled, '');
     if (unfit !== undefined) throw invalidField(unfit, 'must be text without NUL and broken characters', 'text');
     return filled;

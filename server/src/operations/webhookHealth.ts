@@ -110,7 +110,7 @@ export async function breakerOf({ clock, database, settings }: Context, row: Web
 /** Closes the breaker. Doing it again changes nothing. */
 export async function resetBreaker(ctx: Context, tx: Tx, row: WebhookTable | undefined) {
   if (row === undefined) return { previousState: 'closed' as const, state: 'closed' as const, released: 0 };
-  const { webhookId, breaker } = toWebhook(row);
+  const { webhookId, breaker } = toWebhook(row, ctx.database.seal);
   const wasClosed = breaker.state === 'closed';
   const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
   await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.clock.now()), breaker.generation);

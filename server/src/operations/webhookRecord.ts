@@ -3,6 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
+import { aboutWebhook } from '../db/sealing.ts';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 import { eventKinds, isEventKind } from '../events.ts';
 import { checkTarget } from '../target.ts';
@@ -60,7 +61,12 @@ export const SecretRotation = Type.Object(
 );
 
 export const rotationInput = {
-  secret: Type.String({ minLength: 1, maxLength: 512, description: 'The new secret. It is never returned.' }),
+  // `/webhooks/set` takes any length, as the contract has it; who rotates wants more safety, not less.
+  secret: Type.String({
+    minLength: 16,
+    maxLength: 512,
+    description: 'The new secret, of 16 characters or more. It is never returned.',
+  }),
   graceSeconds: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -106,15 +112,16 @@ export async function insertWebhook(
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
   const breaker = newBreaker(now);
+  const webhookId = ctx.resourceId === undefined ? ctx.newId('whk') : `whk_${ctx.resourceId}`;
   return kysely
     .insertInto('webhooks')
     .values({
       account_id: ctx.accountId,
-      webhook_id: ctx.resourceId === undefined ? ctx.newId('whk') : `whk_${ctx.resourceId}`,
+      webhook_id: webhookId,
       is_default: isDefault ? 1 : 0,
       url,
       events: JSON.stringify(events),
-      secret,
+      secret: sealed(ctx, webhookId, secret),
       previous_secret: null,
       previous_secret_until: null,
       enabled: enabled ? 1 : 0,
@@ -125,7 +132,6 @@ export async function insertWebhook(
       created_at: now,
       updated_at: now,
       lease_owner: null,
-      lease_expires_at: null,
       lease_generation: 0,
     })
     .returningAll()
@@ -152,7 +158,11 @@ export async function changeWebhook(
       ...(events !== undefined && { events: JSON.stringify(events) }),
       ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
       ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
-      ...(secret !== undefined && { secret, previous_secret: null, previous_secret_until: null }),
+      ...(secret !== undefined && {
+        secret: sealed(ctx, webhookId, secret),
+        previous_secret: null,
+        previous_secret_until: null,
+      }),
     })
     .where('account_id', '=', ctx.accountId)
     .where('webhook_id', '=', webhookId)
@@ -179,7 +189,7 @@ export async function rotateSecret(ctx: Context, tx: Tx, present: WebhookTable, 
   await tx.kysely
     .updateTable('webhooks')
     .set({
-      secret,
+      secret: sealed(ctx, present.webhook_id, secret),
       previous_secret: until === null ? null : present.secret,
       previous_secret_until: until,
       updated_at: ctx.clock.now(),
@@ -189,6 +199,10 @@ export async function rotateSecret(ctx: Context, tx: Tx, present: WebhookTable, 
     .execute();
   tx.afterCommit(() => ctx.webhooks.engine.reload(present.webhook_id));
   return { hasSecret: true, previousSecretValidUntil: isoTime(until) };
+}
+
+function sealed({ database }: Context, webhookId: string, secret: string | null): string | null {
+  return secret && database.seal.close(secret, aboutWebhook(webhookId));
 }
 
 /** Removes a webhook. What was pending is listed as cancelled. */

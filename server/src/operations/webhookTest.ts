@@ -45,7 +45,7 @@ export const testInput = {
 
 /** Sends a sample now, outside the queue and whatever the breaker's state, and keeps it in the log as a test. */
 export async function sendTest(ctx: Context, row: WebhookTable, wanted: string | undefined) {
-  const webhook = toWebhook(row);
+  const webhook = toWebhook(row, ctx.database.seal);
   const { url, secret, accountId } = webhook;
   const kind = wanted ?? webhook.events[0] ?? '';
   if (!isEventKind(kind)) throw invalidField('event', noSuchKind(kind));

@@ -13,7 +13,11 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
 
   async function created(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
     const { accountId, sessionId } = session;
-    if ((await groupIdOf(tx, session, group.networkId)) !== undefined) return;
+    const present = await groupByNetworkId.first(tx, { ...session, networkId: group.networkId });
+    if (present !== undefined) {
+      if (present.left_at !== null) await rejoined(tx, session, group);
+      return;
+    }
     const groupId = newId('grp');
     await tx.kysely
       .insertInto('groups')
@@ -58,6 +62,14 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
       timestamp: isoTime(createdAt),
     };
     emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
+  }
+
+  /** A group that the session had left: to those who know it, the session has been added. */
+  async function rejoined(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+    const own = (await findSession(tx, session))?.phone_number;
+    if (!own || !group.participants.some(({ phoneNumber }) => phoneNumber === own)) return;
+    const change = { type: 'participants' as const, action: 'add' as const, phoneNumbers: [own] };
+    await updated(tx, session, { type: 'group_updated', group, change, timestamp: clock.now() }, undefined);
   }
 
   async function updated(
@@ -137,7 +149,7 @@ export async function groupIdOf(tx: Tx, session: SessionRef, networkId: string):
 const groupByNetworkId = query((db, p: SessionRef & { networkId: string }) =>
   db
     .selectFrom('groups')
-    .select('group_id')
+    .select(['group_id', 'left_at'])
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('network_id', '=', p.networkId),

@@ -1,24 +1,27 @@
+import { sql } from 'kysely';
 import { type Clock, isoTime } from '../clock.ts';
 import type { NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { createGroupInbox } from './groupInbox.ts';
+import { identify } from './identities.ts';
 import type { StoredMedia } from './messageContent.ts';
-import { createMessageInbox, type SentMessage } from './messageInbox.ts';
+import { createMessageInbox, type SentMessage, type Taken } from './messageInbox.ts';
 import { findSession, type SessionRef } from './messageStore.ts';
 
 export interface Inbox {
   /**
    * Stores what a network told, with the events that follow from it. What was told before changes nothing.
-   * @param media where the file that came with it has been put
+   * @param came where the file that came with it has been put, and what it is kept by until then
    */
-  take(session: SessionRef, event: NetworkEvent, media?: StoredMedia): Promise<void>;
+  take(session: SessionRef, event: NetworkEvent, came?: { file?: StoredMedia; postId?: string }): Promise<void>;
   /** The network has taken an outgoing message: it is `sent`. */
-  acknowledge(message: SentMessage, timestamp: number): Promise<void>;
+  acknowledge(message: SentMessage, taken: Taken): Promise<void>;
   /** The network did not take it: it has `failed`. */
   refuse(message: SentMessage, error: string): Promise<void>;
   /** The account ended the connection itself. */
@@ -37,20 +40,31 @@ export function createInbox({
   clock,
   newId,
   emit,
+  settlePost = async () => true,
 }: {
   database: Database;
   media: Media;
   clock: Clock;
   newId: NewId;
   emit: Emit;
+  /** Lets go of a kept event, in the transaction that stores it. @returns whether it was still kept */
+  settlePost?: (tx: Tx, postId: string) => Promise<boolean>;
 }): Inbox {
   const messages = createMessageInbox({ media, clock, newId, emit });
   const groups = createGroupInbox({ clock, newId, emit });
   const inOrder = (session: SessionRef, work: (tx: Tx) => Promise<void>) => database.commit(work, session.sessionId);
 
   return {
-    take: (session, event, file) => inOrder(session, (tx) => take(tx, session, event, file)),
-    acknowledge: (message, timestamp) => inOrder(message, (tx) => messages.acknowledge(tx, message, timestamp)),
+    take(session, event, { file, postId } = {}) {
+      if (event.type === 'receipt' && postId === undefined)
+        return database.commitJointly(messages.receipts, { session, event }, session.sessionId);
+      return inOrder(session, async (tx) => {
+        if (postId === undefined || (await settlePost(tx, postId))) await take(tx, session, event, file);
+      });
+    },
+    async acknowledge(message, taken) {
+      await database.commitJointly(messages.acknowledge, { message, taken }, message.sessionId);
+    },
     refuse: (message, error) => inOrder(message, (tx) => messages.refuse(tx, message, error)),
     end: (session, status, reason) => inOrder(session, (tx) => disconnected(tx, session, status, reason, false)),
     note: (session, status, reason) =>
@@ -72,6 +86,8 @@ export function createInbox({
         return disconnected(tx, session, 'logged_out', event.reason, false);
       case 'message':
         return messages.incoming(tx, session, event, file);
+      case 'identified':
+        return identify(tx, session, event);
       case 'edited':
         return messages.edited(tx, session, event);
       case 'deleted':
@@ -81,7 +97,7 @@ export function createInbox({
       case 'vote':
         return messages.vote(tx, session, event);
       case 'receipt':
-        for (const networkId of event.networkIds) await messages.receipt(tx, session, networkId, event);
+        await messages.receipts(tx, [{ session, event }]);
         return;
       case 'group_created':
         return groups.created(tx, session, event.group);
@@ -110,6 +126,7 @@ export function createInbox({
       phone_number: phoneNumber,
       connected_at: now,
       disconnected_at: null,
+      will_reconnect: 0,
       error: null,
     });
     await addHistory(tx, session, 'connected', null);
@@ -119,7 +136,10 @@ export function createInbox({
     emit(tx, { accountId, kind: 'session.connected', data, conversation: sessionId });
   }
 
-  /** One outage is one event, however often the connection flaps: it is emitted when the outage begins. */
+  /**
+   * One outage is one event, however often the connection flaps: it is emitted when the outage begins. Only when the
+   * session does not come back, though that event said so, another one takes that back.
+   */
   async function disconnected(
     tx: Tx,
     session: SessionRef,
@@ -131,19 +151,24 @@ export function createInbox({
     if (row === undefined) return;
     const now = clock.now();
     const begins = row.connected_at !== null && row.disconnected_at === null;
+    const gaveHope = row.will_reconnect === 1;
     const next = willReconnect ? 'connecting' : status;
     await setStatus(tx, session, {
       status: next,
       connected_at: null,
       disconnected_at: begins ? now : row.disconnected_at,
+      will_reconnect: willReconnect && (begins || gaveHope) ? 1 : 0,
       error: reason,
       ...(status === 'logged_out' && { wanted: 0 }),
     });
     await addHistory(tx, session, next, reason);
-    if (!begins) return;
+    // Whoever links it again may be somebody else.
+    if (status === 'logged_out') await failQueued.run(tx, { ...session, now });
+    if (!begins && (willReconnect || !gaveHope)) return;
     const { accountId, sessionId } = session;
     const phoneNumber = row.phone_number ?? '';
-    const data = { sessionId, phoneNumber, reason, willReconnect, disconnectedAt: isoTime(now) };
+    const disconnectedAt = isoTime(begins ? now : (row.disconnected_at ?? now));
+    const data = { sessionId, phoneNumber, reason, willReconnect, disconnectedAt };
     emit(tx, { accountId, kind: 'session.disconnected', data, conversation: sessionId });
   }
 
@@ -168,3 +193,11 @@ export function createInbox({
       .execute();
   }
 }
+
+const failQueued = query((db, p: SessionRef & { now: number }) =>
+  db
+    .updateTable('messages')
+    .set({ status: 'failed', error: 'The session was logged out before it was sent', failed_at: p.now })
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', sql.lit('queued')),
+);

@@ -1,10 +1,12 @@
 import type {
   ContactCard,
+  Interactive,
   Location,
   MessageContent,
   MessageType,
   NetworkMedia,
   Poll,
+  Template,
 } from '../connectors/connector.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
@@ -15,9 +17,12 @@ export interface StoredContent {
   readonly location?: Location;
   readonly contact?: ContactCard;
   readonly poll?: Poll;
+  readonly template?: Template;
+  readonly interactive?: Interactive;
   /** Digits. */
   readonly mentions?: readonly string[];
   readonly isForwarded?: true;
+  readonly payload?: string;
 }
 
 /** A file of the account, as the message that shows it speaks of it. */
@@ -57,13 +62,16 @@ export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): Me
   };
 }
 
-export function toNetworkMedia({ hash, mimeType, size, fileName }: StoredMedia, media: Media): NetworkMedia {
-  return { mimeType, size, fileName, open: () => media.open(hash) };
+export function toNetworkMedia(
+  { hash, mimeType, size, fileName }: Omit<StoredMedia, 'mediaId'>,
+  media: Media,
+): NetworkMedia {
+  return { mimeType, size, fileName, hash, open: () => media.open(hash) };
 }
 
 /** What a network brought, as a row keeps it. `media` is where its file has been put meanwhile. */
 export function fromNetworkContent(
-  { location, contact, poll, mentions, isForwarded }: MessageContent,
+  { location, contact, poll, template, interactive, mentions, isForwarded, payload }: MessageContent,
   media: StoredMedia | undefined,
 ): StoredContent {
   return {
@@ -71,13 +79,16 @@ export function fromNetworkContent(
     ...(location !== undefined && { location }),
     ...(contact !== undefined && { contact }),
     ...(poll !== undefined && { poll }),
+    ...(template !== undefined && { template }),
+    ...(interactive !== undefined && { interactive }),
     ...(mentions !== undefined && mentions.length > 0 && { mentions }),
     ...(isForwarded === true && { isForwarded }),
+    ...(payload !== undefined && { payload }),
   };
 }
 
 /** Everything in a message that somebody may look for. */
-export function searchText(body: string, { media, location, contact, poll }: StoredContent): string {
+export function searchText(body: string, { media, location, contact, poll, template }: StoredContent): string {
   return [
     body,
     media?.fileName,
@@ -86,27 +97,31 @@ export function searchText(body: string, { media, location, contact, poll }: Sto
     contact?.name,
     ...(contact?.phoneNumbers ?? []),
     ...(poll?.options ?? []),
+    template?.name,
   ]
     .filter((part) => part !== undefined && part !== null)
     .join('\n');
 }
 
+/** A file as the API and events show it. */
+export function mediaPart({ mediaId, mimeType, size, fileName }: StoredMedia, files: Media) {
+  return { mediaId, mimeType, size, fileName, url: files.urlOf(mediaId) };
+}
+
 /** The parts of a message that stand beside its text, in the API and in events. */
-export function contentParts({ media, location, contact, poll, mentions, isForwarded }: StoredContent, files: Media) {
+export function contentParts(
+  { media, location, contact, poll, template, interactive, mentions, isForwarded, payload }: StoredContent,
+  files: Media,
+) {
   return {
-    ...(media !== undefined && {
-      media: {
-        mediaId: media.mediaId,
-        mimeType: media.mimeType,
-        size: media.size,
-        fileName: media.fileName,
-        url: files.urlOf(media.mediaId),
-      },
-    }),
+    ...(media !== undefined && { media: mediaPart(media, files) }),
     ...(location !== undefined && { location: { ...location } }),
     ...(contact !== undefined && { contact: { name: contact.name, phoneNumbers: [...contact.phoneNumbers] } }),
     ...(poll !== undefined && { poll: { options: [...poll.options], maxSelections: poll.maxSelections } }),
+    ...(template !== undefined && { template: { ...template, components: [...(template.components ?? [])] } }),
+    ...(interactive !== undefined && { interactive: { ...interactive } }),
     ...(mentions !== undefined && { mentions: [...mentions] }),
     ...(isForwarded === true && { forwarded: true as const }),
+    ...(payload !== undefined && { payload }),
   };
 }

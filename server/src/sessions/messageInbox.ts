@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { type Clock, isoTime } from '../clock.ts';
-import type { NetworkEvent } from '../connectors/connector.ts';
+import { isStandIn, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
-import { query } from '../db/query.ts';
+import { batch, query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
@@ -15,8 +16,8 @@ import {
   type StoredMedia,
   searchText,
 } from './messageContent.ts';
-import { stepsBetween } from './messageStatus.ts';
-import { findSession, newRow, type SessionRef, storeMessage, touchChat } from './messageStore.ts';
+import { progressOf } from './messageStatus.ts';
+import { findMessage, findSession, newRow, type SessionRef, storeMessage } from './messageStore.ts';
 import { dropWords, indexWords } from './search.ts';
 
 /** An outgoing message, as its events tell of it. */
@@ -26,6 +27,25 @@ export interface SentMessage extends SessionRef {
   readonly from: string;
   readonly to: string;
   readonly type: string;
+}
+
+/** A message that its network has taken. */
+interface Acknowledged {
+  readonly message: SentMessage;
+  readonly taken: Taken;
+}
+
+/** A receipt of a session's network. */
+interface Received {
+  readonly session: SessionRef;
+  readonly event: EventOf<'receipt'>;
+}
+
+/** What a network says when it takes a message. */
+export interface Taken {
+  readonly timestamp: number;
+  /** Its own id of the message, where it does not keep the one it was given. */
+  readonly networkId?: string;
 }
 
 export function toSent(row: Omit<MessageRow, 'seq'>): SentMessage {
@@ -54,16 +74,33 @@ export function createMessageInbox({
   newId: NewId;
   emit: Emit;
 }) {
-  return { acknowledge, refuse, incoming, edited, deleted, reaction, vote, receipt };
+  return { acknowledge, refuse, incoming, edited, deleted, reaction, vote, receipts };
 
-  async function acknowledge(tx: Tx, message: SentMessage, timestamp: number): Promise<void> {
-    const { accountId, messageId } = message;
-    // Nothing changes when a receipt was faster than the acknowledgement: it has done this step as well.
-    if ((await markSent.run(tx, { accountId, messageId, timestamp })) === 1) emitStatus(tx, message, 'sent', timestamp);
+  async function acknowledge(tx: Tx, items: readonly Acknowledged[]): Promise<boolean[]> {
+    for (const { message, taken } of items) {
+      const { accountId, messageId } = message;
+      const { networkId } = taken;
+      if (networkId !== undefined) await renameOnNetwork.run(tx, { accountId, messageId, networkId });
+    }
+    const rows = items.map(({ message, taken }) => ({
+      account_id: message.accountId,
+      message_id: message.messageId,
+      sent_at: taken.timestamp,
+    }));
+    const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
+    return items.map(({ message, taken }) => {
+      const row = sent.get(message.messageId);
+      // Nothing changes when a receipt was faster than the acknowledgement: it has done this step as well.
+      if (row === undefined) return false;
+      sent.delete(message.messageId);
+      // Its recipient may be known by another number since it was handed over.
+      emitStatus(tx, { ...message, chatId: row.chat_id, to: row.to_id }, 'sent', taken.timestamp);
+      return true;
+    });
   }
 
   async function refuse(tx: Tx, { accountId, messageId }: SentMessage, error: string): Promise<void> {
-    await markFailed.run(tx, { accountId, messageId, error, now: clock.now() });
+    await markRefused.run(tx, { accountId, messageId, error, now: clock.now() });
   }
 
   async function incoming(
@@ -78,9 +115,9 @@ export function createMessageInbox({
     const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
     if (chatId === undefined) return;
     const replied =
-      event.replyTo === null ? undefined : await byNetworkId.first(tx, { ...session, networkId: event.replyTo });
+      event.replyTo === null ? undefined : await known(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
     const messageId = newId('msg');
-    const body = withoutNul(event.content.text);
+    const body = event.content.text;
     const content = fromNetworkContent(event.content, file);
     const now = clock.now();
     const row = newRow({
@@ -101,8 +138,7 @@ export function createMessageInbox({
       created_at: now,
       delivered_at: now,
     });
-    if (!(await storeMessage(tx, row))) return;
-    await touchChat.run(tx, { ...session, chatId, type: event.chat.type, messageId, at: event.timestamp, unread: 1 });
+    if (!(await storeMessage(tx, row, { type: event.chat.type, unread: 1 }))) return;
     if (event.chat.type === 'direct' || event.senderName !== undefined) {
       await meetContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
     }
@@ -118,28 +154,30 @@ export function createMessageInbox({
       ...contentParts(content, media),
       ...(event.chat.type === 'group' && { groupId: chatId }),
       ...(replied !== undefined && { replyTo: replied.message_id }),
+      ...(isStandIn(event.from) && { unidentified: true as const }),
+      ...(event.isReplayed === true && { replayed: true as const }),
     };
     emit(tx, { accountId, kind: 'message.incoming', data, conversation: `${sessionId}/${chatId}`, messageId });
   }
 
   /** Only who sent a message can edit it: of anybody else it is not believed. */
   async function edited(tx: Tx, session: SessionRef, { networkId, from, text, timestamp }: EventOf<'edited'>) {
-    const row = await byNetworkId.first(tx, { ...session, networkId });
-    if (row?.from_number === from && row.deleted_at === null) await storeEdit(tx, row, withoutNul(text), timestamp);
+    const row = await known(tx, session, networkId, ({ from_number }) => from_number === from);
+    if (row?.deleted_at === null) await storeEdit(tx, row, text, timestamp);
   }
 
   async function deleted(tx: Tx, session: SessionRef, { networkId, from, timestamp }: EventOf<'deleted'>) {
-    const row = await byNetworkId.first(tx, { ...session, networkId });
-    if (row?.from_number === from && row.deleted_at === null) await storeDeletion(tx, row, timestamp);
+    const row = await deletableBy(tx, session, networkId, from);
+    if (row?.deleted_at === null) await storeDeletion(tx, row, timestamp);
   }
 
   async function reaction(tx: Tx, session: SessionRef, { networkId, from, emoji, timestamp }: EventOf<'reaction'>) {
-    const row = await byNetworkId.first(tx, { ...session, networkId });
+    const row = await known(tx, session, networkId);
     if (row !== undefined) await storeReaction(tx, row, from, emoji, timestamp);
   }
 
   async function vote(tx: Tx, session: SessionRef, { networkId, from, options, timestamp }: EventOf<'vote'>) {
-    const row = await byNetworkId.first(tx, { ...session, networkId });
+    const row = await known(tx, session, networkId);
     if (row === undefined) return;
     const { poll } = contentOf(row);
     const chosen = [...new Set(options)].filter((option) => poll?.options.includes(option));
@@ -152,30 +190,22 @@ export function createMessageInbox({
     });
   }
 
-  async function receipt(
-    tx: Tx,
-    session: SessionRef,
-    networkId: string,
-    { status, timestamp, error }: EventOf<'receipt'>,
-  ): Promise<void> {
-    const row = await byNetworkId.first(tx, { ...session, networkId });
-    if (row === undefined || row.direction !== 'outgoing') return;
-    const { account_id: accountId, message_id: messageId } = row;
-    if (status === 'failed') {
-      await markFailed.run(tx, { accountId, messageId, error: error ?? 'failed', now: timestamp });
-      return;
-    }
-    const steps = stepsBetween(row.status, status);
-    if (steps.length === 0) return;
-    await advance.run(tx, {
-      accountId,
-      messageId,
-      status,
-      sentAt: row.sent_at ?? timestamp,
-      deliveredAt: row.delivered_at ?? timestamp,
-      readAt: status === 'read' ? timestamp : null,
+  async function receipts(tx: Tx, items: readonly Received[]): Promise<undefined[]> {
+    const told = items.flatMap(({ session, event }) =>
+      event.networkIds.map((networkId) => ({ session, networkId, receipt: event })),
+    );
+    const rows = await sentAs(tx, told);
+    const changed = new Set<MessageRow>();
+    told.forEach(({ receipt }, index) => {
+      const row = rows[index];
+      const progress = row && progressOf(row, receipt);
+      if (row === undefined || progress === undefined) return;
+      // The next receipt of the same message goes on from here.
+      changed.add(Object.assign(row, progress.after));
+      for (const step of progress.steps) emitStatus(tx, toSent(row), step, receipt.timestamp);
     });
-    for (const step of steps) emitStatus(tx, toSent(row), step, timestamp);
+    await advance.run(tx, [...changed]);
+    return items.map(() => undefined);
   }
 
   function emitStatus(
@@ -216,23 +246,88 @@ export async function storeReaction(tx: Tx, row: MessageRow, from: string, emoji
   else await putReaction.run(tx, { ...key, emoji, at });
 }
 
-/** PostgreSQL's text has no NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\0', '\ufffd');
-}
-
 interface MessageId {
   accountId: string;
   messageId: string;
 }
 
+// By nothing but the columns of its index: with the account beside them, a planner that has no statistics yet goes
+// through all messages of the account.
 const byNetworkId = query((db, p: SessionRef & { networkId: string }) =>
   db
     .selectFrom('messages')
     .selectAll()
-    .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
-    .where('network_id', '=', p.networkId),
+    .where('network_id', '=', p.networkId)
+    .orderBy('message_id'),
+);
+
+/** A message by the network's id of it. Several senders may have chosen the same: then the oldest that is meant. */
+async function known(
+  tx: Tx,
+  session: SessionRef,
+  networkId: string,
+  isMeant: (row: MessageRow) => boolean = () => true,
+): Promise<MessageRow | undefined> {
+  return (await byNetworkId.all(tx, { ...session, networkId })).find(isMeant);
+}
+
+/** A message that this number may delete: its own, or in a group that it is an admin of anybody's. */
+async function deletableBy(
+  tx: Tx,
+  session: SessionRef,
+  networkId: string,
+  phoneNumber: string,
+): Promise<MessageRow | undefined> {
+  const rows = await byNetworkId.all(tx, { ...session, networkId });
+  const own = rows.find(({ from_number }) => from_number === phoneNumber);
+  if (own !== undefined) return own;
+  for (const row of rows) {
+    const { accountId } = session;
+    if (await adminOf.first(tx, { accountId, groupId: row.chat_id, phoneNumber })) return row;
+  }
+  return undefined;
+}
+
+const adminOf = query((db, p: { accountId: string; groupId: string; phoneNumber: string }) =>
+  db
+    .selectFrom('group_participants')
+    .select('role')
+    .where('account_id', '=', p.accountId)
+    .where('group_id', '=', p.groupId)
+    .where('phone_number', '=', p.phoneNumber)
+    .where('role', 'in', ['admin', 'owner']),
+);
+
+/**
+ * Messages of ours, by the network's id of them or by ours, which is what they were given to the network with. One that
+ * is named twice is one object.
+ */
+async function sentAs(
+  tx: Tx,
+  told: readonly { readonly session: SessionRef; readonly networkId: string }[],
+): Promise<(MessageRow | undefined)[]> {
+  const named = told.map(({ session, networkId }) => ({ session_id: session.sessionId, network_id: networkId }));
+  const found = await sentByNetworkId.all(tx, named);
+  const byNetwork = Map.groupBy(found, ({ session_id: sessionId, network_id: id }) => `${sessionId} ${id}`);
+  const byId = new Map(found.map((row) => [row.message_id, row]));
+  const rows: (MessageRow | undefined)[] = [];
+  for (const { session, networkId } of told) {
+    const given = byNetwork.get(`${session.sessionId} ${networkId}`)?.[0] ?? byId.get(networkId);
+    const row = given ?? (await findMessage(tx, session.accountId, networkId));
+    const isOurs = row?.direction === 'outgoing' && row.session_id === session.sessionId;
+    if (isOurs) byId.set(row.message_id, row);
+    rows.push(isOurs ? row : undefined);
+  }
+  return rows;
+}
+
+const sentByNetworkId = batch<{ session_id: 'text'; network_id: 'text' }, MessageRow>(
+  { session_id: 'text', network_id: 'text' },
+  (rows) => sql`
+    select m.* from ${rows} as r
+    join messages m on m.session_id = r.session_id and m.network_id = r.network_id
+    where m.direction = 'outgoing' order by m.message_id`,
 );
 
 /** Somebody wrote: the contact is known now, under the name it last gave. */
@@ -256,40 +351,53 @@ const meetContact = query((db, p: SessionRef & { phoneNumber: string; name: stri
     ),
 );
 
-const markSent = query((db, p: { accountId: string; messageId: string; timestamp: number }) =>
-  db
-    .updateTable('messages')
-    .set({ status: 'sent', timestamp: p.timestamp, sent_at: p.timestamp })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .where('status', '=', 'queued'),
+// One that was given up before the answer came has failed without having been sent.
+const sentColumns = { account_id: 'text', message_id: 'text', sent_at: 'bigint' } as const;
+
+const markSent = batch<typeof sentColumns, Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>(
+  sentColumns,
+  (rows) => sql`
+    update messages set status = 'sent', timestamp = r.sent_at, sent_at = r.sent_at, error = null, failed_at = null
+    from ${rows} as r
+    where messages.account_id = r.account_id and messages.message_id = r.message_id
+      and messages.status in ('queued', 'failed') and messages.sent_at is null
+    returning messages.message_id, messages.chat_id, messages.to_id`,
 );
 
-const markFailed = query((db, p: { accountId: string; messageId: string; error: string; now: number }) =>
+const renameOnNetwork = query((db, p: { accountId: string; messageId: string; networkId: string }) =>
+  db
+    .updateTable('messages')
+    .set({ network_id: p.networkId })
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);
+
+const markRefused = query((db, p: { accountId: string; messageId: string; error: string; now: number }) =>
   db
     .updateTable('messages')
     .set({ status: 'failed', error: p.error, failed_at: p.now })
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId)
-    // A status only moves forward: what has been delivered meanwhile did not fail.
-    .where('status', 'in', ['queued', 'scheduled', 'sent']),
+    // One that the network took at another try was not refused.
+    .where('status', 'in', ['queued', 'scheduled']),
 );
 
-interface Advance {
-  accountId: string;
-  messageId: string;
-  status: string;
-  sentAt: number;
-  deliveredAt: number;
-  readAt: number | null;
-}
-
-const advance = query((db, p: Advance) =>
-  db
-    .updateTable('messages')
-    .set({ status: p.status, sent_at: p.sentAt, delivered_at: p.deliveredAt, read_at: p.readAt })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId),
+const advance = batch(
+  {
+    account_id: 'text',
+    message_id: 'text',
+    status: 'text',
+    error: 'text',
+    sent_at: 'bigint',
+    delivered_at: 'bigint',
+    read_at: 'bigint',
+    failed_at: 'bigint',
+  },
+  (rows) => sql`
+    update messages set status = r.status, error = r.error, sent_at = r.sent_at, delivered_at = r.delivered_at,
+      read_at = r.read_at, failed_at = r.failed_at
+    from ${rows} as r
+    where messages.account_id = r.account_id and messages.message_id = r.message_id`,
 );
 
 const markEdited = query((db, p: MessageId & { body: string; at: number }) =>

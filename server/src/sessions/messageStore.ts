@@ -1,6 +1,7 @@
-import type { Tx } from '../db/commit.ts';
+import { sql } from 'kysely';
+import type { JointWork, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
+import { batch, query } from '../db/query.ts';
 import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { contentOf, searchText } from './messageContent.ts';
 import { indexWords } from './search.ts';
@@ -50,19 +51,53 @@ export function newRow(given: Given & Partial<NewRow>): NewRow {
   };
 }
 
+/** A message to store. */
+interface ToStore {
+  readonly row: NewRow;
+  /** The chat that it is the last message of; undefined for one that is nobody's last message yet. */
+  readonly chat: Pick<ChatTouch, 'type' | 'unread'> | undefined;
+}
+
 /**
- * Stores a message, with its words for the search.
- * @returns whether it is new: the same one of the account, or of the session's network, is stored once
+ * Stores messages, with their words for the search.
+ * @returns whether each is new: the same one of the account, or of the session's network, is stored once
  */
-export async function storeMessage(tx: Tx, row: NewRow): Promise<boolean> {
-  const inserted = await insertMessage.first(tx, row);
-  if (inserted === undefined) return false;
-  tx.writeLater(indexWords, {
-    seq: inserted.seq,
-    accountId: row.account_id,
-    text: searchText(row.body, contentOf(row)),
+export const storeMessages: JointWork<ToStore, boolean> = async (tx, items) => {
+  const stored = await insertMessages.all(
+    tx,
+    items.map(({ row }) => row),
+  );
+  const seqs = new Map(stored.map(({ message_id: messageId, seq }) => [messageId, seq]));
+  const touched = new Map<string, ChatTouch>();
+  const areNew = items.map(({ row, chat }) => {
+    const seq = seqs.get(row.message_id);
+    if (seq === undefined) return false;
+    seqs.delete(row.message_id); // who comes with the same once more is not the first
+    tx.writeLater(indexWords, { seq, accountId: row.account_id, text: searchText(row.body, contentOf(row)) });
+    if (chat === undefined) return true;
+    const key = `${row.session_id}/${row.chat_id}`;
+    touched.set(key, chatTouch(row, { ...chat, unread: chat.unread + (touched.get(key)?.unread ?? 0) }));
+    return true;
   });
-  return true;
+  await touchChats.run(tx, [...touched.values()]);
+  return areNew;
+};
+
+/** As `storeMessages`, of one and at once. @returns whether it is new */
+export async function storeMessage(tx: Tx, row: NewRow, chat: ToStore['chat']): Promise<boolean> {
+  const [isNew = false] = await storeMessages(tx, [{ row, chat }]);
+  return isNew;
+}
+
+/** A message becomes the last one of its chat. */
+export async function touchChat(tx: Tx, row: NewRow, at: number): Promise<void> {
+  const type = row.chat_id.startsWith('grp_') ? 'group' : 'direct';
+  await touchChats.run(tx, [chatTouch({ ...row, timestamp: at }, { type, unread: 0 })]);
+}
+
+function chatTouch(row: NewRow, { type, unread }: Pick<ChatTouch, 'type' | 'unread'>): ChatTouch {
+  const { account_id, session_id, chat_id, message_id, timestamp } = row;
+  return { account_id, session_id, chat_id, type, last_message_id: message_id, last_message_at: timestamp, unread };
 }
 
 /** @throws nothing: undefined when the account has no such message */
@@ -74,6 +109,11 @@ export function findSession(on: Queryable, session: SessionRef): Promise<Session
   return sessionById.first(on, session);
 }
 
+/** The network's id of the last message that came in a chat; null when none did. */
+export async function lastIncoming(on: Queryable, session: SessionRef, chatId: string): Promise<string | null> {
+  return (await lastInChat.first(on, { ...session, chatId }))?.network_id ?? null;
+}
+
 /** The group's id on its network; undefined when the session has no such group. */
 export async function networkIdOfGroup(
   on: Queryable,
@@ -82,6 +122,32 @@ export async function networkIdOfGroup(
 ): Promise<string | undefined> {
   return (await groupById.first(on, { ...session, groupId }))?.network_id;
 }
+
+const messageColumns = {
+  account_id: 'text',
+  message_id: 'text',
+  session_id: 'text',
+  chat_id: 'text',
+  network_id: 'text',
+  direction: 'text',
+  type: 'text',
+  from_number: 'text',
+  to_id: 'text',
+  body: 'text',
+  content: 'text',
+  reply_to: 'text',
+  status: 'text',
+  error: 'text',
+  timestamp: 'bigint',
+  created_at: 'bigint',
+  scheduled_at: 'bigint',
+  sent_at: 'bigint',
+  delivered_at: 'bigint',
+  read_at: 'bigint',
+  failed_at: 'bigint',
+  edited_at: 'bigint',
+  deleted_at: 'bigint',
+} as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>
   db.selectFrom('sessions').selectAll().where('account_id', '=', p.accountId).where('session_id', '=', p.sessionId),
@@ -100,68 +166,54 @@ const groupById = query((db, p: SessionRef & { groupId: string }) =>
     .where('group_id', '=', p.groupId),
 );
 
-const insertMessage = query((db, p: NewRow) =>
+const lastInChat = query((db, p: SessionRef & { chatId: string }) =>
   db
-    .insertInto('messages')
-    .values({
-      account_id: p.account_id,
-      message_id: p.message_id,
-      session_id: p.session_id,
-      chat_id: p.chat_id,
-      network_id: p.network_id,
-      direction: p.direction,
-      type: p.type,
-      from_number: p.from_number,
-      to_id: p.to_id,
-      body: p.body,
-      content: p.content,
-      reply_to: p.reply_to,
-      status: p.status,
-      error: p.error,
-      timestamp: p.timestamp,
-      created_at: p.created_at,
-      scheduled_at: p.scheduled_at,
-      sent_at: p.sent_at,
-      delivered_at: p.delivered_at,
-      read_at: p.read_at,
-      failed_at: p.failed_at,
-      edited_at: p.edited_at,
-      deleted_at: p.deleted_at,
-    })
-    // Its id, or its network's id in the session.
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('seq'),
+    .selectFrom('messages')
+    .select('network_id')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('chat_id', '=', p.chatId)
+    .where('direction', '=', 'incoming')
+    .orderBy('message_id', 'desc')
+    .limit(1),
 );
 
-interface ChatTouch extends SessionRef {
-  chatId: string;
-  type: 'direct' | 'group';
-  messageId: string;
-  at: number;
-  unread: number;
+const insertMessages = batch<typeof messageColumns, { message_id: string; seq: number }>(messageColumns, (rows) => {
+  const names = sql.join(Object.keys(messageColumns).map((name) => sql.ref(name)));
+  // `where true` tells SQLite that what follows belongs to the insert. A conflict is with its id, or with its network's
+  // id in the session.
+  return sql`
+    insert into messages (${names}) select ${names} from ${rows} as r where true
+    on conflict do nothing returning message_id, seq`;
+});
+
+interface ChatTouch {
+  readonly account_id: string;
+  readonly session_id: string;
+  readonly chat_id: string;
+  readonly type: 'direct' | 'group';
+  readonly last_message_id: string;
+  readonly last_message_at: number;
+  readonly unread: number;
 }
 
-/** A chat gets a new last message, and comes into being with its first. */
-export const touchChat = query((db, p: ChatTouch) =>
-  db
-    .insertInto('chats')
-    .values({
-      account_id: p.accountId,
-      session_id: p.sessionId,
-      chat_id: p.chatId,
-      type: p.type,
-      last_message_id: p.messageId,
-      last_message_at: p.at,
-      unread_count: p.unread,
-      archived: 0,
-      pinned: 0,
-      muted_until: null,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['session_id', 'chat_id']).doUpdateSet((eb) => ({
-        last_message_id: eb.ref('excluded.last_message_id'),
-        last_message_at: eb.ref('excluded.last_message_at'),
-        unread_count: eb('chats.unread_count', '+', eb.ref('excluded.unread_count')),
-      })),
-    ),
+/** Chats get a new last message, and come into being with their first. Each is there once. */
+const touchChats = batch(
+  {
+    account_id: 'text',
+    session_id: 'text',
+    chat_id: 'text',
+    type: 'text',
+    last_message_id: 'text',
+    last_message_at: 'bigint',
+    unread: 'bigint',
+  },
+  (rows) => sql`
+    insert into chats
+      (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned)
+    select account_id, session_id, chat_id, type, last_message_id, last_message_at, unread, 0, 0 from ${rows} as r where true
+    on conflict (session_id, chat_id) do update set
+      last_message_id = excluded.last_message_id,
+      last_message_at = excluded.last_message_at,
+      unread_count = chats.unread_count + excluded.unread_count`,
 );

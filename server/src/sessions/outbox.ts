@@ -1,15 +1,17 @@
 import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { ElsewhereError, LONGEST_SEND_MS } from '../cluster/forward.ts';
 import type { MessageKey, MessageType, NetworkChat, OutgoingMessage } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
 import type { Inbox } from './inbox.ts';
 import { contentColumn, type StoredContent, toNetworkContent } from './messageContent.ts';
-import { toSent } from './messageInbox.ts';
+import { type SentMessage, type Taken, toSent } from './messageInbox.ts';
 import {
   findMessage,
   findSession,
@@ -17,10 +19,10 @@ import {
   networkIdOfGroup,
   newRow,
   type SessionRef,
-  storeMessage,
-  touchChat,
+  storeMessages,
 } from './messageStore.ts';
-import type { Line } from './sessions.ts';
+import { createSchedule } from './schedule.ts';
+import type { Line, Sessions } from './sessions.ts';
 
 /** A message to send. */
 export interface Draft {
@@ -41,7 +43,9 @@ export interface Outbox {
   stop(): void;
   /**
    * Stores a message as `queued`, hands it to the network and resolves with it as `sent`.
-   * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or what the network says
+   * @throws {ElsewhereError} another node has the session; nothing is stored
+   * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or what the network says;
+   *   `session_unavailable` when no other node has the session soon: the message is stored, and goes out later
    */
   send(session: SessionRef, draft: Draft): Promise<NewRow>;
   /**
@@ -55,7 +59,9 @@ export interface Outbox {
    */
   cancel(row: MessageRow): Promise<boolean>;
   /** A session is connected: what is queued for it goes out. */
-  resume(line: Line): void;
+  resume(session: SessionRef): void;
+  /** Resolves when no message of the session is between us and its network any more, or when that takes too long. */
+  settled(sessionId: string): Promise<void>;
   /** Messages that the network took and has not confirmed, oldest first. */
   undelivered(session: SessionRef): Promise<OutgoingMessage[]>;
   /** A message as its network addresses it. @throws {AppError} `not_found` when its group is gone */
@@ -65,42 +71,115 @@ export interface Outbox {
 }
 
 const SEND_TIMEOUT_MS = 30_000;
+/** What a session that is to be closed waits for the answers to its last messages. */
+const SETTLE_MS = 5000;
 /** More than this waiting for its confirmation is not asked for again: it would be weeks of traffic. */
 const UNDELIVERED_KEPT = 10_000;
-const SCHEDULED_AT_ONCE = 100;
-/** Timers end at some 24 days, and clocks are set: the schedule is looked at again at least this often. */
-const SCHEDULE_EVERY_MS = 60_000;
-const SCHEDULE_RETRY_MS = 1000;
+/**
+ * When to look whether the node that gets a session has sent its message: mostly it has it within a second. The others
+ * are told soon enough to do something else meanwhile.
+ */
+const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500, 500, 500];
+/** When a node with many sessions dies, not every request can look. */
+const LOOKING = 200;
+const LOOK_EVERY_MS = 30_000;
+const ACKNOWLEDGE_RETRY_MS = 1000;
+/** So long a queued message waits out the pauses that its network wants; then it fails, and says why. */
+const LONGEST_PAUSE_MS = 10 * 60_000;
+/** Chats that a session's queue is sent to at a time; within a chat one message follows the other. */
+const CHATS_AT_ONCE = 8;
 
 export function createOutbox({
   database,
+  cluster,
   inbox,
   media,
-  lineOf,
+  sessions,
   clock,
   log,
 }: {
   database: Database;
+  cluster: Cluster;
   inbox: Inbox;
   media: Media;
-  /** The line of a session that is connected now. */
-  lineOf: (session: SessionRef) => Line | undefined;
+  /** The lines of the sessions that are connected here. */
+  sessions: () => Pick<Sessions, 'line' | 'requireLine'>;
   clock: Clock;
   log: Log;
 }): Outbox {
   /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
   const sending = new Set<string>();
+  /** Messages that the network has, which the database does not know yet. */
+  const unstored = new Set<string>();
+  /** Sessions whose queued messages are being sent → whether to look for more then. */
+  const resuming = new Map<string, boolean>();
+  /** Sessions whose network wants a pause → what takes it back. */
+  const pauses = new Map<string, () => void>();
+  /** Queued messages that their network has held up → since when. */
+  const heldSince = new Map<string, number>();
+  /** Session → what its network has been given and not answered yet. */
+  const handing = new Map<string, Set<Promise<number>>>();
+  let looking = 0;
   let isRunning = false;
-  let isPlanning = false;
-  let mustPlan = false;
-  let cancelTimer = () => {};
+  let cancelLook = () => {};
+  const scheduled = createSchedule({
+    database,
+    cluster,
+    clock,
+    log,
+    onQueued(session) {
+      if (sessions().line(session) === undefined) passOn(session);
+      else sendQueued(session);
+    },
+  });
 
   async function send(session: SessionRef, draft: Draft): Promise<NewRow> {
-    const line = lineOf(session);
-    if (line === undefined) throw new AppError('session_not_connected');
+    try {
+      return await sendHere(session, draft);
+    } catch (error) {
+      if (!(error instanceof OnItsWayError)) throw error;
+      return await sentElsewhere(session, error);
+    }
+  }
+
+  /** The node that gets the session sends what is queued. @throws {OnItsWayError} when that takes long */
+  async function sentElsewhere(session: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
+    if (!cluster.hasOthers() || looking >= LOOKING) throw onItsWay;
+    looking++;
+    try {
+      if (await isWithDead(session)) throw onItsWay;
+      for (const ms of LOOKS_MS) {
+        await new Promise<void>((resolve) => void clock.after(ms, resolve));
+        const row = await findMessage(database.reader, session.accountId, onItsWay.messageId);
+        if (row?.status === 'failed') throw new AppError('send_failed', row.error ?? undefined);
+        if (row !== undefined && row.status !== 'queued') return row;
+      }
+      throw onItsWay;
+    } finally {
+      looking--;
+    }
+  }
+
+  /** Whether a node has the session that does not answer: nobody takes it over before its lease has ended. */
+  async function isWithDead(session: SessionRef): Promise<boolean> {
+    const owner = (await findSession(database.reader, session))?.lease_owner ?? null;
+    if (owner === null || owner === cluster.nodeId) return false;
+    return (await cluster.sessions.holderOf(session.sessionId)) === 'nobody';
+  }
+
+  async function sendHere(session: SessionRef, draft: Draft): Promise<NewRow> {
+    const line = await sessions()
+      .requireLine(session)
+      .catch((error) => {
+        if (error instanceof AppError && error.code === 'session_unavailable' && !(error instanceof ElsewhereError))
+          return undefined;
+        throw error;
+      });
+    if (line === undefined) return queue(session, draft);
     requireType(line, draft.type);
-    const chat = await chatOf(session, draft.to);
-    const row = rowOf(session, line.phoneNumber, draft, { status: 'queued', timestamp: clock.now() });
+    const to = line.connection.numberOf?.(draft.to) ?? draft.to;
+    const chat = await chatOf(session, to);
+    const row = rowOf(session, line.phoneNumber, { ...draft, to }, { status: 'queued', timestamp: clock.now() });
     const { messageId } = draft;
     const wasSending = sending.has(messageId);
     sending.add(messageId);
@@ -109,7 +188,7 @@ export function createOutbox({
       if (!(await store(row, chat))) {
         const stored = await findMessage(database.reader, session.accountId, messageId);
         if (stored === undefined) throw new AppError('not_found');
-        if (stored.status !== 'queued' || wasSending) return stored;
+        if (stored.status !== 'queued' || wasSending || unstored.has(messageId)) return stored;
       }
       const timestamp = await handOver(line, row, chat);
       return { ...row, status: 'sent', timestamp, sent_at: timestamp };
@@ -118,13 +197,33 @@ export function createOutbox({
     }
   }
 
-  async function schedule(session: SessionRef, drafts: readonly (Draft & { readonly sendAt: number })[]) {
-    const own = await findSession(database.reader, session);
-    const phoneNumber = own?.phone_number;
-    if (phoneNumber === undefined || phoneNumber === null) {
-      throw new AppError('session_not_connected', 'The session has no phone number yet: connect it once');
+  /**
+   * Nobody can send it now: it is stored, and goes out when its session has a node again.
+   * @returns the message, when a run before this one has got further
+   * @throws {OnItsWayError}
+   */
+  async function queue(session: SessionRef, draft: Draft): Promise<NewRow> {
+    const phoneNumber = await numberOf(session);
+    const chat = await chatOf(session, draft.to);
+    const row = rowOf(session, phoneNumber, draft, { status: 'queued', timestamp: clock.now() });
+    if (!(await store(row, chat))) {
+      const stored = await findMessage(database.reader, session.accountId, draft.messageId);
+      if (stored !== undefined && stored.status !== 'queued') return stored;
     }
-    const line = lineOf(session);
+    passOn(session);
+    throw new OnItsWayError(draft.messageId);
+  }
+
+  /** @throws {AppError} `session_not_connected` */
+  async function numberOf(session: SessionRef): Promise<string> {
+    const phoneNumber = (await findSession(database.reader, session))?.phone_number;
+    if (phoneNumber !== undefined && phoneNumber !== null) return phoneNumber;
+    throw new AppError('session_not_connected', 'The session has no phone number yet: connect it once');
+  }
+
+  async function schedule(session: SessionRef, drafts: readonly (Draft & { readonly sendAt: number })[]) {
+    const phoneNumber = await numberOf(session);
+    const line = sessions().line(session);
     const rows: NewRow[] = [];
     for (const draft of drafts) {
       if (line !== undefined) requireType(line, draft.type);
@@ -137,13 +236,9 @@ export function createOutbox({
       const isNew = await store(row, chat);
       rows.push(isNew ? row : ((await findMessage(database.reader, session.accountId, draft.messageId)) ?? row));
     }
-    void plan();
+    void scheduled.plan();
+    cluster.signals.send('schedule', session.sessionId);
     return rows;
-  }
-
-  async function cancel({ account_id: accountId, session_id: sessionId, message_id: messageId }: MessageRow) {
-    const now = clock.now();
-    return (await database.commit((tx) => markCancelled.run(tx, { accountId, messageId, now }), sessionId)) === 1;
   }
 
   function rowOf(
@@ -172,54 +267,178 @@ export function createOutbox({
 
   /** @returns whether it is new */
   function store(row: NewRow, { type }: NetworkChat): Promise<boolean> {
-    const { account_id: accountId, session_id: sessionId, message_id: messageId, chat_id: chatId } = row;
-    return database.commit(async (tx) => {
-      if (!(await storeMessage(tx, row))) return false;
-      // What is scheduled is nobody's last message yet.
-      if (row.status === 'scheduled') return true;
-      await touchChat.run(tx, { accountId, sessionId, chatId, type, messageId, at: row.timestamp, unread: 0 });
-      return true;
-    }, sessionId);
+    const chat = row.status === 'scheduled' ? undefined : { type, unread: 0 };
+    return database.commitJointly(storeMessages, { row, chat }, row.session_id);
   }
 
   /** Gives a stored message to the network and stores what becomes of it. */
-  async function handOver({ connection }: Line, row: NewRow, chat: NetworkChat): Promise<number> {
-    const message = toSent(row);
-    let taken: { timestamp: number };
+  async function handOver(line: Line, row: NewRow, chat: NetworkChat, isQueued = false): Promise<number> {
+    const work = give(line, row, chat, isQueued);
+    const others = handing.get(line.sessionId) ?? new Set();
+    handing.set(line.sessionId, others.add(work));
     try {
-      taken = await withTimeout(connection.send(await toOutgoing(row, chat)));
+      return await work;
+    } finally {
+      others.delete(work);
+      if (others.size === 0) handing.delete(line.sessionId);
+    }
+  }
+
+  async function give(line: Line, row: NewRow, chat: NetworkChat, isQueued: boolean): Promise<number> {
+    // Since it was stored the session may have been closed here, or gone to another node: it is sent by who has it next.
+    if (!cluster.isMember() || !cluster.sessions.holds(line.sessionId) || !line.isOpen()) {
+      passOn(line);
+      throw new OnItsWayError(row.message_id);
+    }
+    const message = toSent(row);
+    // Whoever has linked the session since is somebody else.
+    if (row.from_number !== line.phoneNumber) {
+      const reason = `It was to be sent from ${row.from_number}, and the session has another number now`;
+      await inbox.refuse(message, reason);
+      throw new AppError('send_failed', reason);
+    }
+    let answer: Promise<Taken> | undefined;
+    let taken: Taken;
+    try {
+      const outgoing = await toOutgoing(row, chat);
+      const timeoutMs = outgoing.content.media === undefined ? SEND_TIMEOUT_MS : LONGEST_SEND_MS;
+      answer = line.connection.send(outgoing);
+      taken = await withTimeout(answer, timeoutMs);
     } catch (error) {
+      // It is not this connection that tells: who has the session next asks again, by the same id.
+      if (!line.isOpen()) throw new OnItsWayError(row.message_id);
+      const ms = isQueued ? holdMs(row, error) : undefined;
+      if (ms !== undefined) throw new HeldError(ms);
       const reason = error instanceof AppError ? error.message : 'The network did not take the message';
       await inbox.refuse(message, reason);
+      void takeLate(line, message, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }
-    await inbox.acknowledge(message, taken.timestamp);
+    if (!line.isOurs()) throw new OnItsWayError(row.message_id);
+    await acknowledge(line, message, taken);
     return taken.timestamp;
   }
 
-  function withTimeout<T>(promise: Promise<T>): Promise<T> {
+  /** An answer that comes after all: what failed for want of it is sent. */
+  async function takeLate(line: Line, message: SentMessage, answer: Promise<Taken> | undefined): Promise<void> {
+    const taken = await answer?.catch(() => undefined);
+    if (taken !== undefined && line.isOurs()) await acknowledge(line, message, taken).catch(() => {});
+  }
+
+  /** The network has it: while the database is away, that is not forgotten, or it would be sent again. */
+  async function acknowledge(line: Line, message: SentMessage, taken: Taken): Promise<void> {
+    try {
+      await inbox.acknowledge(message, taken);
+    } catch (error) {
+      if (isAway(error)) void acknowledgeLater(line, message, taken);
+      throw error;
+    }
+  }
+
+  async function acknowledgeLater(line: Line, message: SentMessage, taken: Taken): Promise<void> {
+    unstored.add(message.messageId);
+    for (let isStored = false; !isStored && isRunning && line.isOurs(); ) {
+      await new Promise<void>((resolve) => void clock.after(ACKNOWLEDGE_RETRY_MS, resolve));
+      isStored = await inbox.acknowledge(message, taken).then(
+        () => true,
+        (error) => !isAway(error),
+      );
+    }
+    unstored.delete(message.messageId);
+  }
+
+  function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancelTimeout = clock.after(SEND_TIMEOUT_MS, () =>
-        reject(new AppError('send_failed', `The network did not answer within ${SEND_TIMEOUT_MS / 1000} s`)),
+      const cancelTimeout = clock.after(timeoutMs, () =>
+        reject(
+          new AppError(
+            'send_failed',
+            `The network did not answer within ${timeoutMs / 1000} s: the message may have been sent or not`,
+          ),
+        ),
       );
       promise.then(resolve, reject).finally(cancelTimeout);
     });
   }
 
-  /** Messages that were stored and not sent: the process died in between, or their session was away at their time. */
-  function resume(line: Line): void {
-    const resend = async () => {
-      for (const row of await queuedMessages.all(database.reader, line)) await resendOne(line, row);
-    };
-    resend().catch((error) => log.error({ err: error, session: line.sessionId }, 'sending queued messages failed'));
+  function resume(session: SessionRef): void {
+    void scheduled.plan(); // what fell due while nobody had the session
+    sendQueued(session);
   }
 
-  async function resendOne(line: Line, row: MessageRow): Promise<void> {
-    if (sending.has(row.message_id)) return;
+  /**
+   * Messages that were stored and not sent: the process died in between, their session was away at their time, or their
+   * time has come just now.
+   */
+  function sendQueued({ accountId, sessionId }: SessionRef): void {
+    if (pauses.has(sessionId)) return;
+    const isUnderWay = resuming.has(sessionId);
+    resuming.set(sessionId, isUnderWay);
+    if (isUnderWay) return;
+    resendAll({ accountId, sessionId })
+      .catch((error) => log.error({ err: error, session: sessionId }, 'sending queued messages failed'))
+      .finally(() => resuming.delete(sessionId));
+  }
+
+  /**
+   * In the order of their times, a few chats beside one another; again when more was queued meanwhile. What one message
+   * is held up by is the session's: all the others wait as well.
+   */
+  async function resendAll(session: SessionRef): Promise<void> {
+    do {
+      resuming.set(session.sessionId, false);
+      const line = sessions().line(session);
+      if (line === undefined) return;
+      const chats = [...Map.groupBy(await queuedMessages.all(database.reader, session), (row) => row.chat_id).values()];
+      let heldMs: number | undefined;
+      const sendChats = async () => {
+        for (let chat = chats.shift(); chat !== undefined; chat = chats.shift()) {
+          for (const row of chat) {
+            if (heldMs !== undefined || !line.isOpen()) return;
+            heldMs = (await resendOne(line, row)) ?? heldMs;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendChats));
+      if (heldMs !== undefined) hold(session, heldMs);
+      else if (!line.isOpen()) return passOn(session);
+    } while (resuming.get(session.sessionId) && !pauses.has(session.sessionId));
+  }
+
+  /** What is queued goes on when the pause that the network wants is over, or when the session is connected again. */
+  function hold(session: SessionRef, ms: number): void {
+    if (ms === UNTIL_CONNECTED || !isRunning) return;
+    const cancel = clock.after(ms, () => {
+      pauses.delete(session.sessionId);
+      sendQueued(session);
+    });
+    pauses.set(session.sessionId, cancel);
+  }
+
+  /** How long a queued message has to wait with all others; undefined where that does not help, or took too long. */
+  function holdMs({ message_id: messageId }: NewRow, error: unknown): number | undefined {
+    if (!(error instanceof AppError)) return undefined;
+    if (error.code === 'session_not_connected') return UNTIL_CONNECTED;
+    if (error.code !== 'rate_limited') return undefined;
+    const ms = (error.retryAfterSeconds ?? 1) * 1000;
+    const since = heldSince.get(messageId) ?? clock.now();
+    if (clock.now() - since + ms > LONGEST_PAUSE_MS) return undefined;
+    heldSince.set(messageId, since);
+    return ms;
+  }
+
+  /** @returns how long it has to wait with all others: it is queued still */
+  async function resendOne(line: Line, row: MessageRow): Promise<number | undefined> {
+    if (sending.has(row.message_id) || unstored.has(row.message_id)) return;
     sending.add(row.message_id);
     try {
-      await handOver(line, row, await chatOf(line, row.chat_id));
+      // The list that it was in may be old.
+      const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
+      if (status === 'queued') await handOver(line, row, await chatOf(line, row.chat_id), true);
+      heldSince.delete(row.message_id);
     } catch (error) {
+      if (error instanceof HeldError) return error.ms;
+      heldSince.delete(row.message_id);
       // One that cannot be sent must not hold up those behind it. `handOver` has stored why, unless its chat is gone.
       if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
       log.warn({ err: error, session: line.sessionId, message: row.message_id }, 'a queued message was not sent');
@@ -228,45 +447,11 @@ export function createOutbox({
     }
   }
 
-  /** Queues what is due of the schedule, and sets the timer to what is next. */
-  async function plan(): Promise<void> {
-    mustPlan = true;
-    if (isPlanning) return;
-    isPlanning = true;
-    while (mustPlan && isRunning) {
-      mustPlan = false;
-      cancelTimer();
-      const nextAt = await releaseDue().catch((error) => {
-        log.error({ err: error }, 'sending what was scheduled failed; trying again');
-        return clock.now() + SCHEDULE_RETRY_MS;
-      });
-      if (nextAt <= clock.now()) mustPlan = true;
-      else if (isRunning) cancelTimer = clock.after(nextAt - clock.now(), () => void plan());
-    }
-    isPlanning = false;
-  }
-
-  /** @returns when to look again */
-  async function releaseDue(): Promise<number> {
-    const { reader } = database;
-    const due = await dueMessages.all(reader, { now: clock.now(), limit: SCHEDULED_AT_ONCE });
-    for (const row of due) await release(row);
-    const next = await nextScheduled.first(reader, {});
-    return Math.min(next?.scheduled_at ?? Number.POSITIVE_INFINITY, clock.now() + SCHEDULE_EVERY_MS);
-  }
-
-  /** A scheduled message is queued, and goes out when its session is connected, now or later. */
-  async function release(row: MessageRow): Promise<void> {
-    const { account_id: accountId, session_id: sessionId, message_id: messageId, chat_id: chatId } = row;
-    const now = clock.now();
-    const isDue = await database.commit(async (tx) => {
-      if ((await markQueued.run(tx, { accountId, messageId, now })) === 0) return false;
-      const type = chatId.startsWith('grp_') ? 'group' : 'direct';
-      await touchChat.run(tx, { accountId, sessionId, chatId, type, messageId, at: now, unread: 0 });
-      return true;
-    }, sessionId);
-    const line = lineOf({ accountId, sessionId });
-    if (isDue && line !== undefined) void resendOne(line, { ...row, status: 'queued' });
+  async function settled(sessionId: string): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancelTimeout = clock.after(SETTLE_MS, resolve);
+    await Promise.race([late, Promise.allSettled(handing.get(sessionId) ?? [])]);
+    cancelTimeout();
   }
 
   async function undelivered({ accountId, sessionId }: SessionRef): Promise<OutgoingMessage[]> {
@@ -284,6 +469,7 @@ export function createOutbox({
       chat,
       content: toNetworkContent(row, media),
       replyTo: replied?.network_id ?? null,
+      ...(replied && { quoted: { from: replied.from_number, text: replied.body } }),
     };
   }
 
@@ -300,24 +486,67 @@ export function createOutbox({
     return { networkId: row.network_id, chat: await chatOf(session, row.chat_id), from: row.from_number };
   }
 
+  /** What was queued by another node, which could not tell, or died. A safety net, not the mechanism. */
+  async function lookForQueued(): Promise<void> {
+    cancelLook();
+    try {
+      for (const row of await sessionsWithQueued.all(database.reader, {}))
+        resumeIfHere({ accountId: row.account_id, sessionId: row.session_id });
+    } catch (error) {
+      log.warn({ err: error }, 'looking for queued messages failed; trying again');
+    }
+    cancelLook();
+    if (isRunning) cancelLook = clock.after(LOOK_EVERY_MS, () => void lookForQueued());
+  }
+
+  function resumeIfHere(session: SessionRef): void {
+    if (sessions().line(session) !== undefined) resume(session);
+  }
+
+  /** Whoever has the session now is to send what is queued for it. */
+  function passOn({ accountId, sessionId }: SessionRef): void {
+    cluster.signals.send('outbox', `${accountId} ${sessionId}`);
+  }
+
+  cluster.signals.on('outbox', (id) => {
+    const [accountId = '', sessionId = ''] = id.split(' ');
+    resumeIfHere({ accountId, sessionId });
+  });
+  cluster.signals.onGap(() => void lookForQueued());
+
   return {
     start() {
       isRunning = true;
-      void plan();
+      scheduled.start();
+      cancelLook = clock.after(LOOK_EVERY_MS, () => void lookForQueued());
     },
     stop() {
       isRunning = false;
-      cancelTimer();
+      scheduled.stop();
+      cancelLook();
+      for (const cancel of pauses.values()) cancel();
+      pauses.clear();
     },
     send,
     schedule,
-    cancel,
+    cancel: scheduled.cancel,
     resume,
+    settled,
     undelivered,
     keyOf,
     chatOf,
   };
 }
+
+/** A queued message stays queued: its network takes nothing of the session before so long. */
+class HeldError extends Error {
+  readonly ms: number;
+  constructor(ms: number) {
+    super('The network takes nothing for now');
+    this.ms = ms;
+  }
+}
+const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
 
 /** @throws {AppError} `not_supported` */
 function requireType({ connector }: Line, type: MessageType): void {
@@ -326,8 +555,22 @@ function requireType({ connector }: Line, type: MessageType): void {
   }
 }
 
-// Word for word as the index `messages_unfinished` has it: SQLite takes the index for nothing less.
-const isUnfinished = sql<boolean>`status in ('queued', 'scheduled', 'sent')`;
+/** The message is stored, and the node that has the session next sends it. */
+class OnItsWayError extends AppError {
+  readonly messageId: string;
+  constructor(messageId: string) {
+    super(
+      'session_unavailable',
+      `The session is being closed, or handed to another node. The message ${messageId} is queued and goes out as soon ` +
+        'as the session is connected: ask for it by its id, or repeat the request with its idempotency key',
+    );
+    this.messageId = messageId;
+  }
+}
+
+// As literals, for partial indexes are for these and no others.
+const isQueued = sql.lit('queued');
+const isSent = sql.lit('sent');
 
 const queuedMessages = query((db, p: SessionRef) =>
   db
@@ -335,9 +578,15 @@ const queuedMessages = query((db, p: SessionRef) =>
     .selectAll()
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
-    .where(isUnfinished)
-    .where('status', '=', 'queued')
+    .where('status', '=', isQueued)
+    // What was scheduled has its place by the time that it was for.
+    .orderBy((eb) => eb.fn.coalesce('scheduled_at', 'timestamp'))
     .orderBy('message_id'),
+);
+
+/** The sessions that have something queued. */
+const sessionsWithQueued = query((db, _: object) =>
+  db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
 );
 
 const sentMessages = query((db, p: SessionRef & { limit: number }) =>
@@ -346,43 +595,7 @@ const sentMessages = query((db, p: SessionRef & { limit: number }) =>
     .selectAll()
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
-    .where(isUnfinished)
-    .where('status', '=', 'sent')
+    .where('status', '=', isSent)
     .orderBy('message_id')
     .limit(p.limit),
-);
-
-const isScheduled = sql.lit('scheduled');
-
-const dueMessages = query((db, p: { now: number; limit: number }) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .where('status', '=', isScheduled)
-    .where('scheduled_at', '<=', p.now)
-    .orderBy('scheduled_at')
-    .orderBy('message_id')
-    .limit(p.limit),
-);
-
-const nextScheduled = query<object, { scheduled_at: number | null }>((db) =>
-  db.selectFrom('messages').select('scheduled_at').where('status', '=', isScheduled).orderBy('scheduled_at').limit(1),
-);
-
-const markQueued = query((db, p: { accountId: string; messageId: string; now: number }) =>
-  db
-    .updateTable('messages')
-    .set({ status: 'queued', timestamp: p.now })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .where('status', '=', 'scheduled'),
-);
-
-const markCancelled = query((db, p: { accountId: string; messageId: string; now: number }) =>
-  db
-    .updateTable('messages')
-    .set({ status: 'failed', error: 'Cancelled before it was sent', failed_at: p.now })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .where('status', '=', 'scheduled'),
 );

@@ -1,17 +1,33 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import type { Connection, Connector, NetworkEvent, OutgoingMessage, SessionHost } from '../connectors/connector.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { ElsewhereError } from '../cluster/forward.ts';
+import type { Holder } from '../cluster/leases.ts';
+import type {
+  CallbackAnswer,
+  CallbackRequest,
+  Connection,
+  Connector,
+  NetworkEvent,
+  OutgoingMessage,
+  SessionHost,
+} from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import { callbackPath } from './callbacks.ts';
 import { readGroups } from './groupStore.ts';
 import type { Inbox } from './inbox.ts';
+import { createLastHeard, type Heard } from './lastHeard.ts';
 import { type StoredMedia, storedMedia } from './messageContent.ts';
-import { findSession, type SessionRef } from './messageStore.ts';
+import { findSession, lastIncoming, type SessionRef } from './messageStore.ts';
+import { readOptions } from './sessionOptions.ts';
+import { storeOf } from './sessionStore.ts';
+import { createSoleSessions, type SoleSessions } from './soleSession.ts';
+import { storable } from './storable.ts';
 
 export interface Pairing {
   readonly qr: string;
@@ -19,42 +35,53 @@ export interface Pairing {
 }
 
 /** The sessions that live in this process, and their connections. */
-export interface Sessions {
+export interface Sessions extends SoleSessions {
   /** The names of the networks, and the schema of their options. */
   readonly connectors: ReadonlyMap<string, Connector>;
-  /** Connects the sessions that were connected before. */
+  /** Gets ready for the sessions that this node is given; those that were connected before connect then. */
   start(): Promise<void>;
   /** Closes every connection; none of it is an event, for the sessions come back with the server. */
   stop(): Promise<void>;
 
-  /** Connects, or does nothing when it is connected or connecting. @throws {AppError} */
+  /**
+   * Whoever has a session does what is asked of it: this resolves when that is this node, or nobody needs to.
+   * @throws {ElsewhereError} another node has it
+   * @throws {AppError} `session_unavailable` while its node is dead and no other has taken it over
+   */
+  requireHere(session: SessionRef): Promise<void>;
+  /** Connects, or does nothing when it is connected or connecting. @throws {AppError} and as `requireHere` */
   connect(session: SessionRef): Promise<void>;
   /** Ends the connection and keeps the credentials. */
   disconnect(session: SessionRef): Promise<void>;
   /** Unlinks the device. */
   logout(session: SessionRef): Promise<void>;
-  /** Ends the connection of a session that is being deleted, and frees its number. */
+  /** Logs a session out that is being deleted, where it is connected and its network answers, and frees its number. */
   forget(session: SessionRef): Promise<void>;
 
   /** How many sessions there are in each status. */
   countByStatus(): Promise<{ status: string; count: number }[]>;
-  /** The only session of an account, where a request names none. */
-  sole(accountId: string): Promise<Sole>;
-  /** The account has got a session more or less. */
-  recount(accountId: string): void;
   /** Whether this process has, or is getting, its connection. */
   isLive(session: SessionRef): boolean;
   /** The QR to scan now; undefined while none is shown. */
   pairing(session: SessionRef): Pairing | undefined;
   /** When something was last heard of it; undefined when nothing was since the server started. */
   lastEventAt(sessionId: string): number | undefined;
-  /** The connection of a session that is connected now; undefined while it is not. */
+  /** The connection of a session that is connected here now; undefined while it is not. */
   line(session: SessionRef): Line | undefined;
+  /** As `line`. @throws {AppError} `session_not_connected`, and as `requireHere` */
+  requireLine(session: SessionRef): Promise<Line>;
+  /** The sessions that are connected here. */
+  lines(): Line[];
   /**
    * A part of a connection that not every network has.
-   * @throws {AppError} `session_not_connected`, `not_supported`
+   * @throws {AppError} `session_not_connected`, `not_supported`, and as `requireHere`
    */
-  part<K extends OptionalPart>(session: SessionRef, part: K): NonNullable<Connection[K]>;
+  part<K extends OptionalPart>(session: SessionRef, part: K): Promise<NonNullable<Connection[K]>>;
+  /**
+   * Has a session answer a request that came to its callback URL.
+   * @throws {AppError} `not_found`, and as `part`
+   */
+  receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer>;
 }
 
 /** What a connected session sends through. */
@@ -63,57 +90,84 @@ export interface Line extends SessionRef {
   readonly connection: Connection;
   /** Digits. */
   readonly phoneNumber: string;
+  /** Whether it is to go on: one that is being closed, or is lost, takes nothing more, and its failures are no answers. */
+  isOpen(): boolean;
+  /** Whether the session is this node's still. What came of a send afterwards is not this node's to store. */
+  isOurs(): boolean;
 }
 
 type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
 
-type Sole = { readonly sessionId: string } | 'none' | 'several';
-
 /** A session that has, or is getting, a connection in this process. */
-interface Live extends SessionRef {
+interface Live extends Heard {
   readonly connector: Connector;
   connection: Connection | undefined;
   phoneNumber: string | null;
   isConnected: boolean;
+  /** It was connected elsewhere or before, and its network has not said yet whether it is again. */
+  isReturning: boolean;
+  /** We are closing it, or have: it takes nothing more, and what is still under way is not settled by its failing. */
+  isClosing: boolean;
+  /** Another node has the session, or may have: whatever comes of this connection is to change nothing. */
+  isLost: boolean;
   pairing: Pairing | undefined;
   lastEventAt: number | undefined;
-  /** The `lastEventAt` that the database knows. */
-  notedAt: number | undefined;
 }
 
+const TELLS_OF_CONNECTION: ReadonlySet<NetworkEvent['type']> = new Set([
+  'pairing',
+  'connected',
+  'disconnected',
+  'logged_out',
+]);
 const RESTORED_AT_ONCE = 50;
-const NOTE_EVERY_MS = 10_000;
-const SOLES_KEPT = 10_000;
-/** How long another node may still take the only session for the only one. */
-const SOLE_KEPT_MS = 1000;
+const RESTORE_RETRY_MS = 1000;
+/** What a stop waits for sessions that are being opened or closed. */
+const TURNS_MS = 10_000;
+/** What a deletion waits for the network to hear of it. */
+const LOGOUT_MS = 5000;
 
 export function createSessions({
   database,
+  cluster,
   inbox,
   media,
   connectors,
-  stored,
+  outbox,
   onLine,
+  publicUrl,
   clock,
   log,
 }: {
   database: Database;
+  cluster: Cluster;
   inbox: Inbox;
   media: Media;
   connectors: readonly Connector[];
-  /** What hosts tell connectors of what is stored. */
-  stored: { undelivered(session: SessionRef): Promise<readonly OutgoingMessage[]> };
+  outbox: {
+    undelivered(session: SessionRef): Promise<readonly OutgoingMessage[]>;
+    settled(sessionId: string): Promise<void>;
+  };
   /** A session is connected: what waits for it can go out. */
   onLine: (line: Line) => void;
+  /** Under which networks reach the server; undefined when nobody has said. */
+  publicUrl: URL | undefined;
   clock: Clock;
   log: Log;
 }): Sessions {
   const byName = new Map(connectors.map((connector) => [connector.name, connector]));
+  const leases = cluster.sessions;
   const live = new Map<string, Live>();
+  /** Given to this node, and not opened yet. */
+  const restoring = new Set<string>();
   const turns = new Map<string, Promise<unknown>>();
-  const soles = new LRUCache<string, { sole: Sole; until: number }>({ max: SOLES_KEPT });
+  const soles = createSoleSessions(database.reader, clock);
+  const lastHeard = createLastHeard(database, () => live.values(), clock, log);
+  let isStarted = false;
   let isStopped = false;
-  let cancelNoting = () => {};
+  leases.onGain(restore);
+  leases.onLetGo((sessionId) => inTurn(sessionId, () => letGo(sessionId)));
+  cluster.onLost(dropAll);
 
   async function start(): Promise<void> {
     const { kysely } = database.reader;
@@ -129,59 +183,92 @@ export function createSessions({
       const linked = rows.map((row) => ({ sessionId: row.session_id, phoneNumber: row.phone_number ?? '' }));
       byName.get(name)?.remember?.(linked);
     }
-    scheduleNoting();
-    const wanted = await kysely
-      .selectFrom('sessions')
-      .selectAll()
-      .where('wanted', '=', 1)
-      .orderBy('session_id')
-      .execute();
-    const waiting = wanted.values();
-    const restore = async () => {
-      for (const row of waiting) if (!isStopped) await inTurn(row.session_id, () => restoreOne(row));
-    };
-    await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restore));
+    lastHeard.start();
   }
 
-  async function restoreOne(row: SessionTable): Promise<void> {
+  /** Connects those of these sessions that are to be connected. */
+  async function restore(sessionIds: readonly string[]): Promise<void> {
+    for (const sessionId of sessionIds) restoring.add(sessionId);
+    const waiting = sessionIds.values();
+    const restoreNext = async () => {
+      for (const sessionId of waiting) await inTurn(sessionId, () => restoreOne(sessionId));
+    };
+    await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restoreNext));
+    isStarted = true;
+  }
+
+  async function restoreOne(sessionId: string): Promise<void> {
+    while (!isStopped && leases.holds(sessionId) && !live.has(sessionId)) {
+      try {
+        const row = await sessionById.first(database.reader, { sessionId });
+        if (row?.wanted === 1) await restoreRow(row);
+        break;
+      } catch (error) {
+        log.warn({ err: error, session: sessionId }, 'a session could not be restored; trying again');
+        await new Promise<void>((resolve) => void clock.after(RESTORE_RETRY_MS, resolve));
+      }
+    }
+    restoring.delete(sessionId);
+  }
+
+  /** @throws {AppError} `storage_unavailable` */
+  async function restoreRow(row: SessionTable): Promise<void> {
     const session = { accountId: row.account_id, sessionId: row.session_id };
     try {
-      await inbox.note(session, 'connecting', 'The server started');
-      await open(row);
+      await inbox.note(session, 'connecting', isStarted ? 'Taken over from another node' : 'The server started');
+      await open(row, true);
     } catch (error) {
+      if (isAway(error)) throw error;
       log.error({ err: error, session: session.sessionId }, 'a session did not come back');
       const reason = error instanceof AppError ? error.message : 'The connection could not be started';
       await inbox.take(session, { type: 'disconnected', reason, willReconnect: false });
     }
   }
 
-  async function stop(): Promise<void> {
-    isStopped = true;
-    cancelNoting();
-    await noteLastEvents().catch(() => {}); // worth no error: it is told with the next event again
+  /** Another node is to have it: it is closed here, and what it told is stored, before this resolves. */
+  async function letGo(sessionId: string): Promise<void> {
+    const entry = live.get(sessionId);
+    live.delete(sessionId);
+    if (entry !== undefined) await putDown(entry);
+  }
+
+  /** Once this resolves nothing of it is under way any more, and what it told is stored. */
+  async function putDown(entry: Live): Promise<void> {
+    await settle(entry);
+    await entry.connection?.close().catch(() => {});
+    await database.commit(async () => {}, entry.sessionId).catch(() => {}); // then there is nothing that will be
+    entry.isLost = true;
+  }
+
+  /** The last messages get their answers, or some time for them. */
+  async function settle(entry: Live): Promise<void> {
+    entry.isClosing = true;
+    await outbox.settled(entry.sessionId);
+  }
+
+  /** Others may have all of it already. What is closed here changes nothing any more. */
+  function dropAll(): void {
     const all = [...live.values()];
     live.clear();
-    await Promise.all(all.map(({ connection }) => connection?.close().catch(() => {})));
+    restoring.clear();
+    for (const entry of all) {
+      entry.isLost = true;
+      entry.connection?.close().catch(() => {});
+    }
   }
 
-  /** "Last heard of" is kept in memory and written now and then: it is worth no write per message. */
-  async function noteLastEvents(): Promise<void> {
-    const heard = [...live.values()].filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt);
-    if (heard.length === 0) return;
-    await database.commit(async (tx) => {
-      for (const { accountId, sessionId, lastEventAt } of heard) {
-        await updateLastEvent.run(tx, { accountId, sessionId, at: lastEventAt ?? null });
-      }
-    });
-    for (const entry of heard) entry.notedAt = entry.lastEventAt;
-  }
-
-  function scheduleNoting(): void {
-    cancelNoting = clock.after(NOTE_EVERY_MS, () => {
-      noteLastEvents()
-        .catch((error) => log.warn({ err: error }, 'noting when sessions were last heard of failed'))
-        .finally(() => !isStopped && scheduleNoting());
-    });
+  async function stop(): Promise<void> {
+    isStopped = true;
+    await lastHeard.stop();
+    const all = [...live.values()];
+    live.clear();
+    await Promise.all(all.map(putDown));
+    // What was just being opened, or put down for another node, has no connection either before it is anybody's.
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancelTimeout = clock.after(TURNS_MS, resolve);
+    await Promise.race([late, Promise.allSettled(turns.values())]);
+    cancelTimeout();
+    await leases.giveUpAll();
   }
 
   /** What changes a session's connection happens one after the other, or two of them would undo each other. */
@@ -197,22 +284,26 @@ export function createSessions({
 
   async function connect(session: SessionRef): Promise<void> {
     if (isStopped) throw new AppError('shutting_down');
-    if (live.has(session.sessionId)) return;
+    if (live.has(session.sessionId)) return live.get(session.sessionId)?.connection?.retry?.();
     const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found');
+    const holder = await leases.take(session.sessionId);
+    requireHolder(holder, row);
+    if (holder !== 'here') throw new AppError('session_unavailable', 'No node takes sessions now');
     await setWanted(session, 1);
     await inbox.note(session, 'connecting', null);
     try {
-      await open(row);
+      await open(row, false);
     } catch (error) {
       await setWanted(session, 0);
+      await leases.giveUp(session.sessionId);
       const reason = error instanceof AppError ? error.message : 'The connection could not be started';
       await inbox.take(session, { type: 'disconnected', reason, willReconnect: false });
       throw error;
     }
   }
 
-  async function open(row: SessionTable): Promise<void> {
+  async function open(row: SessionTable, isReturning: boolean): Promise<void> {
     const connector = byName.get(row.connector);
     if (connector === undefined) throw new AppError('not_supported', `This server has no connector "${row.connector}"`);
     const entry: Live = {
@@ -222,6 +313,9 @@ export function createSessions({
       connection: undefined,
       phoneNumber: row.phone_number,
       isConnected: false,
+      isReturning,
+      isClosing: false,
+      isLost: false,
       pairing: undefined,
       lastEventAt: undefined,
       notedAt: undefined,
@@ -230,9 +324,11 @@ export function createSessions({
     try {
       entry.connection = await connector.open(hostOf(entry, row));
     } catch (error) {
-      live.delete(entry.sessionId);
+      remove(entry);
       throw error;
     }
+    // Lost while it was being opened.
+    if (entry.isLost) await entry.connection.close();
     announce(entry);
   }
 
@@ -243,20 +339,28 @@ export function createSessions({
       get phoneNumber() {
         return entry.phoneNumber;
       },
-      options: JSON.parse(row.options),
+      options: readOptions(database.seal, row),
       clock,
       log: log.child({ session: sessionId }),
-      store: storeOf(database, sessionId),
-      onEvent: (event) => onEvent(entry, event),
-      undelivered: () => stored.undelivered(entry),
+      store: storeOf(database, sessionId, () => !entry.isLost),
+      callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
+      onEvent: (event, postId) => onEvent(entry, storable(event), postId),
+      undelivered: () => outbox.undelivered(entry),
+      lastIncoming: (chatId) => lastIncoming(database.reader, entry, chatId),
       groups: () => readGroups(database.reader, entry, media),
       blocked: () => readBlocked(database.reader, entry),
     };
   }
 
-  async function onEvent(entry: Live, event: NetworkEvent): Promise<void> {
-    await inbox.take(entry, event, await keepFile(entry, event));
+  async function onEvent(entry: Live, event: NetworkEvent, postId?: string): Promise<void> {
+    const file = await keepFile(entry, event);
+    // Another node has it, or nobody: a network that is refused keeps what it told and tells it again.
+    if (entry.isLost || !leases.isOurs(entry.sessionId)) throw new AppError('session_not_connected');
+    // It comes back in the moment in which it is closed.
+    if (event.type === 'connected' && entry.isClosing) return;
+    await inbox.take(entry, event, { file, postId });
     entry.lastEventAt = clock.now();
+    entry.isReturning &&= !TELLS_OF_CONNECTION.has(event.type);
     switch (event.type) {
       case 'pairing':
         entry.pairing = event;
@@ -287,9 +391,12 @@ export function createSessions({
     if (line !== undefined) onLine(line);
   }
 
-  function lineOf({ accountId, sessionId, connector, connection, phoneNumber, isConnected }: Live): Line | undefined {
+  function lineOf(entry: Live): Line | undefined {
+    const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = entry;
     if (connection === undefined || !isConnected) return undefined;
-    return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '' };
+    const isOurs = () => !entry.isLost;
+    const isOpen = () => !entry.isClosing && !entry.isLost;
+    return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
   }
 
   /** Puts the file that came with an event where files are, before there is a row that speaks of it. */
@@ -310,29 +417,60 @@ export function createSessions({
   }
 
   async function disconnect(session: SessionRef): Promise<void> {
-    const entry = owned(session);
-    await setWanted(session, 0);
-    if (entry === undefined) return;
-    remove(entry);
-    await entry.connection?.close();
-    await inbox.end(session, 'disconnected', 'The account disconnected it');
-  }
-
-  async function logout(session: SessionRef): Promise<void> {
+    await requireHere(session);
     const entry = owned(session);
     await setWanted(session, 0);
     if (entry !== undefined) {
       remove(entry);
+      await settle(entry);
+      await entry.connection?.close();
+      await inbox.end(session, 'disconnected', 'The account disconnected it');
+    }
+    await leases.giveUp(session.sessionId);
+  }
+
+  async function logout(session: SessionRef): Promise<void> {
+    await requireHere(session);
+    const entry = owned(session);
+    await setWanted(session, 0);
+    if (entry !== undefined) {
+      remove(entry);
+      await settle(entry);
       await entry.connection?.logout();
     }
     await freeNumber(session);
     await storeOf(database, session.sessionId).clear();
     await inbox.end(session, 'logged_out', 'The account logged it out');
+    await leases.giveUp(session.sessionId);
   }
 
   async function forget(session: SessionRef): Promise<void> {
-    await disconnect(session);
+    await requireHere(session);
+    const entry = owned(session);
+    await setWanted(session, 0);
+    if (entry !== undefined) {
+      remove(entry);
+      await settle(entry);
+      // Before its network says so, in words of its own.
+      await inbox.end(session, 'disconnected', 'The account deleted it');
+      if (entry.connection !== undefined) await leave(session, entry.connection);
+    }
     await freeNumber(session);
+    await leases.giveUp(session.sessionId);
+  }
+
+  /** Takes out of the network what the session has there. A network that does not answer is left as it is. */
+  async function leave({ sessionId }: SessionRef, connection: Connection): Promise<void> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const cancelTimeout = clock.after(LOGOUT_MS, () => reject(new Error('the network did not answer')));
+    try {
+      await Promise.race([late, connection.logout()]);
+    } catch (error) {
+      log.warn({ err: error, session: sessionId }, 'a session was deleted that its network may still know');
+      await connection.close().catch(() => {});
+    } finally {
+      cancelTimeout();
+    }
   }
 
   /** Tells the network that the session gives up its number. */
@@ -342,19 +480,32 @@ export function createSessions({
     await byName.get(row.connector)?.forget?.({ sessionId: row.session_id, phoneNumber: row.phone_number });
   }
 
-  async function sole(accountId: string): Promise<Sole> {
-    const now = clock.now();
-    const known = soles.get(accountId);
-    if (known !== undefined && known.until > now) return known.sole;
-    const [first, second] = await firstSessions.all(database.reader, { accountId });
-    const found = first === undefined ? 'none' : second === undefined ? { sessionId: first.session_id } : 'several';
-    soles.set(accountId, { sole: found, until: now + SOLE_KEPT_MS });
-    return found;
-  }
-
   function owned({ accountId, sessionId }: SessionRef): Live | undefined {
     const entry = live.get(sessionId);
     return entry?.accountId === accountId ? entry : undefined;
+  }
+
+  async function requireHere(session: SessionRef): Promise<void> {
+    if (owned(session) !== undefined) return;
+    const holder = await leases.holderOf(session.sessionId);
+    if (holder !== 'here' || restoring.has(session.sessionId))
+      requireHolder(holder, await findSession(database.reader, session));
+  }
+
+  /** @throws {AppError} as `requireHere` */
+  function requireHolder(holder: Holder, row: SessionTable | undefined): void {
+    if (typeof holder === 'object') throw new ElsewhereError(holder);
+    const isOnItsWay = row?.wanted === 1 && (holder === 'nobody' || restoring.has(row.session_id));
+    if (isOnItsWay) throw new AppError('session_unavailable');
+  }
+
+  async function requireLine(session: SessionRef): Promise<Line> {
+    const own = line(session);
+    if (own !== undefined) return own;
+    await requireHere(session);
+    const late = line(session);
+    if (late === undefined) throw notConnected(owned(session));
+    return late;
   }
 
   function line(session: SessionRef): Line | undefined {
@@ -362,13 +513,29 @@ export function createSessions({
     return entry && lineOf(entry);
   }
 
-  function part<K extends OptionalPart>(session: SessionRef, name: K): NonNullable<Connection[K]> {
-    const own = owned(session)?.connection;
-    if (own === undefined) throw new AppError('session_not_connected');
+  async function part<K extends OptionalPart>(session: SessionRef, name: K): Promise<NonNullable<Connection[K]>> {
+    await requireHere(session);
+    const entry = owned(session);
+    const own = entry?.connection;
+    if (own === undefined || entry?.isReturning) throw notConnected(entry);
     const found = own[name];
     if (found === undefined || found === null) throw new AppError('not_supported');
     // A method must keep its connection when it is called apart from it.
     return (typeof found === 'function' ? found.bind(own) : found) as NonNullable<Connection[K]>;
+  }
+
+  async function receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer> {
+    const session = live.get(sessionId) ?? (await refOf(sessionId));
+    const take = await part(session, 'takeCallback');
+    return take(request);
+  }
+
+  /** @throws {AppError} `not_found` */
+  async function refOf(sessionId: string): Promise<SessionRef> {
+    // Of whichever account: a network has no credential of ours, only the address it was given.
+    const row = await sessionById.first(database.reader, { sessionId });
+    if (row === undefined) throw new AppError('not_found', 'There is no such session');
+    return { accountId: row.account_id, sessionId };
   }
 
   async function setWanted({ accountId, sessionId }: SessionRef, wanted: 0 | 1): Promise<void> {
@@ -379,52 +546,32 @@ export function createSessions({
     connectors: byName,
     start,
     stop,
+    requireHere,
     connect: (session) => inTurn(session.sessionId, () => connect(session)),
     disconnect: (session) => inTurn(session.sessionId, () => disconnect(session)),
     logout: (session) => inTurn(session.sessionId, () => logout(session)),
     forget: (session) => inTurn(session.sessionId, () => forget(session)),
     countByStatus: () => statuses.all(database.reader, {}),
-    sole,
-    recount: (accountId) => soles.delete(accountId),
+    ...soles,
     isLive: (session) => owned(session) !== undefined,
     pairing: (session) => owned(session)?.pairing,
     lastEventAt: (sessionId) => live.get(sessionId)?.lastEventAt,
     line,
+    requireLine,
+    lines: () => [...live.values()].flatMap((entry) => lineOf(entry) ?? []),
     part,
+    receive,
   };
 }
 
-/** What a connector keeps for its session, in the database. */
-function storeOf({ reader, commit }: Database, sessionId: string): SessionHost['store'] {
-  return {
-    async get(key) {
-      const row = await reader.kysely
-        .selectFrom('session_store')
-        .select('value')
-        .where('session_id', '=', sessionId)
-        .where('key', '=', key)
-        .executeTakeFirst();
-      return row?.value;
-    },
-    async set(key, value) {
-      await commit((tx) =>
-        tx.kysely
-          .insertInto('session_store')
-          .values({ session_id: sessionId, key, value })
-          .onConflict((conflict) => conflict.columns(['session_id', 'key']).doUpdateSet({ value }))
-          .execute(),
-      );
-    },
-    async delete(key) {
-      await commit((tx) =>
-        tx.kysely.deleteFrom('session_store').where('session_id', '=', sessionId).where('key', '=', key).execute(),
-      );
-    },
-    async clear() {
-      await commit((tx) => tx.kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute());
-    },
-  };
-}
+const notConnected = (entry: Live | undefined) =>
+  entry?.isReturning || entry?.isConnected // the network said so before it had handed out the connection
+    ? new AppError('session_unavailable', 'The session is being connected again')
+    : new AppError('session_not_connected');
+
+const sessionById = query((db, p: { sessionId: string }) =>
+  db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
+);
 
 const statuses = query((db, _: object) =>
   db
@@ -433,22 +580,10 @@ const statuses = query((db, _: object) =>
     .groupBy('status'),
 );
 
-const firstSessions = query((db, p: { accountId: string }) =>
-  db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),
-);
-
 const updateWanted = query((db, p: SessionRef & { wanted: number }) =>
   db
     .updateTable('sessions')
     .set({ wanted: p.wanted })
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId),
-);
-
-const updateLastEvent = query((db, p: SessionRef & { at: number | null }) =>
-  db
-    .updateTable('sessions')
-    .set({ last_event_at: p.at })
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId),
 );

@@ -10,6 +10,8 @@ export interface AttemptRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** `traceparent` of what caused it, where there are traces. */
+  readonly trace?: string | null;
 }
 
 export interface Deliver {
@@ -161,6 +163,7 @@ export function createDeliver({
           if (isDone) started.abort(new Error('the attempt is over'));
         },
         onResponseStart(_, code, received) {
+          if (code === SWITCHING_PROTOCOLS) return finishAndAbort(outcome(...switchedProtocols(url)));
           if (code < 200) return;
           status = code;
           answerHeaders = received;
@@ -208,6 +211,7 @@ export function createDeliver({
   }
 
   function isStaleSocket(error: Error): boolean {
+    if (isUnaskedAnswer(error)) return false;
     const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
     if (code !== 'UND_ERR_SOCKET' && code !== 'ECONNRESET' && code !== 'EPIPE') return false;
     return (socket?.bytesRead ?? bytesReadBefore.get(error) ?? 0) > 0;
@@ -303,6 +307,18 @@ function describeAnswer(status: number, headers: Headers, body: string, url: URL
   return ['client_error', status, `Answered ${status}${isHtml ? ' with an HTML page' : ''}`];
 }
 
+const SWITCHING_PROTOCOLS = 101;
+
+function switchedProtocols({ host }: URL): Described {
+  const message = `${host} answered 101 Switching Protocols, which nobody had asked for: does another service listen there?`;
+  return ['protocol', SWITCHING_PROTOCOLS, message];
+}
+
+/** undici's words for an interim answer that has no place there; their code is that of a broken connection. */
+function isUnaskedAnswer({ message }: Error): boolean {
+  return message === 'bad upgrade' || message === 'bad response';
+}
+
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
@@ -335,11 +351,12 @@ function describeError(error: Error, url: URL, timeoutMs: number): Described {
   if (code in TLS_PROBLEMS || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(code)) {
     return ['tls', null, `No TLS connection to ${host}: ${TLS_PROBLEMS[code] ?? first.message.slice(0, 200)}`];
   }
-  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code)) {
+  if (first.message === 'bad upgrade') return switchedProtocols(url);
+  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code) && !isUnaskedAnswer(first)) {
     return ['reset', null, `${host} closed the connection before it answered`];
   }
-  // undici gives the parser's own complaint without a code.
-  if (first.name === 'HTTPParserError' || /^(HPE_|UND_ERR_)/.test(code))
+  // undici gives the parser's own complaint without a code, and asserts what it has not checked of a status line.
+  if (first.name === 'HTTPParserError' || /^(HPE_|UND_ERR_|ERR_ASSERTION$)/.test(code))
     return ['protocol', null, `${host} did not answer in valid HTTP${code && ` (${code})`}`];
   return ['connect', null, `No answer from ${host}: ${(code || first.message).slice(0, 200)}`];
 }

@@ -29,6 +29,7 @@ interface Emitted {
   readonly message_id: string | null;
   /** Exactly as it will be sent. */
   readonly body: string;
+  readonly trace: string | null;
   readonly created_at: number;
 }
 
@@ -42,12 +43,15 @@ export function createEmit({
   metrics,
   wake,
   announce,
+  trace = () => null,
 }: {
   newId: NewId;
   clock: Clock;
   metrics: Metrics;
   wake: (webhookId: string) => void;
   announce: (accountId: string) => void;
+  /** `traceparent` of the span that emits, where there are traces. */
+  trace?: (() => string | null) | undefined;
 }): Emit {
   const write: LateWriter<Emitted> = async (tx, events) => {
     await insertEvents.run(tx, events);
@@ -78,6 +82,7 @@ export function createEmit({
       conversation,
       message_id: messageId ?? null,
       body: JSON.stringify({ event: kind, data }),
+      trace: trace(),
       created_at: clock.now(),
     });
 }
@@ -98,11 +103,12 @@ const insertEvents = batch(
     conversation: 'text',
     message_id: 'text',
     body: 'text',
+    trace: 'text',
     created_at: 'bigint',
   },
   (rows) => sql`
-    insert into events (account_id, event_id, kind, conversation, message_id, body, is_test, created_at)
-    select account_id, event_id, kind, conversation, message_id, body, 0, created_at from ${rows} as r`,
+    insert into events (account_id, event_id, kind, conversation, message_id, body, trace, is_test, created_at)
+    select account_id, event_id, kind, conversation, message_id, body, trace, 0, created_at from ${rows} as r`,
 );
 
 const insertDeliveries = batch(

@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Database } from '../db/database.ts';
+import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics, Totals } from '../metrics.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import { Lane } from './lane.ts';
-import { countBreakers, readLanes } from './queue.ts';
+import { countBreakers, countPending, readHalted, readLanes } from './queue.ts';
 import type { RetryPolicy } from './retry.ts';
 
 export interface Engine {
@@ -14,23 +16,30 @@ export interface Engine {
   wake(webhookId: string): void;
   /** The webhook itself was changed or removed. */
   reload(webhookId: string): void;
-  /** How it is doing, as monitoring asks. */
-  totals(): Promise<Pick<Totals, 'breakers' | 'lanes' | 'lagMs'>>;
+  /** Attempts that this node waits for the answer of. */
+  inFlight(): number;
+  /** How deliveries are doing, as monitoring asks. */
+  totals(): Promise<Omit<Totals, 'sessions'>>;
   /** Starts nothing more, waits `graceMs` for what is in flight, and leaves the rest pending. */
   stop(graceMs: number): Promise<void>;
 }
 
 /** Requests in flight over all lanes: the sockets that a process can reasonably keep. */
 const MOST_IN_FLIGHT = 4096;
+/** How long a lane that goes to another node may take for what it has in flight; the rest is sent again there. */
+const LET_GO_MS = 5000;
 /** Finds what a lost wake-up left behind. A safety net, not the mechanism. */
 const POLL_MS = 1000;
+/** So many polls later a lane also looks whether its webhook is what it was. */
+const RELOAD_EVERY = 30;
 
 /**
- * Runs the lanes: one per webhook that has something pending. Lanes that may start a delivery take turns, so that
- * none waits for another one's queue to empty.
+ * Runs the lanes: one per webhook that has something pending and that this node holds. Lanes that may start a
+ * delivery take turns, so that none waits for another one's queue to empty.
  */
 export function createEngine(options: {
   database: Database;
+  cluster: Cluster;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -38,13 +47,15 @@ export function createEngine(options: {
   retry: RetryPolicy;
   breaker: BreakerPolicy;
 }): Engine {
-  const { database, clock, log, deliver } = options;
+  const { database, cluster, clock, log, deliver } = options;
+  const leases = cluster.webhooks;
   const lanes = new Map<string, Lane>();
   const turns = new Set<Lane>();
   let inFlight = 0;
   let isRunning = false;
   let isTaking = false;
   let cancelPoll = () => {};
+  let polls = 0;
 
   function laneOf(webhookId: string): Lane {
     let lane = lanes.get(webhookId);
@@ -74,7 +85,7 @@ export function createEngine(options: {
     if (isTaking) return;
     isTaking = true;
     for (const lane of turns) {
-      if (inFlight >= MOST_IN_FLIGHT) break;
+      if (inFlight >= MOST_IN_FLIGHT || !cluster.isMember()) break;
       turns.delete(lane);
       if (!lane.canStart) continue;
       inFlight++;
@@ -85,15 +96,56 @@ export function createEngine(options: {
   }
 
   async function poll(): Promise<void> {
+    cancelPoll();
     try {
       const now = clock.now();
       for (const { webhook_id, due_at } of await readLanes(database.reader))
-        if (due_at <= now) laneOf(webhook_id).wake();
+        if (due_at <= now && leases.holds(webhook_id)) laneOf(webhook_id).wake();
+      if (++polls % RELOAD_EVERY === 0) for (const lane of lanes.values()) lane.reload();
     } catch (error) {
-      log.error({ err: error }, 'looking for due deliveries failed; trying again');
+      log[isAway(error) ? 'warn' : 'error']({ err: error }, 'looking for due deliveries failed; trying again');
     }
+    cancelPoll();
     if (isRunning) cancelPoll = clock.after(POLL_MS, () => void poll());
   }
+
+  function wakeHere(webhookId: string): void {
+    if (isRunning && leases.holds(webhookId)) laneOf(webhookId).wake();
+  }
+
+  function reloadHere(webhookId: string): void {
+    if (isRunning && leases.holds(webhookId)) laneOf(webhookId).reload();
+  }
+
+  /** A webhook of which this node has heard first may be nobody's yet. */
+  async function reloadAnywhere(webhookId: string): Promise<void> {
+    if ((await leases.take(webhookId)) === 'here') reloadHere(webhookId);
+    else cluster.signals.send('webhook', webhookId);
+  }
+
+  async function letGo(webhookId: string): Promise<void> {
+    const lane = lanes.get(webhookId);
+    if (lane === undefined) return;
+    lanes.delete(webhookId);
+    turns.delete(lane);
+    await lane.drain(LET_GO_MS);
+  }
+
+  leases.onGain(async (webhookIds) => {
+    for (const webhookId of webhookIds) wakeHere(webhookId);
+  });
+  leases.onLetGo(letGo);
+  cluster.onLost(() => {
+    for (const lane of lanes.values()) lane.abandon();
+    lanes.clear();
+    turns.clear();
+  });
+  cluster.signals.on('lane', wakeHere);
+  cluster.signals.on('webhook', reloadHere);
+  cluster.signals.onGap(() => {
+    for (const lane of lanes.values()) lane.reload();
+    if (isRunning) void poll();
+  });
 
   return {
     start() {
@@ -102,18 +154,28 @@ export function createEngine(options: {
       void poll();
     },
     wake(webhookId) {
-      if (isRunning) laneOf(webhookId).wake();
+      if (leases.holds(webhookId)) wakeHere(webhookId);
+      else cluster.signals.send('lane', webhookId);
     },
     reload(webhookId) {
-      if (isRunning) laneOf(webhookId).reload();
+      if (leases.holds(webhookId)) reloadHere(webhookId);
+      else
+        reloadAnywhere(webhookId).catch((error) =>
+          log.warn({ err: error, webhook: webhookId }, 'a change of a webhook takes effect within half a minute'),
+        );
     },
+    inFlight: () => inFlight,
     async totals() {
-      const pending = await readLanes(database.reader);
-      const firstDue = Math.min(...pending.map(({ due_at }) => due_at));
+      const { reader } = database;
+      const waiting = await readLanes(reader);
+      const halted = await readHalted(reader);
+      const moving = waiting.filter(({ webhook_id }) => !halted.has(webhook_id));
+      const now = clock.now();
       return {
-        breakers: await countBreakers(database.reader),
-        lanes: pending.length,
-        lagMs: pending.length === 0 ? 0 : Math.max(0, clock.now() - firstDue),
+        breakers: await countBreakers(reader),
+        lanes: { moving: moving.length, held: waiting.length - moving.length },
+        pending: await countPending(reader),
+        lagMs: moving.reduce((most, { due_at }) => Math.max(most, now - due_at), 0),
       };
     },
     async stop(graceMs) {
@@ -128,6 +190,7 @@ export function createEngine(options: {
       await deliver.close();
       await stopping;
       await Promise.all(all.map((lane) => lane.stop()));
+      await leases.giveUpAll();
     },
   };
 }

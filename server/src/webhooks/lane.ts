@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import {
@@ -79,6 +80,7 @@ export class Lane {
   #isReading = false;
   #isSettling = false;
   #isStopped = false;
+  #isAbandoned = false;
   /** Something was emitted, or became due, since the last read began. */
   #mayHaveMore = true;
   #mustReload = true;
@@ -126,7 +128,22 @@ export class Lane {
     this.#cancelTimer();
     this.#hasGathered();
     this.#drop();
-    while (this.#isSettling || this.#isReading) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#isSettling || this.#isReading) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  /** Starts nothing more, and resolves when what is in flight is settled, or after `graceMs` given up. */
+  async drain(graceMs: number): Promise<void> {
+    await this.stop();
+    const deadline = performance.now() + graceMs;
+    const isBusy = () => this.#inFlight > 0 || this.#isSettling || this.#finished.length > 0;
+    while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+    this.abandon();
+  }
+
+  /** Starts nothing more and settles nothing: another node has the lane. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    void this.stop();
   }
 
   /** Does what can be done now: offers what may start, reads when there is room, waits for what is later. */
@@ -164,6 +181,11 @@ export class Lane {
     return allowed.kind === 'go' && this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
   }
 
+  /** That the database is away the engine says once for all lanes. */
+  #report(error: unknown, message: string): void {
+    this.#deps.log[isAway(error) ? 'debug' : 'error']({ err: error, webhook: this.webhookId }, message);
+  }
+
   async #read(): Promise<void> {
     this.#isReading = true;
     this.#settledMeanwhile.clear();
@@ -171,7 +193,7 @@ export class Lane {
       if (this.#mustReload) await this.#load();
       else await this.#fill();
     } catch (error) {
-      this.#deps.log.error({ err: error, webhook: this.webhookId }, 'reading the queue failed');
+      this.#report(error, 'reading the queue failed; trying again');
       this.#mayHaveMore = true;
       this.#wakeAt(this.#deps.clock.now() + SETTLE_RETRY_MS);
       return;
@@ -185,7 +207,7 @@ export class Lane {
   async #load(): Promise<void> {
     const { database, clock } = this.#deps;
     this.#mustReload = false;
-    const found = await findWebhook(database.reader, this.webhookId).catch((error) => {
+    const found = await findWebhook(database, this.webhookId).catch((error) => {
       this.#mustReload = true;
       throw error;
     });
@@ -269,12 +291,13 @@ export class Lane {
         now: startedAt,
       }),
       body: due.body,
+      trace: due.trace,
     });
     this.#inFlight--;
     this.#deps.release();
     this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
     // Cut off by a stop: nothing is written, so it is pending and goes out again.
-    if (outcome.class === 'unknown_outcome') return;
+    if (outcome.class === 'unknown_outcome' || this.#isAbandoned) return;
 
     const now = clock.now();
     // What failed at a URL that has been replaced meanwhile says nothing about the new one: it goes there now.
@@ -298,6 +321,7 @@ export class Lane {
     const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, now, policy);
     this.#webhook = { ...webhook, breaker };
     if (breaker.state === 'open' && webhook.breaker.state !== 'open') {
+      this.#deps.metrics.countBreakerOpened();
       this.#deps.log.warn(
         { webhook: this.webhookId, reason: breaker.reason, error: outcome.message },
         'circuit breaker opened',
@@ -325,10 +349,11 @@ export class Lane {
       await this.#gather();
       const batch = this.#finished;
       this.#finished = [];
+      if (this.#isAbandoned) break;
       try {
         await this.#writeSettlements(batch);
       } catch (error) {
-        this.#deps.log.error({ err: error, webhook: this.webhookId }, 'settling deliveries failed; trying again');
+        this.#report(error, 'settling deliveries failed; trying again');
         this.#finished = [...batch, ...this.#finished];
         // Stopping: what is not settled stays pending and is delivered again.
         if (this.#isStopped) break;
@@ -336,6 +361,7 @@ export class Lane {
         continue;
       }
       for (const { due, state } of batch) {
+        if (state === 'delivered' || state === 'failed') this.#deps.metrics.countSettled(state, 1);
         this.#held.delete(due.deliveryId);
         if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
         if (state === 'pending') this.#mayHaveMore = true;

@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { DeliveryState, Schema, WebhookTable } from '../db/schema.ts';
+import { aboutWebhook } from '../db/sealing.ts';
+import type { Seal } from '../seal.ts';
 import type { Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
 import { add, type Figures, noFigures } from './stats.ts';
@@ -35,6 +38,8 @@ export interface Due {
   readonly attempts: number;
   readonly steps: number;
   readonly body: string;
+  /** As `trace` of the event. */
+  readonly trace: string | null;
 }
 
 /** An attempt to settle: what it was, what it came to, and what becomes of its delivery. */
@@ -47,14 +52,16 @@ export interface Settlement {
   readonly steps: number;
 }
 
-export function toWebhook(row: WebhookTable): Webhook {
+/** @throws {SealError} when its secrets cannot be decrypted */
+export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
+  const opened = (secret: string | null) => secret && seal.open(secret, aboutWebhook(row.webhook_id));
   return {
     accountId: row.account_id,
     webhookId: row.webhook_id,
     url: row.url,
     events: JSON.parse(row.events),
-    secret: row.secret,
-    previousSecret: row.previous_secret,
+    secret: opened(row.secret),
+    previousSecret: opened(row.previous_secret),
     previousSecretUntil: row.previous_secret_until,
     isEnabled: row.enabled === 1,
     maxInFlight: row.max_in_flight,
@@ -62,9 +69,9 @@ export function toWebhook(row: WebhookTable): Webhook {
   };
 }
 
-export async function findWebhook(on: Queryable, webhookId: string): Promise<Webhook | undefined> {
-  const row = await webhookById.first(on, { webhookId });
-  return row && toWebhook(row);
+export async function findWebhook({ reader, seal }: Database, webhookId: string): Promise<Webhook | undefined> {
+  const row = await webhookById.first(reader, { webhookId });
+  return row && toWebhook(row, seal);
 }
 
 /** The due deliveries of a lane, in the order in which they are to start, without those of some conversations. */
@@ -89,6 +96,7 @@ export async function readDue(
     attempts: row.attempts,
     steps: row.steps,
     body: row.body,
+    trace: row.trace,
   }));
 }
 
@@ -105,6 +113,19 @@ export async function ownerOfPending(on: Queryable, webhookId: string): Promise<
 /** The webhooks that have pending deliveries, and when the first of them is due. */
 export function readLanes(on: Queryable): Promise<{ webhook_id: string; due_at: number }[]> {
   return lanes.all(on, {});
+}
+
+/** The webhooks to which nothing goes out now: their breaker is not closed, or they are switched off. */
+export async function readHalted(on: Queryable): Promise<Set<string>> {
+  return new Set((await halted.all(on, {})).map(({ webhook_id }) => webhook_id));
+}
+
+/** More pending deliveries than this are not counted one by one. */
+const MOST_PENDING = 100_000;
+
+/** How many deliveries are pending in all lanes; `MOST_PENDING` when there are more. */
+export async function countPending(on: Queryable): Promise<number> {
+  return (await pendingInAll.first(on, {}))?.count ?? 0;
 }
 
 /** How many webhooks have their breaker in each state. */
@@ -246,6 +267,7 @@ const selectDue = (db: Kysely<Schema>, p: DueRange) =>
       'd.attempts',
       'd.steps',
       'e.body',
+      'e.trace',
     ])
     .where('d.webhook_id', '=', p.webhookId)
     // A literal, not a parameter: the planner must see that the index of pending rows fits.
@@ -330,6 +352,26 @@ const breakerStates = query((db, _: object) =>
     .selectFrom('webhooks')
     .select(({ fn }) => ['breaker_state as state', fn.countAll<number>().as('count')])
     .groupBy('breaker_state'),
+);
+
+const halted = query((db, _: object) =>
+  db
+    .selectFrom('webhooks')
+    .select('webhook_id')
+    .where((eb) => eb.or([eb('breaker_state', '!=', 'closed'), eb('enabled', '=', 0)])),
+);
+
+const pendingInAll = query((db, _: object) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('deliveries')
+        .select('webhook_id')
+        .where('state', '=', sql.lit('pending' as const))
+        .limit(MOST_PENDING)
+        .as('some'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count')),
 );
 
 // From the index of pending rows alone.

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 
 export interface Retention {
   start(): void;
@@ -24,12 +25,14 @@ export function createRetention({
   database,
   clock,
   log,
+  metrics,
   eventDays,
   heldDays,
 }: {
   database: Database;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   eventDays: number;
   heldDays: number;
 }): Retention {
@@ -41,8 +44,10 @@ export function createRetention({
   async function run() {
     const now = clock.now();
     const expired = await repeat(() => expireHeld(now - heldDays * DAY_MS, now));
+    metrics.countSettled('expired', expired);
     let pruned = 0;
     for (const accountId of await accountIds()) {
+      if (isStopped) break;
       pruned += await repeat(() => pruneDeliveries(accountId, now - eventDays * DAY_MS));
       pruned += await repeat(() => pruneEvents(accountId, now - eventDays * DAY_MS));
     }

@@ -25,8 +25,29 @@ export interface SignInput {
  * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function deliveryHeaders(input: SignInput): Record<string, string> {
-  const { kind, eventId, attempt, body, secret, previousSecret, isTest } = input;
-  const timestamp = String(Math.floor(input.now / 1000));
+  const { eventId, body, secret, previousSecret } = input;
+  const headers = unsignedHeaders({ ...input, isSigned: secret !== null });
+  if (secret !== null) {
+    headers['x-webhook-signature'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+    const signed = `${eventId}.${headers['webhook-timestamp']}.${body}`;
+    const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
+    headers['webhook-signature'] = secrets
+      .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+      .join(' ');
+  }
+  return headers;
+}
+
+/** What is sent beside the signatures, which are not kept. */
+export function unsignedHeaders({
+  kind,
+  eventId,
+  attempt,
+  isTest,
+  isSigned,
+  now,
+}: Pick<SignInput, 'kind' | 'eventId' | 'attempt' | 'isTest' | 'now'> & { readonly isSigned: boolean }) {
+  const timestamp = String(Math.floor(now / 1000));
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
@@ -34,17 +55,8 @@ export function deliveryHeaders(input: SignInput): Record<string, string> {
     'x-webhook-id': eventId,
     'x-webhook-attempt': String(attempt),
     'x-webhook-timestamp': timestamp,
+    ...(isTest && { 'x-webhook-test': 'true' }),
+    ...(isSigned && { 'webhook-id': eventId, 'webhook-timestamp': timestamp }),
   };
-  if (isTest) headers['x-webhook-test'] = 'true';
-  if (secret !== null) {
-    headers['x-webhook-signature'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-    headers['webhook-id'] = eventId;
-    headers['webhook-timestamp'] = timestamp;
-    const signed = `${eventId}.${timestamp}.${body}`;
-    const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
-    headers['webhook-signature'] = secrets
-      .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
-      .join(' ');
-  }
   return headers;
 }

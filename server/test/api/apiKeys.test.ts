@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import pg from 'pg';
-import { type DatabaseName, describeOnEachDatabase, type Home } from '../support/databases.ts';
+import { type Deployment, describeOnEachDeployment, type Home } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import {
@@ -18,7 +18,7 @@ import {
 
 const PASSWORD = 'correct horse battery';
 
-describeOnEachDatabase('API keys', (newHome, database) => {
+describeOnEachDeployment('API keys', (newHome, database) => {
   const clock = createFakeClock();
   let server: TestServer;
   before(async () => {
@@ -316,7 +316,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
 });
 
 /** Every byte in the data directory, and of PostgreSQL every value of every table. */
-async function everythingStored({ dataDir, databaseUrl }: Home, database: DatabaseName): Promise<string> {
+async function everythingStored({ dataDir, databaseUrl }: Home, database: Deployment): Promise<string> {
   const entries = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const files = entries.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
   if (database === 'sqlite') return files.join('\n');

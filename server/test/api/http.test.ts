@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 describe('HTTP', () => {
@@ -17,6 +20,15 @@ describe('HTTP', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       body,
+    });
+  /** @returns the whole answer to a request with this first line */
+  const raw = (line: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      let answer = '';
+      socket.on('data', (chunk) => (answer += chunk));
+      socket.on('end', () => resolve(answer)).on('error', reject);
+      socket.write(`${line}\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
     });
   const codeOf = async (response: Response) => [response.status, (await response.json()).code];
 
@@ -47,6 +59,18 @@ describe('HTTP', () => {
       [method.status, method.body.code, method.headers.get('allow')],
       [405, 'method_not_allowed', 'POST'],
     );
+    for (const [path, allow] of [
+      ['/sessions', 'GET, HEAD, POST'],
+      ['/webhooks/test', 'GET'],
+      ['/events/stream', 'GET'],
+      ['/health', 'GET, HEAD'],
+    ] as const) {
+      const options = await server.call('OPTIONS', path);
+      assert.deepEqual([options.status, options.headers.get('allow')], [405, allow], path);
+    }
+    // `fetch` does not send it.
+    assert.match(await raw('TRACE /api/v1/sessions HTTP/1.1'), /^HTTP\/1\.1 405 .*allow: GET, HEAD, POST\r\n/s);
+    assert.match(await raw('TRACE /metrics HTTP/1.1'), /^HTTP\/1\.1 405 .*allow: GET, HEAD\r\n/s);
   });
 
   it('keeps the request id that a caller sends, and makes one where it is none', async () => {
@@ -94,6 +118,34 @@ describe('HTTP', () => {
     for (const path of ['/health', '/ready', '/api/v1/health', '/api/v1/ready']) {
       assert.equal((await fetch(server.url + path)).status, 200, path);
     }
+  });
+
+  it('says that it is not ready when the disk has too little room left, or somebody else holds the database', async () => {
+    const ready = (url: string) => async () => (await fetch(`${url}/ready`)).status;
+    const full = await startServer({ env: { DISK_RESERVE_BYTES: String(1e15) } });
+    assert.equal(await ready(full.url)(), 503);
+    assert.equal((await fetch(`${full.url}/health`)).status, 200);
+    await full.stop();
+
+    const locked = await startServer();
+    const intruder = new DatabaseSync(`${locked.home.dataDir}/switchboard.db`);
+    intruder.exec('begin immediate');
+    assert.equal(await ready(locked.url)(), 503);
+    intruder.close();
+    await eventually(ready(locked.url), (status) => status === 200);
+    await locked.stop();
+  });
+
+  it('sends the proxy elsewhere before it stops to take requests', async () => {
+    const ending = await startServer({ env: { STOP_DELAY_SECONDS: '1' } });
+    const { call } = await ending.account();
+    let isStopped = false;
+    const stopped = ending.stop().then(() => (isStopped = true));
+    assert.equal((await fetch(`${ending.url}/ready`)).status, 503);
+    assert.equal((await call('GET', '/sessions')).status, 200);
+    assert.equal(isStopped, false);
+    await stopped;
+    await assert.rejects(fetch(`${ending.url}/health`));
   });
 
   it('serves the OpenAPI document that is committed', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describeOnEachDatabase } from '../support/databases.ts';
+import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { download, picture, upload } from '../support/media.ts';
 import { bearer, startAgain, startServer, type TestServer } from '../support/server.ts';
@@ -19,7 +19,7 @@ const filesOf = ({ home }: TestServer) =>
     entry.isFile() ? [entry.name] : [],
   );
 
-describeOnEachDatabase('media', (newHome, database) => {
+describeOnEachDeployment('media', (newHome, database) => {
   let server: TestServer;
   let token: string;
   let call: Awaited<ReturnType<TestServer['account']>>['call'];
@@ -318,7 +318,7 @@ describeOnEachDatabase('media', (newHome, database) => {
     mkdirSync(incoming, { recursive: true });
     writeFileSync(join(incoming, 'half-an-upload'), 'half');
     writeFileSync(join(incoming, `${kept.body.sha256}.pending`), '');
-    await first.app.stop();
+    await first.stop();
 
     const second = await start();
     assert.deepEqual(filesOf(second), [kept.body.sha256]);

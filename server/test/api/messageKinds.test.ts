@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { describeOnEachDatabase } from '../support/databases.ts';
+import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { download, picture, upload } from '../support/media.ts';
@@ -9,7 +9,7 @@ import { type Answer, type Call, eventOf, startAgain, startServer, type TestServ
 const A = '491701111111';
 const B = '491702222222';
 
-describeOnEachDatabase('messages of every kind', (newHome, database) => {
+describeOnEachDeployment('messages of every kind', (newHome, database) => {
   let server: TestServer;
   let a: Person;
   let b: Person;
@@ -289,7 +289,7 @@ describeOnEachDatabase('messages of every kind', (newHome, database) => {
   });
 });
 
-describeOnEachDatabase('messages for later', (newHome, database) => {
+describeOnEachDeployment('messages for later', (newHome, database) => {
   it('are sent at their time, also when that comes after a restart, and a cancelled one is not', async (test) => {
     const clock = createFakeClock(Date.now());
     const start = startAgain(test, newHome, { database, clock });

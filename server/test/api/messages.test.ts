@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
-import { describeOnEachDatabase } from '../support/databases.ts';
+import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type Call, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
 
-describeOnEachDatabase('sessions and messages', (newHome, database) => {
+describeOnEachDeployment('sessions and messages', (newHome, database) => {
   const open: TestServer[] = [];
   afterEach(async () => {
     for (const server of open.splice(0)) await server.stop();
@@ -94,7 +94,10 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
     const again: Call = (method, path, body) => second.call(method, path, body, { authorization: `Bearer ${token}` });
     assert.equal((await again('GET', `/sessions/${stays}`)).body.status, 'connected');
     assert.equal((await again('GET', `/sessions/${ends}`)).body.status, 'disconnected');
-    const { body } = await again('GET', '/events?kinds=session.connected,session.disconnected');
+    const { body } = await eventually(
+      () => again('GET', '/events?kinds=session.connected,session.disconnected'),
+      (answer) => answer.body.data.length >= 3,
+    );
     assert.deepEqual(
       body.data.map(({ event }: { event: string }) => event),
       ['session.connected', 'session.connected', 'session.disconnected'],
@@ -109,7 +112,7 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
     await call('POST', `/sessions/${sessionId}/simulate`, {
       action: 'disconnect',
       reason: 'lost',
-      reconnectAfterMs: 50,
+      reconnectAfterMs: 1000, // time enough to be refused in
     });
     assert.equal(
       (await call('POST', '/messages/send', { to: '491701234567', message: 'x' })).body.code,
@@ -119,7 +122,10 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
       () => call('GET', `/sessions/${sessionId}`),
       ({ body }) => body.status === 'connected',
     );
-    const { body } = await call('GET', '/events');
+    const { body } = await eventually(
+      () => call('GET', '/events'),
+      (answer) => answer.body.data.length >= 3,
+    );
     assert.deepEqual(
       body.data.map(({ event }: { event: string }) => event),
       ['session.connected', 'session.disconnected', 'session.connected'],
@@ -162,6 +168,61 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
       (await call('POST', '/messages/send', { sessionId: first, to: '491701234567', message: 'x' })).body.code,
       'session_not_connected',
     );
+  });
+
+  it('messages of the last hour are counted by minute, those that the network has taken and only the own', async () => {
+    const clock = createFakeClock();
+    const server = await start({ clock });
+    const [mine, other] = [(await server.account()).call, (await server.account()).call];
+    const [sessionId, otherSession] = [await connect(mine), await connect(other)];
+    const write = (call: Call, id: string) =>
+      call('POST', `/sessions/${id}/simulate`, { action: 'incoming', from: '491700000077', message: 'Hello' });
+    const series = async () => (await mine('GET', '/messages/stats')).body.series;
+    assert.deepEqual(await series(), []);
+    await write(mine, sessionId);
+    const first = (await mine('GET', '/messages')).body.data[0].timestamp;
+    await write(other, otherSession);
+    await clock.advance(2 * 60_000);
+    await write(mine, sessionId);
+    await write(mine, sessionId);
+    const { messageId } = (await mine('POST', '/messages/send', { to: '491700000077', message: 'Good day' })).body;
+    await messageWith(mine, messageId, 'delivered');
+    const later = await mine('POST', '/messages/send', {
+      to: '491700000077',
+      message: 'Later',
+      sendAt: new Date(clock.now() + 2 * 3_600_000).toISOString(),
+    });
+    const planned = later.body.messageId;
+    const minute = (at: number) => new Date(at - (at % 60_000)).toISOString();
+    const last = { minute: minute(clock.now()), incoming: 2, outgoing: 1 };
+    assert.deepEqual(await series(), [{ minute: minute(Date.parse(first)), incoming: 1, outgoing: 0 }, last]);
+    await clock.advance(58 * 60_000);
+    assert.deepEqual(await series(), [last]);
+    await clock.advance(2 * 60_000);
+    assert.deepEqual(await series(), []);
+    // What was planned counts when it goes, however old its id is.
+    await clock.advance(62 * 60_000);
+    await messageWith(mine, planned, 'delivered');
+    assert.deepEqual(
+      (await series()).map(({ outgoing }: { outgoing: number }) => outgoing),
+      [1],
+    );
+  });
+
+  it('what waits for a session that is logged out has failed: who links it again may be somebody else', async () => {
+    const clock = createFakeClock(Date.now());
+    const server = await start({ clock });
+    const { call } = await server.account();
+    const sessionId = await connect(call, '491701111119');
+    const sendAt = new Date(clock.now() + 60_000).toISOString();
+    const later = { to: '491700000078', message: 'Later', sendAt };
+    const { messageId } = (await call('POST', '/messages/send', later)).body;
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await clock.advance(61_000);
+    await messageWith(call, messageId, 'queued');
+    await call('POST', `/sessions/${sessionId}/logout`);
+    const { body } = await messageWith(call, messageId, 'failed');
+    assert.match(body.error, /logged out/);
   });
 
   it('messages reach the other session, and receipts come back', async () => {
@@ -216,7 +277,11 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
     await receipt('delivered');
     await receipt('failed');
     assert.equal((await call('GET', `/messages/${sent.messageId}`)).body.status, 'read');
-    const { body } = await call('GET', '/events?kinds=message.sent,message.delivered,message.read');
+    // The log shows an event once nothing can come before it any more.
+    const { body } = await eventually(
+      () => call('GET', '/events?kinds=message.sent,message.delivered,message.read'),
+      (answer) => answer.body.data.length === 3,
+    );
     assert.deepEqual(
       body.data.map(({ event }: { event: string }) => event),
       ['message.sent', 'message.delivered', 'message.read'],
@@ -323,7 +388,10 @@ describeOnEachDatabase('sessions and messages', (newHome, database) => {
       ({ body }) => body.data.length === 1,
     );
     assert.equal(got.body.data[0].chatId, theirs.body.data[0].groupId);
-    const { body } = await bob.call('GET', '/events?kinds=group.created,group.updated');
+    const { body } = await eventually(
+      () => bob.call('GET', '/events?kinds=group.created,group.updated'),
+      (answer) => answer.body.data.length === 4,
+    );
     assert.deepEqual(
       body.data.map(({ data }: { data: { change?: { type: string } } }) => data.change?.type ?? 'created'),
       ['created', 'participants', 'subject', 'description'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { version } from '../../src/version.ts';
 import { describeOnEachDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -31,10 +32,25 @@ describeOnEachDatabase('metrics', (_, database) => {
       'switchboard_events_total{kind="session.connected"} 1',
       'switchboard_sessions{status="connected"} 1',
       'switchboard_breakers{state="closed"} 1',
+      'switchboard_deliveries_settled_total{state="failed"} 0',
+      'switchboard_http_requests_total{method="POST",status="400"} 1',
+      'switchboard_deliveries_in_flight 0',
+      'switchboard_ready 1',
+      'switchboard_database_up 1',
+      `switchboard_info{version="${version}"`,
       'nodejs_eventloop_lag_seconds',
     ]) {
       assert.ok(text.includes(line), line);
     }
+    const ofNodes = [
+      'switchboard_nodes 1',
+      'switchboard_leases{kind="sessions"} 1',
+      'switchboard_leases{kind="webhooks"} 1',
+      'switchboard_database_connections{use="idle"}',
+      'switchboard_database_waiting 0',
+    ];
+    for (const line of ofNodes) assert.equal(text.includes(line), database === 'postgres', line);
+    await eventually(read, (all) => all.includes('switchboard_deliveries_settled_total{state="delivered"} 1'));
     for (const private_ of [accountId, sessionId, receiver.url]) assert.ok(!text.includes(private_));
   });
 
@@ -55,6 +71,43 @@ describeOnEachDatabase('metrics', (_, database) => {
       return Number(/^switchboard_lane_lag_seconds (\S+)$/m.exec(text)?.[1]);
     };
     await eventually(lag, (seconds) => seconds > 0.2);
+  });
+
+  it('tell a lane that is behind from one whose receiver is down', async (test) => {
+    const server = await startServer({ database });
+    const receiver = await startReceiver();
+    test.after(async () => {
+      await receiver.close();
+      await server.stop();
+    });
+    receiver.respond((_, answer) => answer.writeHead(410).end());
+    const { call } = await server.account();
+    await connectSession(call);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+    await call('POST', '/messages/send', { to: '491707654321', message: 'x' });
+    const read = async () => (await fetch(`${server.url}/metrics`)).text();
+    const text = await eventually(read, (all) => all.includes('switchboard_lanes{state="held"} 1'));
+    for (const line of [
+      'switchboard_lanes{state="moving"} 0',
+      'switchboard_lane_lag_seconds 0',
+      'switchboard_deliveries_pending 1',
+      'switchboard_breakers{state="open"} 1',
+      'switchboard_breakers_opened_total 1',
+    ]) {
+      assert.ok(text.includes(`${line}\n`), line);
+    }
+  });
+
+  it('go on while the database is away, and say so', async (test) => {
+    const server = await startServer({ database });
+    test.after(() => server.stop());
+    await server.app.services.database.commit(({ connection }) =>
+      connection.query('alter table webhooks rename to gone', []),
+    );
+    const read = async () => (await fetch(`${server.url}/metrics`)).text();
+    const text = await eventually(read, (all) => all.includes('switchboard_database_up 0'));
+    assert.match(text, /^process_cpu_seconds_total /m);
+    assert.doesNotMatch(text, /^switchboard_(lane_lag_seconds|deliveries_pending|breakers\{)/m);
   });
 
   it('are switched off by setting', async (test) => {

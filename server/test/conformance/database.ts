@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../../src/clock.ts';
-import { createCommit, type LateWriter } from '../../src/db/commit.ts';
+import { createCommit, type JointWork, type LateWriter } from '../../src/db/commit.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { openPostgres, openSqlite, type Store } from '../../src/db/dialect.ts';
-import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
+import type { Store } from '../../src/db/dialect.ts';
+import { migrate, NewerSchemaError, OlderNodesError } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/index.ts';
+import { openPostgres } from '../../src/db/postgres.ts';
 import { batch, query } from '../../src/db/query.ts';
+import { openSqlite } from '../../src/db/sqlite.ts';
 import type { Home } from '../support/databases.ts';
 
 /** What the data layer promises, whichever database is below it. */
@@ -24,8 +27,8 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
     await home.remove();
   });
 
-  const put = (id: string, n = 0) =>
-    database.commit(({ kysely }) => sql`insert into things (id, n) values (${id}, ${n})`.execute(kysely));
+  const put = (id: string, n = 0, key?: string) =>
+    database.commit(({ kysely }) => sql`insert into things (id, n) values (${id}, ${n})`.execute(kysely), key);
   const has = async (id: string) => {
     const { rows } = await sql`select id from things where id = ${id}`.execute(database.reader.kysely);
     return rows.length === 1;
@@ -42,14 +45,15 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
     });
 
     it('undoes a failing work alone; its neighbours in the same transaction stay', async () => {
+      // Of one key, or PostgreSQL would do them side by side.
       const results = await Promise.allSettled([
-        put('b1'),
+        put('b1', 0, 'b'),
         database.commit(async ({ kysely }) => {
           await sql`insert into things (id, n) values ('b2', 1)`.execute(kysely);
           throw new Error('changed my mind');
-        }),
-        put('b1'), // breaks the primary key
-        put('b3'),
+        }, 'b'),
+        put('b1', 0, 'b'), // breaks the primary key
+        put('b3', 0, 'b'),
       ]);
       assert.deepEqual(
         results.map(({ status }) => status),
@@ -130,6 +134,52 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         }, 'key-d'),
       );
       await Promise.all(increments);
+    });
+
+    it('does works of a kind together when they stand side by side, each with a result of its own', async () => {
+      const turns: number[][] = [];
+      const insert: JointWork<number, string> = async ({ kysely }, items) => {
+        turns.push([...items]);
+        for (const n of items) await sql`insert into things (id, n) values (${`j${n}`}, ${n})`.execute(kysely);
+        return items.map((n) => `result ${n}`);
+      };
+      const order: string[] = [];
+      const results = await Promise.all([
+        database.commitJointly(insert, 1, 'k'),
+        database.commitJointly(insert, 2, 'k'),
+        database.commit(async ({ kysely }) => {
+          const { rows } = await sql<{ id: string }>`select id from things where id like 'j%'`.execute(kysely);
+          order.push(...rows.map(({ id }) => id).sort());
+          return 'between';
+        }, 'k'),
+        database.commitJointly(insert, 3, 'k'),
+      ]);
+      assert.deepEqual(results, ['result 1', 'result 2', 'between', 'result 3']);
+      assert.deepEqual(turns, [[1, 2], [3]]);
+      assert.deepEqual(order, ['j1', 'j2'], 'works of one key keep their order');
+    });
+
+    it('undoes the failing one of works that are done together, alone', async () => {
+      const insert: JointWork<string, string> = async ({ kysely, writeLater }, items) => {
+        for (const id of items) {
+          await sql`insert into things (id, n) values (${id}, 0)`.execute(kysely);
+          writeLater(writeMore, `${id} more`);
+        }
+        return items;
+      };
+      const writeMore: LateWriter<string> = async ({ kysely }, items) => {
+        for (const id of items) await sql`insert into things (id, n) values (${id}, 0)`.execute(kysely);
+      };
+      await put('taken');
+      const results = await Promise.allSettled(
+        ['x1', 'taken', 'x3'].map((id, index) => database.commitJointly(insert, id, `key ${index % 2}`)),
+      );
+      assert.deepEqual(
+        results.map((result) => (result.status === 'fulfilled' ? result.value : 'undone')),
+        ['x1', 'undone', 'x3'],
+      );
+      const more = await Promise.all(['x1', 'taken', 'x3'].map((id) => has(`${id} more`)));
+      assert.deepEqual(more, [true, false, true]);
     });
 
     it('refuses work once it is stopped, and finishes what it had', async () => {
@@ -246,12 +296,57 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       await fresh.remove();
     });
 
-    it('refuse a schema that is newer than they know', async () => {
+    it('of a newer release let an older one go on beside it, unless they say that they break it', async () => {
       const fresh = await newHome();
       const store = await open(fresh);
-      const future = { version: 99, name: 'future', statements: () => [] };
-      await migrate(store, Date.now, [future]);
+      await migrate(store, Date.now);
+      const newest = migrations.length;
+      const wider = {
+        version: newest + 1,
+        name: 'wider',
+        statements: () => ['alter table accounts add column mood text'],
+      };
+      assert.deepEqual(await migrate(store, Date.now, [...migrations, wider]), [newest + 1]);
+      assert.deepEqual(await migrate(store, Date.now), []);
+
+      const narrower = {
+        version: newest + 2,
+        name: 'narrower',
+        statements: () => ['alter table accounts drop column name'],
+        breaksOlder: 'accounts have no name any more',
+      };
+      assert.deepEqual(await migrate(store, Date.now, [...migrations, wider, narrower]), [newest + 2]);
       await assert.rejects(migrate(store, Date.now), NewerSchemaError);
+      await assert.rejects(migrate(store, Date.now, [...migrations, wider]), NewerSchemaError);
+      await store.close();
+      await fresh.remove();
+    });
+
+    it('that break older nodes wait until those are stopped, and say so', async () => {
+      const fresh = await newHome();
+      const store = await open(fresh);
+      await migrate(store, Date.now);
+      const { kysely } = store.reader;
+      const node = { node_id: 'nod_old', epoch: 1, instance: 'one', url: null, version: '0.1.0', carries: 1 };
+      const tx = await store.begin();
+      await tx.kysely
+        .insertInto('nodes')
+        .values({ ...node, joined_at: 1, expires_at: Date.now() + 60_000 })
+        .execute();
+      await tx.commit();
+      const version = migrations.length + 1;
+      const breaking = { version, name: 'breaking', statements: () => [], breaksOlder: 'for a test' };
+      const upgrade = () => migrate(store, Date.now, [...migrations, breaking]);
+      await assert.rejects(upgrade(), (error: Error) => {
+        assert.ok(error instanceof OlderNodesError);
+        assert.match(error.message, /"breaking".*for a test.*nod_old \(0\.1\.0\)/);
+        return true;
+      });
+      assert.equal((await kysely.selectFrom('nodes').select('node_id').execute()).length, 1);
+      const later = await store.begin();
+      await later.kysely.updateTable('nodes').set({ expires_at: 1 }).execute();
+      await later.commit();
+      assert.deepEqual(await upgrade(), [version]);
       await store.close();
       await fresh.remove();
     });

@@ -16,21 +16,38 @@ export interface Home {
 export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
 
+/**
+ * What a suite runs on. On `two nodes` there is PostgreSQL, and the sessions and webhooks are all with another node
+ * than the one that is asked. With `sessions apart` both have some, and each next one that connects is with the other.
+ */
+export type Deployment = DatabaseName | 'two nodes' | 'sessions apart';
+
+type Suite<Name> = (newHome: () => Promise<Home>, name: Name) => void;
+
 /** Runs a suite once on each database. */
-export function describeOnEachDatabase(
-  title: string,
-  suite: (newHome: () => Promise<Home>, name: DatabaseName) => void,
-): void {
+export function describeOnEachDatabase(title: string, suite: Suite<DatabaseName>): void {
   for (const name of databaseNames) describe(`${title} (${name})`, () => suite(() => newHome(name), name));
 }
 
-/** A fresh, empty home: a folder, and on PostgreSQL a database. */
-export async function newHome(name: DatabaseName): Promise<Home> {
+/**
+ * Runs a suite of the API once on each database, once against a node that passes everything on to another, and once
+ * with sessions that reach one another between two nodes.
+ */
+export function describeOnEachDeployment(title: string, suite: Suite<Deployment>): void {
+  for (const name of [...databaseNames, 'two nodes', 'sessions apart'] as const) {
+    describe(`${title} (${name})`, () => suite(() => newHome(name), name));
+  }
+}
+
+/**
+ * A fresh, empty home: a folder, and on PostgreSQL a database.
+ * @param server another PostgreSQL than the one of all tests
+ */
+export async function newHome(name: Deployment, server = process.env['TEST_POSTGRES_URL']): Promise<Home> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
   const removeFolder = () => rmSync(dataDir, { recursive: true, force: true });
   if (name === 'sqlite') return { databaseUrl: '', dataDir, remove: async () => removeFolder() };
 
-  const server = process.env['TEST_POSTGRES_URL'];
   if (server === undefined) throw new Error('run the tests by `npm test`: its global setup starts PostgreSQL');
   const database = `test_${randomUUID().replaceAll('-', '')}`;
   await onServer(server, `create database ${database}`);

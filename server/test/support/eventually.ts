@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 
 /** Asks again until the answer is as wanted: for what is stored shortly after somebody has seen it. */
-export async function eventually<T>(ask: () => Promise<T>, isMet: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 10_000;
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isMet: (answer: T) => boolean,
+  timeoutMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (isMet(answer)) return answer;

@@ -124,6 +124,34 @@ export const behaviourTable = {
       socket.end('BANANA 200 ripe\r\nContent-Length: 0\r\n\r\n');
     },
   },
+  unaskedUpgrade: {
+    outcome: 'protocol',
+    does: 'answers 101 Switching Protocols with an `Upgrade` header, which nobody had asked for',
+    answer({ socket }) {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n');
+    },
+  },
+  bareUpgrade: {
+    outcome: 'protocol',
+    does: 'answers 101 Switching Protocols and does not say to which',
+    answer({ socket }) {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+    },
+  },
+  unaskedContinue: {
+    outcome: 'protocol',
+    does: 'answers 100 Continue, which nobody had asked for, and nothing more',
+    answer({ socket }) {
+      socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+    },
+  },
+  impossibleStatus: {
+    outcome: 'protocol',
+    does: 'answers with the status 099',
+    answer({ socket }) {
+      socket.write('HTTP/1.1 099 What\r\n\r\n');
+    },
+  },
   closedPort: {
     outcome: 'connect',
     does: 'a port on which nothing listens: connections are refused',

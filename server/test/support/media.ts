@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import type { mediaTypes } from '../../src/connectors/connector.ts';
 import type { TestServer } from './server.ts';
 
 /** A PNG of one pixel, with bytes after its end that make each one its own content. */
@@ -7,6 +8,22 @@ export function picture(): Buffer {
 }
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+const bytes = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
+const ogg = bytes('OggS', [...Array(24).fill(0)], 'OpusHead', [...Array(40).fill(0)]);
+
+type MediaType = (typeof mediaTypes)[number];
+
+/** The smallest file of each kind that is told for what it is. */
+export const samples: Readonly<Record<MediaType, Buffer>> = {
+  image: Buffer.from(PIXEL, 'base64'),
+  video: bytes([0, 0, 0, 24], 'ftypmp42', [0, 0, 0, 0], 'mp42isom'),
+  audio: bytes('ID3', [4, 0, 0, 0, 0, 0, 0], [0xff, 0xfb, 0x90, 0], [...Array(60).fill(0)]),
+  voice: ogg,
+  document: Buffer.from('only text'),
+  sticker: bytes('RIFF', [24, 0, 0, 0], 'WEBPVP8 ', [...Array(24).fill(0)]),
+};
 
 /** Uploads as the holder of a token. */
 export async function upload(

@@ -83,7 +83,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
     respond(next) {
       answer = typeof next === 'number' ? (_, response) => response.writeHead(next).end() : next;
     },
-    waitFor(condition, { timeoutMs = 10_000 } = {}) {
+    waitFor(condition, { timeoutMs = 30_000 } = {}) {
       const isMet = () => (typeof condition === 'number' ? deliveries.length >= condition : condition(deliveries));
       return new Promise((resolve, reject) => {
         const check = () => {

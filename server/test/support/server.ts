@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type App, createApp } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
 import type { EventKind } from '../../src/events.ts';
 import type { Log } from '../../src/log.ts';
-import { type DatabaseName, type Home, newHome } from './databases.ts';
+import { type Deployment, type Home, newHome } from './databases.ts';
+import { eventually } from './eventually.ts';
 
 /** An answer of the API. `body` is whatever JSON came; the tests say what they expect of it. */
 export interface Answer {
@@ -29,7 +31,7 @@ export interface TestServer {
 }
 
 export interface TestServerOptions {
-  readonly database?: DatabaseName;
+  readonly database?: Deployment;
   /** Starts on this home instead of a fresh one, and leaves it when it stops. */
   readonly home?: Home;
   readonly env?: Record<string, string>;
@@ -39,7 +41,7 @@ export interface TestServerOptions {
 
 let accounts = 0;
 
-/** Starts a whole server in this process, on a free port. */
+/** Starts a whole server in this process, on a free port. Of two nodes it answers with the one that holds nothing. */
 export async function startServer({
   database = 'sqlite',
   home,
@@ -48,17 +50,28 @@ export async function startServer({
   log,
 }: TestServerOptions = {}): Promise<TestServer> {
   const ownHome = home ?? (await newHome(database));
-  const settings = readSettings({
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    RATE_LIMIT: '0',
-    DATA_DIR: ownHome.dataDir,
-    DATABASE_URL: ownHome.databaseUrl,
-    ...env,
-  });
-  const app = await createApp(settings, { ...(clock && { clock }), ...(log && { log }) });
-  const url = await app.start();
+  const startNode = async (own: Record<string, string>) => {
+    const settings = readSettings({
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      RATE_LIMIT: '0',
+      DATA_DIR: ownHome.dataDir,
+      DATABASE_URL: ownHome.databaseUrl,
+      ...own,
+      ...env,
+    });
+    const app = await createApp(settings, { ...(clock && { clock }), ...(log && { log }) });
+    return { app, url: await app.start() };
+  };
+  const hasOther = database === 'two nodes' || database === 'sessions apart';
+  const other = hasOther
+    ? await startNode({ DATA_DIR: join(ownHome.dataDir, 'other'), MEDIA_DIR: join(ownHome.dataDir, 'media') })
+    : undefined;
+  const { app, url } = await startNode(database === 'two nodes' ? { NODE_ROLE: 'api' } : {});
   const call = callerOf(url, {});
+  const apart = other !== undefined && database === 'sessions apart' ? other : undefined;
+  if (apart !== undefined) await divided([app, apart.app]);
+  let connected = 0;
   return {
     app,
     url,
@@ -68,13 +81,33 @@ export async function startServer({
       const email = `user${++accounts}@example.com`;
       const { body } = await call('POST', '/auth/register', { email, password: 'correct horse battery' });
       const { token, account } = body;
-      return { token, accountId: account.accountId, email, call: bearer(url, token) };
+      const here = bearer(url, token);
+      const there = apart === undefined ? here : bearer(apart.url, token);
+      // A session goes to the node that is asked to connect it.
+      const own: Call = (method, path, ...more) =>
+        (path.endsWith('/connect') && ++connected % 2 === 0 ? there : here)(method, path, ...more);
+      return { token, accountId: account.accountId, email, call: own };
     },
     async stop() {
       await app.stop();
+      await other?.app.stop();
       if (home === undefined) await ownHome.remove();
     },
   };
+}
+
+/** Two nodes have divided the sessions of their home, and all of them are connected: from now on none moves. */
+async function divided(apps: readonly App[]): Promise<void> {
+  const count = async () => {
+    const [first = 0, second = 0] = apps.map(({ services }) => services.sessions.lines().length);
+    const rows = await apps[0]?.services.database.reader.kysely
+      .selectFrom('sessions')
+      .select('session_id')
+      .where('wanted', '=', 1)
+      .execute();
+    return { first, second, wanted: rows?.length };
+  };
+  await eventually(count, ({ first, second, wanted }) => first + second === wanted && Math.abs(first - second) <= 1);
 }
 
 /**
@@ -145,7 +178,7 @@ async function inTime<T>(waiting: Promise<T>, complaint: string): Promise<T> {
   });
   return Promise.race([waiting, late]).finally(() => clearTimeout(timer));
 }
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 /** Reads a list to its end, page by page. @returns the entries of each page */
 export async function pagesOf(call: Call, path: string, limit: number): Promise<Answer['body'][][]> {

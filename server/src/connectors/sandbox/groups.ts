@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { GroupChange } from '../../events.ts';
 import type {
   GroupActions,
   GroupInvite,
@@ -9,6 +10,7 @@ import type {
   ParticipantAction,
   ParticipantResult,
 } from '../connector.ts';
+import type { GroupStep } from './exchange.ts';
 import type { SandboxNetwork } from './network.ts';
 
 type Participants = NetworkGroup['participants'];
@@ -26,24 +28,31 @@ export function createGroupActions(
     requireOnline(): void;
   },
 ): GroupActions {
-  /** @throws {AppError} `not_found`, `permission_denied` when it is no member */
-  function memberOf(networkId: string): NetworkGroup {
-    self.requireOnline();
-    const group = network.group(networkId);
-    requireMember(group, self.number);
-    return group;
-  }
+  const { exchange } = network;
 
-  function adminOf(networkId: string): NetworkGroup {
-    const group = memberOf(networkId);
+  function requireAdmin(group: NetworkGroup): void {
+    requireMember(group, self.number);
     if (!isAdmin(group, self.number)) throw new AppError('permission_denied', 'Only an admin of the group may do this');
-    return group;
   }
 
   /** A locked group is changed by its admins alone. */
-  function editorOf(networkId: string): NetworkGroup {
-    const group = memberOf(networkId);
-    return group.settings.locked ? adminOf(networkId) : group;
+  function requireEditor(group: NetworkGroup): void {
+    requireMember(group, self.number);
+    if (group.settings.locked) requireAdmin(group);
+  }
+
+  /** @throws {AppError} `not_found`, and what `require` throws */
+  async function change(
+    networkId: string,
+    require: (group: NetworkGroup) => void,
+    changed: (group: NetworkGroup) => Changed | undefined,
+  ): Promise<NetworkGroup> {
+    self.requireOnline();
+    return exchange.changeGroup(networkId, (group) => {
+      require(group);
+      const next = changed(group);
+      return next && updated(next, clock);
+    });
   }
 
   return {
@@ -52,57 +61,95 @@ export function createGroupActions(
       return createGroup(network, clock, self.number, subject, phoneNumbers);
     },
     async setSubject(networkId, subject) {
-      await network.changeGroup({ ...editorOf(networkId), subject }, { type: 'subject', subject });
+      await change(networkId, requireEditor, (group) => [
+        { ...group, subject },
+        { type: 'subject', subject },
+      ]);
     },
     async setDescription(networkId, description) {
-      await network.changeGroup({ ...editorOf(networkId), description }, { type: 'description', description });
+      await change(networkId, requireEditor, (group) => [
+        { ...group, description },
+        { type: 'description', description },
+      ]);
     },
     async setSettings(networkId, changes) {
-      const group = adminOf(networkId);
-      const settings: GroupSettings = { ...group.settings, ...changes };
-      await network.changeGroup({ ...group, settings }, { type: 'settings', settings: changes });
+      await change(networkId, requireAdmin, (group) => {
+        const settings: GroupSettings = { ...group.settings, ...changes };
+        return [
+          { ...group, settings },
+          { type: 'settings', settings: changes },
+        ];
+      });
     },
     async setPicture(networkId, picture) {
-      await network.changeGroup({ ...editorOf(networkId), picture }, { type: 'picture' });
+      await change(networkId, requireEditor, (group) => [{ ...group, picture }, { type: 'picture' }]);
     },
     async updateParticipants(networkId, action, phoneNumbers) {
-      const group = adminOf(networkId);
-      const { participants, results } = changeParticipants(group.participants, action, phoneNumbers);
-      const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
-      if (changed.length > 0) {
-        await network.changeGroup({ ...group, participants }, { type: 'participants', action, phoneNumbers: changed });
-      }
+      let results: ParticipantResult[] = [];
+      await change(networkId, requireAdmin, (group) => {
+        const outcome = changeParticipants(group.participants, action, phoneNumbers);
+        results = outcome.results;
+        const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
+        if (changed.length === 0) return undefined;
+        const { participants } = outcome;
+        return [
+          { ...group, participants },
+          { type: 'participants', action, phoneNumbers: changed },
+        ];
+      });
       return results;
     },
     async invite(networkId) {
-      const group = adminOf(networkId);
-      if (group.inviteCode !== null) return inviteOf(group.inviteCode);
-      const inviteCode = newCode();
+      self.requireOnline();
       // Who asks for the first link changes nothing that others could see.
-      await network.noteInvite({ ...group, inviteCode });
-      return inviteOf(inviteCode);
+      const { inviteCode } = await exchange.changeGroup(networkId, (group) => {
+        requireAdmin(group);
+        if (group.inviteCode !== null) return undefined;
+        const invited = { ...group, inviteCode: newCode() };
+        return { group: invited, event: { type: 'group_invite', group: invited } };
+      });
+      return inviteOf(inviteCode ?? '');
     },
     async renewInvite(networkId) {
-      const group = adminOf(networkId);
-      const inviteCode = newCode();
-      await network.changeGroup({ ...group, inviteCode }, { type: 'invite_link' });
-      return inviteOf(inviteCode);
+      const { inviteCode } = await change(networkId, requireAdmin, (group) => [
+        { ...group, inviteCode: newCode() },
+        { type: 'invite_link' },
+      ]);
+      return inviteOf(inviteCode ?? '');
     },
     async join(invite) {
       self.requireOnline();
-      const group = network.groupByInvite(invite.startsWith(LINK) ? invite.slice(LINK.length) : invite);
-      if (group === undefined) throw new AppError('not_found', 'There is no group with this invite, or it was renewed');
-      if (group.participants.some(({ phoneNumber }) => phoneNumber === self.number)) return group;
-      if (group.settings.joinApproval) return null;
-      const { participants } = changeParticipants(group.participants, 'add', [self.number]);
-      const joined = { ...group, participants };
-      await network.changeGroup(joined, { type: 'participants', action: 'add', phoneNumbers: [self.number] });
-      return joined;
+      const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
+      const unknown = () => new AppError('not_found', 'There is no group with this invite, or it was renewed');
+      const found = await exchange.groupByInvite(code);
+      if (found === undefined) throw unknown();
+      const { number } = self;
+      const group = await exchange.changeGroup(found.networkId, (now) => {
+        if (now.inviteCode !== code) throw unknown();
+        if (isMember(now, number) || now.settings.joinApproval) return undefined;
+        const { participants } = changeParticipants(now.participants, 'add', [number]);
+        return updated(
+          [
+            { ...now, participants },
+            { type: 'participants', action: 'add', phoneNumbers: [number] },
+          ],
+          clock,
+        );
+      });
+      return isMember(group, number) ? group : null;
     },
     async leave(networkId) {
-      await leaveGroup(network, memberOf(networkId), self.number);
+      self.requireOnline();
+      await leaveGroup(network, clock, networkId, self.number);
     },
   };
+}
+
+/** A group as it is to be, and what has changed about it. */
+type Changed = readonly [NetworkGroup, GroupChange];
+
+function updated([group, change]: Changed, clock: Clock): GroupStep {
+  return { group, event: { type: 'group_updated', group, change, timestamp: clock.now() } };
 }
 
 /** Makes a group with its owner and the others, and tells all of them. */
@@ -128,22 +175,50 @@ export async function createGroup(
     inviteCode: null,
     picture: null,
   };
-  await network.addGroup(group);
+  await network.exchange.addGroup({ group, event: { type: 'group_created', group } });
   return group;
 }
 
+/** Gives a group another subject, as one of its members. */
+export async function renameGroup(
+  network: SandboxNetwork,
+  clock: Clock,
+  networkId: string,
+  subject: string,
+): Promise<void> {
+  await network.exchange.changeGroup(networkId, (group) =>
+    updated(
+      [
+        { ...group, subject },
+        { type: 'subject', subject },
+      ],
+      clock,
+    ),
+  );
+}
+
 /** Somebody leaves. When the owner does, the group passes to its first admin, or else to its first member. */
-export async function leaveGroup(network: SandboxNetwork, group: NetworkGroup, number: string): Promise<void> {
-  requireMember(group, number);
-  const rest = group.participants.filter(({ phoneNumber }) => phoneNumber !== number);
-  const heir = rest.find(({ role }) => role === 'owner') ?? rest.find(({ role }) => role === 'admin') ?? rest[0];
-  const participants: Participants = rest.map((one) =>
-    one === heir && isLed(group, number) ? { ...one, role: 'owner' } : one,
-  );
-  await network.changeGroup(
-    { ...group, participants },
-    { type: 'participants', action: 'remove', phoneNumbers: [number] },
-  );
+export async function leaveGroup(
+  network: SandboxNetwork,
+  clock: Clock,
+  networkId: string,
+  number: string,
+): Promise<void> {
+  await network.exchange.changeGroup(networkId, (group) => {
+    requireMember(group, number);
+    const rest = group.participants.filter(({ phoneNumber }) => phoneNumber !== number);
+    const heir = rest.find(({ role }) => role === 'owner') ?? rest.find(({ role }) => role === 'admin') ?? rest[0];
+    const participants: Participants = rest.map((one) =>
+      one === heir && isLed(group, number) ? { ...one, role: 'owner' } : one,
+    );
+    return updated(
+      [
+        { ...group, participants },
+        { type: 'participants', action: 'remove', phoneNumbers: [number] },
+      ],
+      clock,
+    );
+  });
 }
 
 function isLed({ participants }: NetworkGroup, number: string): boolean {
@@ -154,9 +229,13 @@ function isAdmin({ participants }: NetworkGroup, number: string): boolean {
   return participants.some(({ phoneNumber, role }) => phoneNumber === number && role !== 'member');
 }
 
+function isMember({ participants }: NetworkGroup, number: string): boolean {
+  return participants.some(({ phoneNumber }) => phoneNumber === number);
+}
+
 /** @throws {AppError} `permission_denied` */
-export function requireMember({ participants }: NetworkGroup, number: string): void {
-  if (!participants.some(({ phoneNumber }) => phoneNumber === number)) {
+function requireMember(group: NetworkGroup, number: string): void {
+  if (!isMember(group, number)) {
     throw new AppError('permission_denied', 'The session is not a member of the group');
   }
 }

@@ -9,13 +9,17 @@ import type {
   MessageKey,
   NetworkChat,
   NetworkEvent,
+  NetworkGroup,
   OutgoingMessage,
+  ProfileActions,
   SessionHost,
   Simulation,
 } from '../connector.ts';
 import { messageTypes } from '../connector.ts';
-import { createGroup, createGroupActions, leaveGroup, requireVoice } from './groups.ts';
-import { type Phone, SandboxNetwork } from './network.ts';
+import type { Phone } from './exchange.ts';
+import { createGroup, createGroupActions, leaveGroup, renameGroup, requireVoice } from './groups.ts';
+import { createNetwork, type Ground, type SandboxNetwork } from './network.ts';
+import { createProfileActions } from './profiles.ts';
 
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
@@ -26,9 +30,10 @@ const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 /**
  * The embedded default network, so that everything works on one machine and no outside account is needed. A session
  * connects at once, or with `options.pairing` by QR or pairing code as on a real network.
+ *
+ * @param ground what it runs on, by the time that a session is opened
  */
-export function createSandbox(clock: Clock): Connector {
-  const network = new SandboxNetwork(clock);
+export function createSandbox(clock: Clock, ground: () => Ground): Connector {
   return {
     name: 'sandbox',
     options: Type.Object(
@@ -40,14 +45,14 @@ export function createSandbox(clock: Clock): Connector {
       { additionalProperties: false },
     ),
     messageTypes,
-    remember: (linked) => network.remember(linked),
+    remember: (linked) => ground().exchange.remember(linked),
     async open(host) {
-      const connection = new SandboxConnection(network, host);
+      const connection = new SandboxConnection(createNetwork(ground(), clock), host);
       await connection.open();
       return connection;
     },
     async forget({ sessionId, phoneNumber }) {
-      if (phoneNumber !== null) network.forget(phoneNumber, sessionId);
+      if (phoneNumber !== null) await createNetwork(ground(), clock).signOff(phoneNumber, sessionId);
     },
   };
 }
@@ -56,16 +61,25 @@ class SandboxConnection implements Connection, Phone {
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   #number: string;
+  /** What it calls itself. */
+  #name: string | null = null;
   #isOnline = false;
   #isClosed = false;
   #isPairing = false;
   #cancelTimer = () => {};
+  /** Of whom it wants to hear nothing. */
+  readonly #blocked = new Set<string>();
+  /** What was sent before may still be on its way. */
+  readonly #unblockedAt = new Map<string, number>();
 
   constructor(network: SandboxNetwork, host: SessionHost) {
     this.#network = network;
     this.#host = host;
     this.#number = host.phoneNumber ?? '';
     this.groups = createGroupActions(network, host.clock, this);
+    this.profiles = createProfileActions(network.profiles, this, (name) => {
+      this.#name = name;
+    });
   }
 
   get sessionId(): string {
@@ -76,8 +90,12 @@ class SandboxConnection implements Connection, Phone {
     return this.#number;
   }
 
-  receive(event: NetworkEvent): Promise<void> {
-    return this.#host.onEvent(event);
+  refuses(from: string, sentAt: number): boolean {
+    return this.#blocked.has(from) || sentAt < (this.#unblockedAt.get(from) ?? 0);
+  }
+
+  receive(event: NetworkEvent, postId?: string): Promise<void> {
+    return this.#host.onEvent(event, postId);
   }
 
   async open(): Promise<void> {
@@ -87,20 +105,27 @@ class SandboxConnection implements Connection, Phone {
   }
 
   async #join(): Promise<void> {
-    if (this.#number === '') this.#number = this.#network.freeNumber();
-    this.#network.join(this);
+    const { exchange } = this.#network;
+    if (this.#number === '') this.#number = await this.#network.freeNumber();
+    this.#name = (await this.#network.profiles.read(this.#number)).name;
+    await exchange.join(this);
+    // Closed while it was being opened.
+    if (this.#isClosed) return exchange.leave(this);
     this.#isOnline = true;
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
-    for (const group of await this.#host.groups()) this.#network.restoreGroup(group);
-    for (const other of await this.#host.blocked()) this.#network.setBlocked(this.#number, other, true);
-    for (const message of await this.#host.undelivered())
-      this.#network.carry(this.#number, message, this.#host.clock.now());
-    await this.#network.emptyMailbox(this);
+    await exchange.restoreGroups(await this.#host.groups());
+    for (const other of await this.#host.blocked()) this.#blocked.add(other);
+    for (const message of await this.#host.undelivered()) {
+      const { type, id } = message.chat;
+      const group = type === 'group' ? await exchange.group(id) : undefined;
+      this.#network.carry(this.#sender, message, this.#now(), group);
+    }
+    await exchange.catchUp(this);
   }
 
   #leave(): void {
     this.#cancelTimer();
-    this.#network.leave(this);
+    this.#network.exchange.leave(this);
     this.#isOnline = false;
     this.#isPairing = false;
   }
@@ -136,12 +161,25 @@ class SandboxConnection implements Connection, Phone {
 
   async send(message: OutgoingMessage) {
     this.requireOnline();
-    const timestamp = this.#host.clock.now();
     const { type, id } = message.chat;
-    if (type === 'group') requireVoice(this.#network.group(id), this.#number);
-    else if (!this.#network.isOnNetwork(id)) throw new AppError('recipient_not_on_network');
-    this.#network.carry(this.#number, message, timestamp);
+    const group = await this.#groupOf(message.chat);
+    if (type === 'direct' && !(await this.#network.onNetwork([id])).has(id))
+      throw new AppError('recipient_not_on_network');
+    const timestamp = this.#now();
+    this.#network.carry(this.#sender, message, timestamp, group);
     return { timestamp };
+  }
+
+  get #sender() {
+    return { number: this.#number, name: this.#name };
+  }
+
+  /** @throws {AppError} `not_found`, `permission_denied` when it may not write to it */
+  async #groupOf({ type, id }: NetworkChat): Promise<NetworkGroup | undefined> {
+    if (type === 'direct') return undefined;
+    const group = await this.#network.group(id);
+    requireVoice(group, this.#number);
+    return group;
   }
 
   async markRead(_chat: unknown, messages: readonly { networkId: string; from: string }[]): Promise<void> {
@@ -168,19 +206,19 @@ class SandboxConnection implements Connection, Phone {
 
   async checkNumbers(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
     this.requireOnline();
-    return new Set(phoneNumbers.filter((number) => this.#network.isOnNetwork(number)));
+    return this.#network.onNetwork(phoneNumbers);
   }
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     this.requireOnline();
-    this.#network.setBlocked(this.#number, phoneNumber, blocked);
+    if (blocked) this.#blocked.add(phoneNumber);
+    else if (this.#blocked.delete(phoneNumber)) this.#unblockedAt.set(phoneNumber, this.#now());
   }
 
   /** Tells the others of a chat. */
   async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
     this.requireOnline();
-    if (chat.type === 'group') requireVoice(this.#network.group(chat.id), this.#number);
-    this.#network.tellChat(this.#number, chat, event);
+    await this.#network.tell(this.#number, chat, await this.#groupOf(chat), event);
   }
 
   #now(): number {
@@ -188,6 +226,7 @@ class SandboxConnection implements Connection, Phone {
   }
 
   readonly groups: GroupActions;
+  readonly profiles: ProfileActions;
 
   async simulate(action: Simulation): Promise<void> {
     switch (action.action) {
@@ -202,7 +241,7 @@ class SandboxConnection implements Connection, Phone {
       case 'incoming': {
         this.requireOnline();
         const { from, senderName, content, group, replyTo } = action;
-        if (group !== null) this.#network.group(group);
+        if (group !== null) await this.#network.group(group);
         return this.receive({
           type: 'message',
           networkId: randomUUID(),
@@ -252,15 +291,10 @@ class SandboxConnection implements Connection, Phone {
           ...action.phoneNumbers,
         ]);
         return;
-      case 'group_subject': {
-        const group = this.#network.group(action.group);
-        return this.#network.changeGroup(
-          { ...group, subject: action.subject },
-          { type: 'subject', subject: action.subject },
-        );
-      }
+      case 'group_subject':
+        return renameGroup(this.#network, this.#host.clock, action.group, action.subject);
       case 'group_leave':
-        return leaveGroup(this.#network, this.#network.group(action.group), action.from);
+        return leaveGroup(this.#network, this.#host.clock, action.group, action.from);
     }
   }
 
@@ -271,7 +305,7 @@ class SandboxConnection implements Connection, Phone {
 
   async logout(): Promise<void> {
     await this.close();
-    this.#network.forget(this.#number, this.sessionId);
+    await this.#network.signOff(this.#number, this.sessionId);
     await this.#host.store.clear();
   }
 

@@ -6,13 +6,15 @@ import type { Settings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { takeAllowance } from '../../operations/operation.ts';
-import { API_PREFIX } from '../routes.ts';
+import { API_PREFIX } from '../../version.ts';
 
 /** Who speaks, and what the log needs to know of the request. */
 export interface Principal {
   readonly caller: Caller;
   readonly requestId: string;
   readonly address: string;
+  readonly credential: string | undefined;
+  readonly trace: string | undefined;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -59,8 +61,15 @@ export function addMcp(
     scope.addHook('onRequest', async (request) => {
       requireOwnHost(request, settings);
       // A credential in the URL stays in logs and histories of agents: this endpoint is new and never took it.
-      const caller = await authenticator.authenticate(presentedCredential(request.headers, undefined));
-      principals.set(request, { caller, requestId: request.id, address: request.ip });
+      const presented = presentedCredential(request.headers, undefined);
+      const caller = await authenticator.authenticate(presented);
+      principals.set(request, {
+        caller,
+        requestId: request.id,
+        address: request.ip,
+        credential: presented?.value,
+        trace: request.headers['traceparent']?.toString(),
+      });
     });
     scope.route({
       method: ['GET', 'POST', 'DELETE'],

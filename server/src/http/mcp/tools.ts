@@ -109,11 +109,12 @@ const DEEPEST = 2;
  * may be missing or lies deep inside only the type is told: the list of all tools has to fit into its context.
  */
 function outline(schema: Schema, depth = 0): Schema {
-  const { type, properties, required, items, anyOf } = without(schema, RULES) as Schema;
-  if (depth >= DEEPEST && (type === 'object' || type === 'array')) return { type };
+  const { type, properties, required, items, anyOf, enum: words } = without(schema, RULES) as Schema;
+  if (depth >= DEEPEST && (type !== undefined || words !== undefined)) return { type: type ?? 'string' };
   if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one: Schema) => outline(one, depth)) };
   if (type === 'array') return { type, items: outline(items as Schema, depth) };
-  if (type !== 'object' || properties === undefined) return without(schema, RULES) as Schema;
+  if (type !== 'object') return without(schema, RULES) as Schema;
+  if (properties === undefined) return { type };
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
   const members = Object.entries(properties as Record<string, Schema>).map(([name, member]) => [
     name,

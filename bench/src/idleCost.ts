@@ -1,0 +1,138 @@
+import pg from 'pg';
+import type { Figure } from './figures.ts';
+import { cpuMs, newFolder, type Running, rssMb, setUp, startServer } from './harness.ts';
+import { startPostgres } from './postgres.ts';
+
+const NODES = 3;
+const SESSIONS = 1000;
+const WEBHOOKS_PER_SESSION = 10;
+const WEBHOOKS = SESSIONS * WEBHOOKS_PER_SESSION;
+/** What starting leaves behind: sessions that came back, the compiler, the first collections of garbage. */
+const SETTLE_MS = 30_000;
+const SECONDS = 60;
+
+/**
+ * What three nodes on one PostgreSQL cost while nothing happens: 1,000 accounts with a connected session and ten
+ * webhooks each. Every statement counts, `begin` and `commit` as well.
+ */
+export async function idleCost(): Promise<Figure[]> {
+  const postgres = await startPostgres({ shared_preload_libraries: 'pg_stat_statements' });
+  const env = { DATABASE_URL: postgres.url };
+  const first = await startServer(newFolder(), env);
+  await setUp(first, 'http://127.0.0.1:9/nobody');
+  await first.stop();
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await multiply(client);
+
+  const nodes: Running[] = [];
+  for (let n = 0; n < NODES; n++) nodes.push(await startServer(newFolder(), env));
+  await untilDivided(nodes);
+  await sleep(SETTLE_MS);
+
+  await client.query('select pg_stat_statements_reset()');
+  const before = nodes.map(({ pid }) => cpuMs(pid));
+  await sleep(SECONDS * 1000);
+  const shares = nodes.map(({ pid }, n) => (cpuMs(pid) - (before[n] ?? 0)) / (SECONDS * 10));
+  const { rows } = await client.query<{ calls: number; query: string }>(
+    `select calls::int, regexp_replace(query, '\\s+', ' ', 'g') as query from pg_stat_statements
+     where query not like '%pg_stat_statements%' order by calls desc`,
+  );
+  const perSecond = rows.reduce((sum, { calls }) => sum + calls, 0) / SECONDS;
+  const memory = nodes.map(({ pid }) => rssMb(pid).toFixed(0));
+  await client.end();
+  for (const node of nodes) await node.stop();
+  await postgres.stop();
+
+  const most = Math.max(...shares);
+  const scale = `${NODES} nodes, ${SESSIONS} sessions, ${WEBHOOKS} webhooks, nothing to do`;
+  const often = rows.slice(0, 4).map(({ calls, query }) => `${(calls / SECONDS).toFixed(1)} ${query.slice(0, 60)}`);
+  return [
+    {
+      what: `processor per node: ${scale}`,
+      ours: `${shares.map((share) => share.toFixed(2)).join(', ')} % of a core, ${memory.join(', ')} MB`,
+      beside: '',
+      figure: '',
+      goal: 'under 2 %',
+      met: most < 2,
+    },
+    {
+      what: 'statements per second, of all nodes together',
+      ours: `${perSecond.toFixed(1)} (${often.join('; ')})`,
+      beside: '',
+      figure: '',
+      goal: 'under 20',
+      met: perSecond < 20,
+    },
+  ];
+}
+
+/** Makes many out of the only account, its session and its webhook, which are the first of them. */
+async function multiply(client: pg.Client): Promise<void> {
+  const id = (column: string, n: string) => `left(${column}, 4) || lpad((${n})::text, 26, '0')`;
+  await client.query('create extension pg_stat_statements');
+  await copy(client, 'accounts', `generate_series(2, ${SESSIONS}) n`, {
+    account_id: id('account_id', 'n'),
+    email: `n || email`,
+  });
+  await copy(client, 'sessions', `generate_series(2, ${SESSIONS}) n`, {
+    account_id: id('account_id', 'n'),
+    session_id: id('session_id', 'n'),
+    phone_number: `(491700000000 + n)::text`,
+    lease_owner: 'null',
+  });
+  await copy(client, 'webhooks', `generate_series(2, ${SESSIONS}) n, generate_series(1, ${WEBHOOKS_PER_SESSION}) k`, {
+    account_id: id('account_id', 'n'),
+    webhook_id: id('webhook_id', 'n * 100 + k'),
+    is_default: 'case when k = 1 then 1 else 0 end',
+    lease_owner: 'null',
+  });
+  await copy(client, 'webhooks', `generate_series(2, ${WEBHOOKS_PER_SESSION}) k`, {
+    webhook_id: id('webhook_id', 'k'),
+    is_default: '0',
+    lease_owner: 'null',
+  });
+  await client.query('vacuum analyze');
+}
+
+/** Copies the first row of a table for each row of `series`, with other values in some columns. */
+async function copy(
+  client: pg.Client,
+  table: string,
+  series: string,
+  changed: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select column_name as name from information_schema.columns where table_name = $1 order by ordinal_position`,
+    [table],
+  );
+  const names = rows.map(({ name }) => name);
+  const values = names.map((name) => changed[name] ?? name);
+  await client.query(
+    `insert into ${table} (${names.join()})
+     select ${values.join()} from (select * from ${table} order by account_id desc limit 1) one, ${series}`,
+  );
+}
+
+/** Waits until every session and webhook has a node, and every session is connected. */
+async function untilDivided(nodes: readonly Running[]): Promise<void> {
+  const read = async (series: string) => {
+    const figures = nodes.map(async ({ url }) => {
+      const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+      return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
+    });
+    return Promise.all(figures);
+  };
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+  const isDivided = async () =>
+    sum(await read('switchboard_leases{kind="sessions"}')) === SESSIONS &&
+    sum(await read('switchboard_leases{kind="webhooks"}')) === WEBHOOKS &&
+    Math.max(...(await read('switchboard_sessions{status="connected"}'))) === SESSIONS;
+  const deadline = performance.now() + 120_000;
+  while (!(await isDivided())) {
+    if (performance.now() > deadline) throw new Error('the nodes have not divided the work within two minutes');
+    await sleep(1000);
+  }
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

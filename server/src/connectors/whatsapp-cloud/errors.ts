@@ -1,0 +1,91 @@
+import { AppError } from '../../errors.ts';
+import type { GraphError } from './graph.ts';
+
+/**
+ * What an error of the Graph API means for us:
+ * - `retry`: it may go in a moment.
+ * - `pair`: too many messages to this one recipient; others still go.
+ * - `session`: nothing goes before somebody has mended the token or the account.
+ * - `permission`: the token may not do this. It may still do other things.
+ * - `nobody`: the recipient cannot get it.
+ * - `window`: the recipient has not written for 24 hours, and only a template may go.
+ * - `refused`: it will be refused again.
+ */
+export type Verdict = 'retry' | 'pair' | 'session' | 'permission' | 'nobody' | 'window' | 'refused';
+
+/** By Meta's codes: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
+const VERDICTS: Readonly<Record<number, Verdict>> = {
+  1: 'retry', // unknown
+  2: 'retry', // temporary
+  4: 'retry', // calls of the app
+  80007: 'retry', // calls of the business account
+  130429: 'retry', // messages of the number
+  131000: 'retry', // something went wrong
+  131016: 'retry', // service unavailable
+  133004: 'retry', // server unavailable
+  131056: 'pair',
+  0: 'session', // authentication
+  190: 'session', // token
+  131031: 'session', // account locked
+  131045: 'session', // number not registered
+  133010: 'session', // the same, of older versions
+  3: 'permission', // capability
+  10: 'permission', // permission
+  131005: 'permission', // access denied
+  131021: 'nobody', // the number itself
+  131026: 'nobody', // undeliverable
+  131030: 'nobody', // not among the recipients of a test number
+  131047: 'window',
+  100: 'refused', // parameter
+  368: 'refused', // policy
+  130472: 'refused', // Meta's experiment
+  131008: 'refused', // parameter missing
+  131009: 'refused', // parameter value
+  131042: 'refused', // payment
+  131048: 'refused', // spam limit
+  131049: 'refused', // Meta chose not to deliver
+  131050: 'refused', // recipient opted out of marketing
+  131051: 'refused', // type
+  131052: 'refused', // media download
+  131053: 'refused', // media upload
+};
+
+export function verdictOf({ code, status }: GraphError): Verdict {
+  // No code says nothing of the token: what answers without one is no Graph API, but something in its place.
+  const known = code === 0 && status !== 401 ? undefined : VERDICTS[code];
+  if (known !== undefined) return known;
+  if (status === 429 || status >= 500) return 'retry';
+  // The range that Graph keeps for missing permissions.
+  return code >= 200 && code <= 299 ? 'permission' : 'refused';
+}
+
+/** The error as callers of the API get it. */
+export function toAppError(error: GraphError): AppError {
+  const words = describe(error);
+  switch (verdictOf(error)) {
+    case 'nobody':
+      return new AppError('recipient_not_on_network', words, { cause: error });
+    case 'window':
+      return new AppError(
+        'template_required',
+        `The recipient has not written within 24 hours, so only a template can be sent: ${words}`,
+        { cause: error },
+      );
+    case 'session':
+      return new AppError('session_not_connected', words, { cause: error });
+    case 'permission':
+      return new AppError('permission_denied', words, { cause: error });
+    case 'pair':
+      return new AppError('rate_limited', words, { cause: error, retryAfterSeconds: 6 });
+    case 'retry':
+      return error.status >= 500
+        ? new AppError('send_failed', words, { cause: error })
+        : new AppError('rate_limited', words, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? 30 });
+    case 'refused':
+      return new AppError('send_failed', words, { cause: error });
+  }
+}
+
+export function describe({ code, message }: { code: number; message: string }): string {
+  return `WhatsApp says: ${message}${code === 0 ? '' : ` (${code})`}`;
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError } from '../../errors.ts';
+import type { NetworkGroup } from '../connector.ts';
+import type { Graph } from './graph.ts';
+
+/*
+ * Groups of the Cloud API: https://developers.facebook.com/documentation/business-messaging/whatsapp/groups. Few
+ * accounts have them, members come by an invite link only, and the business is the only one that can change them.
+ */
+
+const Group = Compile(
+  Type.Object({
+    subject: Type.String(),
+    description: Type.Optional(Type.String()),
+    join_approval_mode: Type.Optional(Type.String()),
+    creation_timestamp: Type.Optional(Type.Union([Type.Integer(), Type.String({ pattern: '^[0-9]{1,12}$' })])),
+    participants: Type.Optional(Type.Array(Type.Object({ wa_id: Type.Optional(Type.String()) }))),
+  }),
+);
+const FIELDS = 'subject,description,join_approval_mode,creation_timestamp,participants';
+
+/** @throws {AppError} `fetch_failed`, and as `Graph.call` */
+export async function findGroup(graph: Graph, id: string, ownNumber: string, now: number): Promise<NetworkGroup> {
+  const found = await graph.call('GET', `${encodeURIComponent(id)}?fields=${FIELDS}`);
+  if (!Group.Check(found)) throw new AppError('fetch_failed', 'WhatsApp did not say what the group is');
+  const { subject, description, participants = [], creation_timestamp: createdAt } = found;
+  const members = participants.flatMap(({ wa_id: number = '' }) => (/^\d+$/.test(number) ? [number] : []));
+  return {
+    ...unshownGroup(id, ownNumber, now),
+    subject,
+    description: description || null,
+    createdAt: createdAt === undefined ? now : Number(createdAt) * 1000,
+    participants: [
+      { phoneNumber: ownNumber, role: 'owner' },
+      ...members
+        .filter((number) => number !== ownNumber)
+        .map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
+    ],
+    settings: { announce: false, locked: true, joinApproval: found.join_approval_mode === 'approval_required' },
+  };
+}
+
+/** One that Meta does not show: its messages need a group that they are of. */
+export function unshownGroup(id: string, ownNumber: string, now: number): NetworkGroup {
+  return {
+    networkId: id,
+    subject: id,
+    description: null,
+    createdBy: ownNumber,
+    createdAt: now,
+    participants: [{ phoneNumber: ownNumber, role: 'owner' }],
+    settings: { announce: false, locked: true, joinApproval: false },
+    inviteCode: null,
+    picture: null,
+  };
+}

@@ -1,0 +1,253 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { ContactCard, MessageContent, MessageType, NetworkEvent, NetworkMedia } from '../connector.ts';
+import type { Contact } from './callbacks.ts';
+import { describe } from './errors.ts';
+
+/* Messages and statuses of callbacks become events here: https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
+
+const Text = Type.String();
+const Optional = Type.Optional;
+const Seconds = Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })]);
+const File = Type.Object({
+  id: Text,
+  caption: Optional(Text),
+  filename: Optional(Text),
+  voice: Optional(Type.Boolean()),
+});
+const Choice = Type.Object({ id: Optional(Text), title: Text });
+
+const Message = Type.Object({
+  id: Text,
+  from: Optional(Text),
+  from_user_id: Optional(Text),
+  group_id: Optional(Text),
+  timestamp: Seconds,
+  type: Text,
+  context: Optional(
+    Type.Object({
+      id: Optional(Text),
+      forwarded: Optional(Type.Boolean()),
+      frequently_forwarded: Optional(Type.Boolean()),
+    }),
+  ),
+  text: Optional(Type.Object({ body: Text })),
+  image: Optional(File),
+  video: Optional(File),
+  audio: Optional(File),
+  voice: Optional(File),
+  document: Optional(File),
+  sticker: Optional(File),
+  location: Optional(
+    Type.Object({
+      latitude: Type.Number(),
+      longitude: Type.Number(),
+      name: Optional(Text),
+      address: Optional(Text),
+    }),
+  ),
+  contacts: Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.Object({ formatted_name: Text }),
+        phones: Optional(Type.Array(Type.Object({ phone: Optional(Text), wa_id: Optional(Text) }))),
+      }),
+    ),
+  ),
+  reaction: Optional(Type.Object({ message_id: Text, emoji: Optional(Text) })),
+  button: Optional(Type.Object({ text: Text, payload: Optional(Text) })),
+  interactive: Optional(
+    Type.Object({
+      button_reply: Optional(Choice),
+      list_reply: Optional(Choice),
+      nfm_reply: Optional(Type.Object({ body: Optional(Text), response_json: Optional(Text) })),
+    }),
+  ),
+  order: Optional(
+    Type.Object({
+      text: Optional(Text),
+      product_items: Type.Array(
+        Type.Object({
+          product_retailer_id: Text,
+          quantity: Type.Union([Type.Number(), Text]),
+          item_price: Optional(Type.Union([Type.Number(), Text])),
+          currency: Optional(Text),
+        }),
+      ),
+    }),
+  ),
+  system: Optional(Type.Object({ body: Optional(Text) })),
+});
+type Message = Static<typeof Message>;
+
+const Problem = Type.Object({
+  code: Type.Integer(),
+  title: Optional(Text),
+  message: Optional(Text),
+  error_data: Optional(Type.Object({ details: Optional(Text) })),
+});
+
+const Status = Type.Object({
+  id: Text,
+  status: Text,
+  timestamp: Seconds,
+  biz_opaque_callback_data: Optional(Text),
+  errors: Optional(Type.Array(Problem)),
+});
+
+const OneMessage = Compile(Message);
+const OneStatus = Compile(Status);
+
+export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' }>;
+
+/** Looks a file up by its id; undefined where the message, sent at that time, is to go without. */
+type FindFile = (id: string, fileName: string | null, sentAt: number) => Promise<NetworkMedia | undefined>;
+
+/** Why a message cannot become an event, in words for the log. */
+export interface Unreadable {
+  readonly problem: string;
+}
+
+const PART = '#';
+
+/** What the network calls the message that one of ours is, or is a part of. */
+export function wamidOf(networkId: string): string {
+  return networkId.split(PART, 1)[0] ?? networkId;
+}
+
+/**
+ * @param hide gives the number that stands in for somebody whom Meta knows by an id alone
+ */
+export async function toEvents(
+  told: unknown,
+  contacts: readonly Contact[],
+  hide: (userId: string) => Promise<string>,
+  find: FindFile,
+): Promise<MessageEvent[] | Unreadable> {
+  if (!OneMessage.Check(told)) return { problem: 'a message of an unknown shape' };
+  const { id: networkId, group_id: groupId, type, context, reaction } = told;
+  const sender = senderOf(told, contacts);
+  if (sender === undefined) return { problem: 'a message of nobody' };
+  const from = /^\d+$/.test(sender) ? sender : await hide(sender);
+  const timestamp = toMs(told.timestamp);
+  if (type === 'reaction' && reaction !== undefined) {
+    return [{ type: 'reaction', networkId: reaction.message_id, from, emoji: reaction.emoji || null, timestamp }];
+  }
+  const name = contacts.find(({ wa_id: waId, user_id: userId }) => sender === waId || sender === userId)?.profile?.name;
+  const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
+  const contents = await contentsOf(told, find);
+  return contents.map((content, index) => ({
+    type: 'message' as const,
+    // A message with several contacts is several of ours.
+    networkId: index === 0 ? networkId : `${networkId}${PART}${index + 1}`,
+    chat: groupId === undefined ? { type: 'direct' as const, id: from } : { type: 'group' as const, id: groupId },
+    from,
+    ...(name !== undefined && { senderName: name }),
+    content: { ...content, ...(isForwarded && { isForwarded }) },
+    timestamp,
+    replyTo: context?.id ?? null,
+  }));
+}
+
+/** The phone number of who wrote, or Meta's id where it is kept secret. */
+function senderOf({ from = '', from_user_id: userId }: Message, contacts: readonly Contact[]): string | undefined {
+  if (/^\d+$/.test(from)) return from;
+  return userId ?? (contacts.length === 1 ? contacts[0]?.user_id : undefined) ?? (from || undefined);
+}
+
+const FILES: Readonly<Record<string, MessageType>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  voice: 'voice',
+  document: 'document',
+  sticker: 'sticker',
+};
+
+async function contentsOf(told: Message, find: FindFile): Promise<MessageContent[]> {
+  const { type, text, location, contacts = [] } = told;
+  const fileType = FILES[type];
+  const file = fileType && told[fileType as 'image'];
+  if (file !== undefined && fileType !== undefined) {
+    const media = await find(file.id, file.filename ?? null, toMs(told.timestamp));
+    const isVoice = fileType === 'audio' && file.voice === true;
+    return [{ type: isVoice ? 'voice' : fileType, text: file.caption ?? '', ...(media && { media }) }];
+  }
+  if (type === 'text' && text !== undefined) return [{ type, text: text.body }];
+  if (type === 'location' && location !== undefined) {
+    const { latitude, longitude, name, address } = location;
+    return [{ type, text: '', location: { latitude, longitude, ...(name && { name }), ...(address && { address }) } }];
+  }
+  if (type === 'contacts' && contacts.length > 0)
+    return contacts.map((contact) => ({ type: 'contact', text: '', contact: toCard(contact) }));
+  const payload = payloadOf(told);
+  return [{ type: 'text', text: inWords(told), ...(payload !== undefined && { payload }) }];
+}
+
+function toCard({ name, phones = [] }: NonNullable<Message['contacts']>[number]): ContactCard {
+  const phoneNumbers = phones.map(({ wa_id: waId, phone = '' }) => waId ?? phone.replace(/\D/g, ''));
+  return { name: name.formatted_name, phoneNumbers: phoneNumbers.filter((digits) => /^\d+$/.test(digits)) };
+}
+
+function payloadOf({ button, interactive }: Message): string | undefined {
+  return (interactive?.button_reply ?? interactive?.list_reply)?.id ?? button?.payload;
+}
+
+/** What has no kind of its own here: answers to buttons and lists, orders, notices, and what Meta does not hand over. */
+function inWords({ type, button, interactive, order, system }: Message): string {
+  const reply = interactive?.button_reply ?? interactive?.list_reply;
+  if (reply !== undefined) return reply.title;
+  if (button !== undefined) return button.text;
+  if (interactive?.nfm_reply !== undefined)
+    return interactive.nfm_reply.response_json ?? interactive.nfm_reply.body ?? '';
+  if (order !== undefined) {
+    const items = order.product_items.map(
+      ({ quantity, product_retailer_id: product, item_price: price, currency = '' }) =>
+        `${quantity} × ${product}${price === undefined ? '' : ` (${price} ${currency})`}`,
+    );
+    return [...(order.text ? [order.text] : []), ...items].join('\n');
+  }
+  if (system?.body !== undefined) return system.body;
+  return `[a message of type ${type}, which WhatsApp does not hand over]`;
+}
+
+type ReceiptEvent = Extract<NetworkEvent, { type: 'receipt' }>;
+
+export interface Receipt {
+  /** The id that we gave the message, where the status has it. */
+  readonly given: string | undefined;
+  readonly networkId: string;
+  /** Undefined for a status that says nothing of how far the message has come. */
+  readonly event: ReceiptEvent | undefined;
+}
+
+const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  played: 'read',
+  failed: 'failed',
+};
+
+export function toReceipt(told: unknown): Receipt | Unreadable {
+  if (!OneStatus.Check(told)) return { problem: 'a status of an unknown shape' };
+  const { id: networkId, biz_opaque_callback_data: given, errors: [error] = [] } = told;
+  const status = STATUSES[told.status];
+  if (status === undefined) return { given, networkId, event: undefined };
+  const message = error?.error_data?.details ?? error?.message ?? error?.title ?? 'the message could not be delivered';
+  return {
+    given,
+    networkId,
+    event: {
+      type: 'receipt',
+      networkIds: [given ?? networkId],
+      status,
+      timestamp: toMs(told.timestamp),
+      ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),
+    },
+  };
+}
+
+function toMs(seconds: string | number): number {
+  return Number(seconds) * 1000;
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError } from '../../errors.ts';
+import type { MessageType, NetworkMedia } from '../connector.ts';
+import type { Graph } from './graph.ts';
+
+const MB = 1024 * 1024;
+
+interface Limit {
+  readonly maxBytes: number;
+  /** Beginnings of the MIME types that are taken; what is not here takes everything. */
+  readonly mimeTypes?: readonly string[];
+}
+
+const AUDIO = ['audio/aac', 'audio/amr', 'audio/mpeg', 'audio/mp4', 'audio/ogg'];
+
+/** Names that we tell a type by and Meta does not know. */
+const ALIASES: Readonly<Record<string, string>> = { 'audio/x-m4a': 'audio/mp4', 'video/x-m4v': 'video/mp4' };
+
+const typeOf = ({ mimeType }: NetworkMedia) => ALIASES[mimeType] ?? mimeType;
+
+/** https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types */
+const LIMITS: Readonly<Partial<Record<MessageType, Limit>>> = {
+  image: { maxBytes: 5 * MB, mimeTypes: ['image/jpeg', 'image/png'] },
+  video: { maxBytes: 16 * MB, mimeTypes: ['video/mp4', 'video/3gpp'] },
+  audio: { maxBytes: 16 * MB, mimeTypes: AUDIO },
+  voice: { maxBytes: 16 * MB, mimeTypes: ['audio/ogg'] },
+  document: { maxBytes: 100 * MB },
+  sticker: { maxBytes: 500 * 1024, mimeTypes: ['image/webp'] },
+};
+
+/** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp itself says so only after it was sent */
+export function requireFit(type: MessageType, media: NetworkMedia): void {
+  const mimeType = typeOf(media);
+  const { maxBytes, mimeTypes } = LIMITS[type] ?? { maxBytes: 0 };
+  if (mimeTypes !== undefined && !mimeTypes.some((taken) => mimeType.startsWith(taken))) {
+    throw new AppError(
+      'unsupported_media_type',
+      `WhatsApp takes ${mimeTypes.join(', ')} as ${type}, and this is ${mimeType}: send it as document`,
+    );
+  }
+  if (media.size > maxBytes)
+    throw new AppError('payload_too_large', `WhatsApp takes up to ${Math.floor(maxBytes / 1024)} KiB as ${type}`);
+}
+
+const Uploaded = Compile(Type.Object({ id: Type.String() }));
+const Found = Compile(
+  Type.Object({ url: Type.String(), mime_type: Type.String(), file_size: Type.Union([Type.Number(), Type.String()]) }),
+);
+
+/** Gives a file to the network, streamed. @returns its id there, which is good for 30 days */
+export async function uploadMedia(graph: Graph, phoneNumberId: string, media: NetworkMedia): Promise<string> {
+  const boundary = `switchboard-${randomUUID()}`;
+  const field = (name: string, more: string, value: string) =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}`;
+  const mimeType = typeOf(media);
+  const fileName = (media.fileName ?? 'file').replace(/["\r\n\\]/g, '_');
+  const head = Buffer.from(
+    [
+      field('messaging_product', '', 'whatsapp'),
+      field('type', '', mimeType),
+      field('file', `; filename="${fileName}"\r\ncontent-type: ${mimeType}`, ''),
+    ].join('\r\n'),
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* body(): AsyncGenerator<Buffer> {
+    yield head;
+    yield* await media.open();
+    yield tail;
+  }
+  const answer = await graph.post(`${phoneNumberId}/media`, Readable.from(body(), { objectMode: false }), {
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+    'content-length': String(head.length + media.size + tail.length),
+  });
+  if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not say what it calls the file');
+  return answer.id;
+}
+
+/**
+ * A file that came with a message. It is there for 7 days, behind a URL that is good for 5 minutes.
+ * @throws {AppError} `fetch_failed`, and as `Graph.call`
+ */
+export async function findMedia(graph: Graph, id: string, fileName: string | null): Promise<NetworkMedia> {
+  const answer = await graph.call('GET', encodeURIComponent(id));
+  if (!Found.Check(answer)) throw new AppError('fetch_failed', 'WhatsApp did not say where the file is');
+  return {
+    mimeType: answer.mime_type,
+    size: Number(answer.file_size),
+    fileName,
+    open: () => graph.download(answer.url),
+  };
+}

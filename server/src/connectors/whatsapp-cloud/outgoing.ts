@@ -1,0 +1,110 @@
+import { AppError, invalidField } from '../../errors.ts';
+import type { Interactive, MessageContent, NetworkMedia, OutgoingMessage } from '../connector.ts';
+import { wamidOf } from './incoming.ts';
+
+const LONGEST_TEXT = 4096;
+const LONGEST_CAPTION = 1024;
+
+/**
+ * A message as `POST /{phone number id}/messages` takes it.
+ * @param address whom it is for
+ * @param upload gives a file to the network, and answers with its id there
+ * @throws {AppError} for what the network has no place for
+ */
+export async function toGraph(
+  { networkId, content, replyTo }: Omit<OutgoingMessage, 'chat'>,
+  address: Readonly<Record<string, string>>,
+  upload: (media: NetworkMedia) => Promise<string>,
+): Promise<Record<string, unknown>> {
+  return {
+    messaging_product: 'whatsapp',
+    ...address,
+    ...(replyTo !== null && { context: { message_id: wamidOf(replyTo) } }),
+    // Comes back with every status, so a message is known although nobody heard what the network calls it.
+    biz_opaque_callback_data: networkId,
+    ...(await body(content, upload)),
+  };
+}
+
+async function body(content: MessageContent, upload: (media: NetworkMedia) => Promise<string>) {
+  const { type, text, media, location, contact, template, interactive } = content;
+  switch (type) {
+    case 'text':
+      requireLength('message', text, LONGEST_TEXT);
+      return { type, text: { body: text, preview_url: /https?:\/\//.test(text) } };
+    case 'image':
+    case 'video':
+    case 'document': {
+      requireLength('caption', text, LONGEST_CAPTION);
+      const file = needed(media);
+      const id = await upload(file);
+      const fileName = type === 'document' && file.fileName !== null && { filename: file.fileName };
+      return { type, [type]: { id, ...(text !== '' && { caption: text }), ...fileName } };
+    }
+    case 'audio':
+    case 'voice':
+    case 'sticker': {
+      if (text !== '') throw new AppError('not_supported', `WhatsApp shows no caption with a message of type ${type}`);
+      const id = await upload(needed(media));
+      return type === 'voice' ? { type: 'audio', audio: { id, voice: true } } : { type, [type]: { id } };
+    }
+    case 'location': {
+      const { latitude, longitude, name, address } = needed(location);
+      return { type, location: { latitude, longitude, ...(name && { name }), ...(address && { address }) } };
+    }
+    case 'contact': {
+      const { name, phoneNumbers } = needed(contact);
+      const phones = phoneNumbers.map((digits) => ({ phone: `+${digits}`, wa_id: digits, type: 'CELL' }));
+      // It wants one part of the name beside the whole.
+      return { type: 'contacts', contacts: [{ name: { formatted_name: name, first_name: name }, phones }] };
+    }
+    case 'template': {
+      const { name, language, components = [] } = needed(template);
+      return { type, template: { name, language: { code: language }, ...(components.length > 0 && { components }) } };
+    }
+    case 'interactive':
+      return { type, interactive: toInteractive(text, needed(interactive)) };
+    case 'poll':
+      throw new AppError('not_supported', 'The Cloud API has no polls');
+  }
+}
+
+const LONGEST_BUTTON = 20;
+
+function toInteractive(text: string, { header, footer, buttons, list, link }: Interactive) {
+  const around = {
+    ...(header !== undefined && { header: { type: 'text', text: header } }),
+    body: { text },
+    ...(footer !== undefined && { footer: { text: footer } }),
+  };
+  if (buttons !== undefined) {
+    for (const [index, { title }] of buttons.entries()) requireLength(`buttons.${index}.title`, title, LONGEST_BUTTON);
+    return { type: 'button', ...around, action: { buttons: buttons.map((reply) => ({ type: 'reply', reply })) } };
+  }
+  if (list !== undefined) {
+    const bySection = Map.groupBy(list.rows, ({ section = '' }) => section);
+    const sections = [...bySection].map(([title, rows]) => ({
+      ...(title !== '' && { title }),
+      rows: rows.map(({ section: _, ...row }) => row),
+    }));
+    if (bySection.size > 1 && bySection.has(''))
+      throw invalidField('list.rows', 'WhatsApp wants a section of every row where there are several');
+    return { type: 'list', ...around, action: { button: list.title, sections } };
+  }
+  const { title, url } = needed(link);
+  return {
+    type: 'cta_url',
+    ...around,
+    action: { name: 'cta_url', parameters: { display_text: title, url } },
+  };
+}
+
+function requireLength(field: string, text: string, longest: number): void {
+  if (text.length > longest) throw invalidField(field, `WhatsApp takes up to ${longest} characters`, 'maxLength');
+}
+
+/** What a message of its type always has: whoever made it saw to that. */
+function needed<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('the message lacks what its type is about');
+  return part;
+}

@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError } from '../../errors.ts';
+import type { NetworkMedia, ProfileActions, ProfileChange } from '../connector.ts';
+import type { Graph } from './graph.ts';
+
+/*
+ * The business profile of a number: POST /{phone number id}/whatsapp_business_profile. Its picture comes from a file
+ * that was given to the app before: https://developers.facebook.com/docs/graph-api/guides/upload
+ */
+
+const PICTURE_TYPES: readonly string[] = ['image/jpeg', 'image/png'];
+const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
+
+const UploadSession = Compile(Type.Object({ id: Type.String({ pattern: '^upload:' }) }));
+const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
+
+export function createProfileActions({
+  graph,
+  token,
+  phoneNumberId,
+  asking,
+}: {
+  graph: Graph;
+  token: string;
+  phoneNumberId: string;
+  /** Asks while the session is connected. @throws {AppError} what Meta says, in the words of the API */
+  asking: <T>(ask: () => Promise<T>) => Promise<T>;
+}): ProfileActions {
+  /** The resumable upload, in one piece. @returns the handle of the file */
+  async function upload({ mimeType, size, open }: NetworkMedia): Promise<string> {
+    const file = new URLSearchParams({ file_name: 'picture', file_length: String(size), file_type: mimeType });
+    const session = await graph.call('POST', `app/uploads?${file}`);
+    if (!UploadSession.Check(session)) throw new AppError('send_failed', 'WhatsApp did not say where the picture goes');
+    const answer = await graph.post(session.id, Readable.from(await open(), { objectMode: false }), {
+      // Here, and nowhere else, it is not "Bearer".
+      authorization: `OAuth ${token}`,
+      file_offset: '0',
+      'content-type': mimeType,
+      'content-length': String(size),
+    });
+    if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not say what it calls the picture');
+    return answer.h;
+  }
+
+  return {
+    async read() {
+      throw new AppError('not_supported', 'The Cloud API shows no profiles of the people a business writes with');
+    },
+    async update(change) {
+      requirePossible(change);
+      const { about, picture } = change;
+      await asking(async () => {
+        const handle = picture ? await upload(picture) : undefined;
+        await graph.call('POST', `${phoneNumberId}/whatsapp_business_profile`, {
+          messaging_product: 'whatsapp',
+          ...(about !== undefined && { about }),
+          ...(handle !== undefined && { profile_picture_handle: handle }),
+        });
+      });
+    },
+  };
+}
+
+/** @throws {AppError} `not_supported`, `unsupported_media_type`, `payload_too_large` */
+function requirePossible({ name, about, picture }: ProfileChange): void {
+  if (name !== undefined)
+    throw new AppError(
+      'not_supported',
+      'Meta approves the name that a business shows: change it in the WhatsApp Manager, not here',
+    );
+  if (about === '') throw new AppError('not_supported', 'The Cloud API takes no empty about text: give another one');
+  if (picture === null)
+    throw new AppError('not_supported', 'The Cloud API can replace the picture of a number, and not remove it');
+  if (picture === undefined) return;
+  if (!PICTURE_TYPES.includes(picture.mimeType))
+    throw new AppError('unsupported_media_type', `WhatsApp takes JPEG or PNG, and this is ${picture.mimeType}`);
+  if (picture.size > LARGEST_PICTURE_BYTES)
+    throw new AppError('payload_too_large', `A picture may have up to ${LARGEST_PICTURE_BYTES} bytes`);
+}

@@ -1,0 +1,26 @@
+import { type Connector, messageTypes } from '../connector.ts';
+import { CloudConnection } from './connection.ts';
+import type { GraphSettings } from './graph.ts';
+import { CloudOptions } from './options.ts';
+import type { Receiver } from './receiver.ts';
+
+/** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api). */
+export function createWhatsappCloud(settings: GraphSettings): Connector {
+  const receivers = new Map<string, Receiver>();
+  return {
+    name: 'whatsapp-cloud',
+    options: CloudOptions,
+    messageTypes: messageTypes.filter((type) => type !== 'poll'),
+    takesCallbacks: true,
+    async open(host) {
+      const connection = new CloudConnection(host, settings, receivers);
+      try {
+        await connection.open();
+      } catch (error) {
+        await connection.close();
+        throw error;
+      }
+      return connection;
+    },
+  };
+}

@@ -1,0 +1,401 @@
+import type { BinaryNode, CacheStore, proto, UserFacingSocketConfig, WAMessageKey, WASocket } from 'baileys';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { Connection, MessageKey, NetworkEvent, SessionHost } from '../connector.ts';
+import { createAddresses, jidOf, jidOfChat } from './addresses.ts';
+import { asked, createAsking } from './asking.ts';
+import { type Credentials, dropCredentials, openCredentials } from './credentials.ts';
+import { createGroupActions } from './groupActions.ts';
+import { createGroups } from './groups.ts';
+import { createIncoming, type Self } from './incoming.ts';
+import { concernsPeople } from './incomingContent.ts';
+import { createJournal } from './journal.ts';
+import { createLink } from './link.ts';
+import type { Baileys } from './load.ts';
+import { createMediaHost } from './mediaHost.ts';
+import { toWireId } from './messageIds.ts';
+import { createNetworkLimits } from './networkLimits.ts';
+import { envelopeOf, isSeenOnce, SEEN_ONCE } from './otherWays.ts';
+import { createOwnStore } from './ownStore.ts';
+import { createPacing, type PacingOptions } from './pacing.ts';
+import { createProfiles } from './profiles.ts';
+import { closeProxy, openProxy } from './proxy.ts';
+import { receiptOf } from './receipts.ts';
+import { createRecipients } from './recipients.ts';
+import { createSending } from './sending.ts';
+import { createSentMessages } from './sentMessages.ts';
+
+export interface ConnectionOptions {
+  /** `http://`, `https://` or `socks5://` */
+  readonly proxy: string | undefined;
+  readonly pacing: PacingOptions;
+}
+
+/** What holds for all sessions. */
+export interface NetworkSettings {
+  /** Where the server is; undefined for WhatsApp's own. Never anybody's input: nothing but TLS proves who answers. */
+  readonly url: string | undefined;
+  /** The version of the client that is presented; undefined for the one Baileys was made with. */
+  readonly version: readonly [number, number, number] | undefined;
+  readonly keepAliveMs: number;
+  readonly random: () => number;
+}
+
+const RETRY_MS = 500;
+/** Baileys counts here how often a message was asked for again; over a reconnect it would begin anew, for ever. */
+const RETRIES_KEPT = 500;
+const DEVICES_KEPT = 500;
+const DEVICES_MS = 5 * 60_000;
+
+/** One session: its credentials, its link, and what goes over it in either direction. */
+export async function openConnection(
+  host: SessionHost,
+  baileys: Baileys,
+  settings: NetworkSettings,
+  options: ConnectionOptions,
+): Promise<Connection> {
+  const { clock, log } = host;
+  const store = createOwnStore(host.store);
+  const { random } = settings;
+  const credentials = await openCredentials(store, baileys);
+  const { creds } = credentials;
+  const proxy = options.proxy === undefined ? undefined : openProxy(options.proxy);
+  const sent = createSentMessages(store, baileys);
+  const onIdentified = (standIn: string, phoneNumber: string) => {
+    // First, so that no group is told under the stand-in after those that are stored have got the number.
+    groups.identify(standIn, phoneNumber);
+    return host.onEvent({ type: 'identified', standIn, phoneNumber });
+  };
+  const addresses = createAddresses(baileys, {
+    lids: { getPNForLID: async (lid) => (await link.latest?.signalRepository.lidMapping.getPNForLID(lid)) ?? null },
+    store,
+    onIdentified,
+  });
+  const ownNumber = () => baileys.jidDecode(creds.me?.id)?.user ?? '';
+  const self = (): Self | undefined =>
+    creds.me && { id: creds.me.id, lid: creds.me.lid ?? '', phoneNumber: ownNumber() };
+  const isSelf = (jid: string | undefined) =>
+    baileys.areJidsSameUser(jid, creds.me?.id) || baileys.areJidsSameUser(jid, creds.me?.lid);
+  /** It has ended, or is about to: what else comes of it is not told. */
+  let isOver = false;
+  /** The host has ended it, and wants no last words. */
+  let isClosed = false;
+
+  /** What the network said once, it does not say again: it is kept until it is stored. */
+  async function keep(what: string, put: () => Promise<void>, isEnough = () => isOver): Promise<void> {
+    while (!isEnough()) {
+      try {
+        return await put();
+      } catch (error) {
+        log.warn({ err: error, what }, 'what the network told could not be stored; trying again');
+        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+      }
+    }
+  }
+  const tell = (event: NetworkEvent) => keep(event.type, () => host.onEvent(event));
+  /** Of the link's own events each waits for the one before: they tell a story. */
+  let story = Promise.resolve();
+  const tellInOrder = (event: NetworkEvent) => {
+    story = story.then(() => tell(event));
+  };
+
+  const journal = createJournal({
+    baileys,
+    store,
+    clock,
+    concerns: (message) => concernsPeople(baileys, message),
+    onReceived: (received) => incoming.take(received, received.attrs['offline'] !== undefined),
+    onTrouble: (error) => log.warn({ err: error }, 'crossing out what was passed on failed; it is tried again'),
+  });
+  const asking = createAsking(() => link.latest, clock);
+  const groups = createGroups({ addresses, asking, ownNumber, onEvent: tell, clock, log });
+  const mediaHost = createMediaHost({ baileys, socket: () => link.socket, proxy, clock, log: baileysLog(host) });
+  const incoming = createIncoming({
+    baileys,
+    journal,
+    sent,
+    addresses,
+    self,
+    onEvent: host.onEvent,
+    knowGroup: async (networkId) => groups.know(await link.whenOpen(GROUP_WAIT_MS), networkId),
+    download: mediaHost.download,
+    clock,
+    log,
+  });
+  const saving = createSaving(credentials, clock, (error) =>
+    log.error({ err: error }, 'storing the credentials failed'),
+  );
+
+  const fixed = {
+    auth: { creds, keys: credentials.keys },
+    logger: baileysLog(host),
+    ...(settings.url !== undefined && { waWebSocketUrl: settings.url }),
+    ...(settings.version !== undefined && { version: [...settings.version] }),
+    // A product's name here would make the server refuse pairing codes.
+    browser: baileys.Browsers.ubuntu('Chrome'),
+    // While a client is there, the phone rings no more.
+    markOnlineOnConnect: false,
+    syncFullHistory: false,
+    // They would swallow receipts that come in the same moment.
+    emitOwnEvents: false,
+    generateHighQualityLinkPreview: false,
+    keepAliveIntervalMs: settings.keepAliveMs,
+    shouldIgnoreJid: (jid) => baileys.isJidStatusBroadcast(jid) || baileys.isJidNewsletter(jid),
+    getMessage: async ({ id }: WAMessageKey) => (id ? sent.find(id) : undefined),
+    cachedGroupMetadata: async (jid) => groups.cached(jid),
+    msgRetryCounterCache: cacheOf(RETRIES_KEPT),
+    userDevicesCache: cacheOf(DEVICES_KEPT, DEVICES_MS),
+    makeSignalRepository: journal.makeSignalRepository,
+    ...(proxy !== undefined && {
+      agent: proxy.agent,
+      fetchAgent: proxy.agent,
+      // Node's fetch takes it, and the type of its options does not know.
+      options: { dispatcher: proxy.dispatcher } as RequestInit,
+    }),
+  } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
+
+  const link = createLink({
+    baileys,
+    creds,
+    isLinked: () => creds.account !== undefined,
+    socketConfig: () => fixed,
+    clock,
+    log,
+    random,
+    silenceMs: settings.keepAliveMs * 1.5,
+    tell: tellInOrder,
+    onSocket,
+    onLost() {
+      sending.onLost();
+      asking.onLost();
+    },
+    onOver(last) {
+      story = story.then(() => conclude(last));
+    },
+  });
+  const limits = createNetworkLimits({ clock, log });
+  const pacing = createPacing(options.pacing, { clock, random, store });
+  const recipients = createRecipients({ pacing, limits, isHidden: addresses.isHidden, onOtherNumber: onIdentified });
+  const sending = createSending({
+    baileys,
+    link,
+    asking,
+    pacing,
+    recipients,
+    sent,
+    ownNumber,
+    clock,
+    onTrouble: (error) => log.warn({ err: error }, 'a message that was sent could not be kept for who asks again'),
+  });
+
+  function onSocket(socket: WASocket): void {
+    const { ev, ws } = socket;
+    limits.watch(socket);
+    ev.on('creds.update', saving.save);
+    ev.on('connection.update', ({ connection }) => {
+      if (connection === 'open') onOpen(socket);
+    });
+    // Before Baileys, which decrypts it.
+    ws.prependListener('CB:message', (node: BinaryNode) => {
+      journal.expect(node);
+      if (isSeenOnce(node)) writeDown(node.attrs, { conversation: SEEN_ONCE });
+    });
+    ev.on('messages.upsert', ({ messages }) => {
+      for (const message of messages) {
+        const attrs = envelopeOf(message, baileys);
+        // Nearly all of them have come by the journal, which is earlier and loses nothing.
+        if (attrs === undefined || journal.has(attrs.id) || !message.message) continue;
+        writeDown(attrs, message.message);
+      }
+    });
+    ws.on('CB:ack,class:message', (node: BinaryNode) => sending.onAck(node));
+    holdReceipts(ws);
+    ev.on('lid-mapping.update', ({ lid, pn }) => {
+      addresses
+        .digitsOf(lid, pn)
+        .catch((error) => log.warn({ err: error }, 'a number that became known is not stored'));
+    });
+    ws.on('CB:notification,type:w:gp2', (node: BinaryNode) => groups.onNotification(socket, node));
+  }
+
+  /** Baileys confirms a receipt as soon as it has it. So it gets it when it is stored. */
+  function holdReceipts(ws: WASocket['ws']): void {
+    const listeners = ws.listeners('CB:receipt');
+    const passOn = (node: BinaryNode) => {
+      for (const listener of listeners) listener.call(ws, node);
+    };
+    ws.removeAllListeners('CB:receipt');
+    ws.on('CB:receipt', (node: BinaryNode) => {
+      const receipt = receiptOf(node, isSelf, clock.now());
+      if (receipt === undefined) return passOn(node);
+      sending.onReceipt(receipt.networkIds, receipt.timestamp);
+      void tell(receipt).then(() => passOn(node));
+    });
+  }
+
+  /** Came in an envelope of its own, which Baileys confirms meanwhile. */
+  function writeDown(attrs: Readonly<Record<string, string>>, message: proto.IMessage): void {
+    void keep('message', () => journal.add(attrs, message));
+  }
+
+  function onOpen(socket: WASocket): void {
+    incoming.tryAside();
+    groups.readAll(socket).catch((error) => log.warn({ err: error }, 'the groups could not be read'));
+    limits.ask(socket).catch((error) => log.debug({ err: error }, 'WhatsApp does not say what it limits'));
+  }
+
+  /** @throws {AppError} `session_not_connected` */
+  function requireSocket(): WASocket {
+    const { socket } = link;
+    if (socket === undefined) throw new AppError('session_not_connected');
+    return socket;
+  }
+
+  function keyOf({ networkId, chat, from }: MessageKey): WAMessageKey {
+    const fromMe = from === ownNumber();
+    return {
+      id: toWireId(networkId),
+      remoteJid: jidOfChat(chat),
+      fromMe,
+      ...(chat.type === 'group' && !fromMe && { participant: jidOf(from) }),
+    };
+  }
+
+  async function start(): Promise<void> {
+    await addresses.start();
+    groups.start(await host.groups());
+    for (const received of await journal.left()) incoming.take(received, true);
+    link.start();
+  }
+
+  let ending: Promise<void> | undefined;
+  /** Once this resolves nothing is under way any more, and nothing writes into the store. */
+  function end(): Promise<void> {
+    ending ??= putAway();
+    return ending;
+  }
+
+  async function putAway(): Promise<void> {
+    isOver = true;
+    await incoming.stop();
+    await saving.end();
+    await journal.end().catch((error) => log.warn({ err: error }, 'what was passed on could not be crossed out'));
+    if (proxy !== undefined) await closeProxy(proxy).catch((error) => log.warn({ err: error }, 'a proxy stays open'));
+    store.shut();
+  }
+
+  /** The network has ended it. Told last, for who hears of it may connect again at once. */
+  async function conclude(last: NetworkEvent): Promise<void> {
+    await end();
+    const isEnough = () => isClosed;
+    if (last.type === 'logged_out') await keep('that the device is gone', () => dropCredentials(host.store), isEnough);
+    await keep(last.type, () => host.onEvent(last), isEnough);
+  }
+
+  const connection: Connection = {
+    send: sending.send,
+    async markRead(chat, messages) {
+      const keys = messages.map((message) => keyOf({ ...message, chat }));
+      const socket = requireSocket();
+      await asked(() => asking.inTime(socket, () => socket.readMessages(keys)));
+    },
+    async setTyping(chat, state) {
+      const socket = requireSocket();
+      const presence = state === 'typing' ? 'composing' : state;
+      await asked(() => asking.inTime(socket, () => socket.sendPresenceUpdate(presence, jidOfChat(chat))));
+    },
+    react: (message, emoji) =>
+      sending.change(jidOfChat(message.chat), { react: { text: emoji ?? '', key: keyOf(message) } }),
+    edit: (message, text) => sending.change(jidOfChat(message.chat), { text, edit: keyOf(message) }),
+    remove: (message) => sending.change(jidOfChat(message.chat), { delete: keyOf(message) }),
+    retry: link.retry,
+    numberOf: recipients.numberOf,
+    async checkNumbers(phoneNumbers) {
+      const socket = requireSocket();
+      return asked(() => asking.inTime(socket, () => recipients.present(socket, phoneNumbers)));
+    },
+    async setBlocked(phoneNumber, blocked) {
+      const socket = requireSocket();
+      const action = blocked ? 'block' : 'unblock';
+      await asked(() => asking.inTime(socket, () => socket.updateBlockStatus(jidOf(phoneNumber), action)));
+    },
+    groups: createGroupActions({ groups, addresses, asking, requireSocket, ownNumber }),
+    profiles: createProfiles({ creds, addresses, asking, requireSocket, proxy }),
+    requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
+    async close() {
+      // An edit that WhatsApp has taken is to stand here as well.
+      if (link.socket !== undefined) await sending.changed(LAST_WORDS_MS);
+      isClosed = true;
+      await link.close();
+      await end();
+    },
+    async logout() {
+      isClosed = true;
+      await link.logout();
+      await end();
+      await dropCredentials(host.store);
+    },
+  };
+  await start();
+  return connection;
+}
+
+/** What a session that is to end waits for the answers to its last changes. */
+const LAST_WORDS_MS = 3000;
+/** A message of a group that nobody knows yet waits so long for a connection to ask about it. */
+const GROUP_WAIT_MS = 10_000;
+
+/** Baileys' own log: what goes wrong there. From `info` on it tells what is in messages. */
+function baileysLog({ log }: SessionHost) {
+  return log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level });
+}
+
+/**
+ * Stores the credentials as they change: one write at a time, the last state in the end, and again when it fails, for
+ * a device whose credentials are lost has to be linked anew.
+ */
+function createSaving(credentials: Credentials, clock: Clock, onTrouble: (error: unknown) => void) {
+  let running: Promise<void> | undefined;
+  let isStale = false;
+  let isEnding = false;
+
+  async function run(): Promise<void> {
+    while (isStale) {
+      isStale = false;
+      try {
+        await credentials.save();
+      } catch (error) {
+        onTrouble(error);
+        if (isEnding) break;
+        isStale = true;
+        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+      }
+    }
+    running = undefined;
+  }
+
+  return {
+    save() {
+      isStale = true;
+      running ??= run();
+    },
+    /** Resolves when everything is stored, or when that fails once more. */
+    async end(): Promise<void> {
+      isEnding = true;
+      await running;
+    },
+  };
+}
+
+/** A cache as Baileys takes one, that outlives its sockets. */
+function cacheOf(max: number, ttl = 0): CacheStore {
+  const cache = new LRUCache<string, object>({ max, ttl });
+  return {
+    // Who asks says which type it has put there.
+    get: <T>(key: string) => (cache.get(key) as { value: T } | undefined)?.value,
+    set: (key, value) => void cache.set(key, { value }),
+    del: (key) => void cache.delete(key),
+    flushAll: () => cache.clear(),
+  };
+}

@@ -1,0 +1,93 @@
+/*
+ * Why connections end, and what follows. The numbers are those that Baileys gives: the server's own, or those of HTTP
+ * for what happens on the way.
+ */
+
+/** What to do after a connection has ended. */
+export type Ending =
+  /** The server asked for it: a new connection at once, and nothing to tell. */
+  | { readonly next: 'now' }
+  /** Try again, each time later; or not before `afterMs`. */
+  | { readonly next: 'later'; readonly reason: string; readonly afterMs?: number }
+  /** Trying again would do no good before somebody has acted. */
+  | { readonly next: 'stop'; readonly reason: string }
+  /** The device is not linked any more: its credentials are worthless. */
+  | { readonly next: 'unlinked'; readonly reason: string };
+
+/** A connection's end as Baileys tells it. */
+export interface End {
+  readonly code: number | undefined;
+  readonly message: string;
+  /** What the server added, such as when a ban ends. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A new version is looked for by hand: asking more often than this would only be noticed. */
+const OLD_VERSION_RETRY_MS = 15 * 60_000;
+const BAN_RETRY_MS = 60 * 60_000;
+const QR_OVER = 'QR refs attempts ended';
+
+/** @param isLinked whether the device was ever linked; until then the server's refusals are about the linking */
+export function endingOf({ code, message, data }: End, isLinked: boolean): Ending {
+  if (message === QR_OVER)
+    return { next: 'stop', reason: 'Nobody linked the session in time: connect it again for a new code' };
+  switch (code) {
+    case 515:
+      return { next: 'now' };
+    case 401:
+      return isLinked
+        ? { next: 'unlinked', reason: 'The device was unlinked on the phone, or WhatsApp logged it out' }
+        : {
+            next: 'stop',
+            reason:
+              'WhatsApp did not link the device. Some accounts need a passkey on the phone for that, which this client cannot answer',
+          };
+    case 402:
+      return {
+        next: 'later',
+        reason: 'WhatsApp has banned the number for a time',
+        afterMs: secondsOf(data['expire']) ?? BAN_RETRY_MS,
+      };
+    case 403:
+      return { next: 'stop', reason: 'WhatsApp has banned the number' };
+    case 405:
+      return {
+        next: 'later',
+        reason: 'WhatsApp does not take this version of the client any more: set WHATSAPP_VERSION to a newer one',
+        afterMs: OLD_VERSION_RETRY_MS,
+      };
+    case 411:
+      return { next: 'stop', reason: 'The account cannot have linked devices: update WhatsApp on its phone' };
+    case 440:
+      return {
+        next: 'stop',
+        reason: 'Another client took over with the credentials of this device: only one may use them',
+      };
+    case 503:
+      return { next: 'later', reason: 'WhatsApp is not available at the moment' };
+    case 428:
+      return { next: 'later', reason: 'The connection to WhatsApp was lost' };
+    case 408:
+      return { next: 'later', reason: 'WhatsApp does not answer' };
+    default:
+      return { next: 'later', reason: `The connection to WhatsApp failed: ${message}` };
+  }
+}
+
+function secondsOf(value: unknown): number | undefined {
+  const seconds = Number(value);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+/**
+ * How long to wait before the next attempt: twice as long each time, up to a minute, and by chance up to half less, so
+ * that many sessions that lost the network together do not come back together.
+ * @param attempts how many have failed in a row, from 0
+ */
+export function backoffMs(attempts: number, random: () => number): number {
+  const longest = Math.min(FIRST_RETRY_MS * 2 ** attempts, LONGEST_RETRY_MS);
+  return longest * (1 - random() / 2);
+}

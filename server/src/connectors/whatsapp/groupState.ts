@@ -1,0 +1,84 @@
+import type { GroupMetadata } from 'baileys';
+import type { GroupChange } from '../../events.ts';
+import type { GroupSettings, NetworkGroup } from '../connector.ts';
+import type { Addresses } from './addresses.ts';
+
+/** A group as the network describes it, in our words. What the description leaves out stays as it was. */
+export async function toNetworkGroup(
+  metadata: GroupMetadata,
+  before: NetworkGroup | undefined,
+  addresses: Addresses,
+): Promise<NetworkGroup> {
+  const { owner, ownerPn } = metadata;
+  const participants = await Promise.all(
+    metadata.participants.map(async ({ id, phoneNumber, admin, isSuperAdmin, isAdmin }) => ({
+      phoneNumber: await addresses.digitsOf(id, phoneNumber),
+      role:
+        admin === 'superadmin' || isSuperAdmin === true
+          ? ('owner' as const)
+          : admin === 'admin' || isAdmin === true
+            ? ('admin' as const)
+            : ('member' as const),
+    })),
+  );
+  return {
+    networkId: metadata.id,
+    subject: metadata.subject,
+    description: metadata.desc ?? null,
+    createdBy: owner === undefined ? (before?.createdBy ?? '') : await addresses.digitsOf(owner, ownerPn),
+    createdAt: metadata.creation === undefined ? (before?.createdAt ?? 0) : metadata.creation * 1000,
+    participants,
+    settings: {
+      announce: metadata.announce === true,
+      locked: metadata.restrict === true,
+      joinApproval: metadata.joinApprovalMode === true,
+    },
+    inviteCode: before?.inviteCode ?? null,
+    picture: before?.picture ?? null,
+  };
+}
+
+/** The group with the numbers of those whose numbers have become known, each person once. */
+export function withNumbers(group: NetworkGroup, numbers: ReadonlyMap<string, string>): NetworkGroup {
+  const { createdBy, participants } = group;
+  if (![createdBy, ...participants.map(({ phoneNumber }) => phoneNumber)].some((digits) => numbers.has(digits)))
+    return group;
+  const numberOf = (digits: string) => numbers.get(digits) ?? digits;
+  const people = new Map(participants.map(({ phoneNumber, role }) => [numberOf(phoneNumber), role]));
+  return {
+    ...group,
+    createdBy: numberOf(createdBy),
+    participants: [...people].map(([phoneNumber, role]) => ({ phoneNumber, role })),
+  };
+}
+
+/** What has changed between two states of a group: each is told by itself. */
+export function changesBetween(before: NetworkGroup, after: NetworkGroup): GroupChange[] {
+  const changes: GroupChange[] = [];
+  if (before.subject !== after.subject) changes.push({ type: 'subject', subject: after.subject });
+  if (before.description !== after.description) changes.push({ type: 'description', description: after.description });
+  const settings = Object.fromEntries(
+    (Object.keys(after.settings) as (keyof GroupSettings)[])
+      .filter((name) => before.settings[name] !== after.settings[name])
+      .map((name) => [name, after.settings[name]]),
+  );
+  if (Object.keys(settings).length > 0) changes.push({ type: 'settings', settings });
+  if (before.inviteCode !== null && before.inviteCode !== after.inviteCode) changes.push({ type: 'invite_link' });
+  return [...changes, ...participantChanges(before, after)];
+}
+
+const RANKS = ['member', 'admin', 'owner'] as const;
+
+function participantChanges(before: NetworkGroup, after: NetworkGroup): GroupChange[] {
+  const were = new Map(before.participants.map(({ phoneNumber, role }) => [phoneNumber, RANKS.indexOf(role)]));
+  const are = new Map(after.participants.map(({ phoneNumber, role }) => [phoneNumber, RANKS.indexOf(role)]));
+  const numbers = {
+    add: [...are.keys()].filter((number) => !were.has(number)),
+    remove: [...were.keys()].filter((number) => !are.has(number)),
+    promote: [...are].filter(([number, rank]) => rank > (were.get(number) ?? rank)).map(([number]) => number),
+    demote: [...are].filter(([number, rank]) => rank < (were.get(number) ?? rank)).map(([number]) => number),
+  };
+  return (['add', 'remove', 'promote', 'demote'] as const)
+    .filter((action) => numbers[action].length > 0)
+    .map((action) => ({ type: 'participants', action, phoneNumbers: numbers[action] }));
+}

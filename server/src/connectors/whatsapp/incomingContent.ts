@@ -1,0 +1,175 @@
+import type { proto } from 'baileys';
+import type { ContactCard, MessageContent, MessageType } from '../connector.ts';
+import type { Baileys } from './load.ts';
+
+type Message = proto.IMessage;
+type Context = proto.IContextInfo;
+
+/** What a message says, before its file is fetched and the people in it are known by number. */
+export interface Parsed {
+  readonly content: Omit<MessageContent, 'media' | 'mentions'>;
+  readonly media?: ParsedMedia;
+  readonly context?: Context | null | undefined;
+}
+
+export interface ParsedMedia {
+  readonly mimeType: string;
+  readonly size: number;
+  readonly fileName: string | null;
+  /** SHA-256 of the file, as its sender says. */
+  readonly hash: Uint8Array | null;
+}
+
+/** Kinds that say nothing to a person: keys, settings, and the headers of what follows. */
+const SILENT: ReadonlySet<string> = new Set([
+  'senderKeyDistributionMessage',
+  'protocolMessage',
+  'messageContextInfo',
+  'reactionMessage',
+  'encReactionMessage',
+  'pollUpdateMessage',
+  'encEventResponseMessage',
+  'secretEncryptedMessage',
+  'albumMessage',
+  'keepInChatMessage',
+  'pinInChatMessage',
+  'deviceSentMessage',
+  'stickerSyncRmrMessage',
+  'call',
+  'placeholderMessage',
+]);
+
+/** What a message says to a person; undefined when it says nothing. */
+export function parseContent(baileys: Baileys, whole: Message): Parsed | undefined {
+  const message = baileys.normalizeMessageContent(whole);
+  const kind = baileys.getContentType(message);
+  if (message === undefined || kind === undefined || SILENT.has(kind)) return undefined;
+  const read = READERS[kind];
+  if (read !== undefined) return read(message);
+  return text(`[WhatsApp message of a kind that cannot be shown: ${kind}]`);
+}
+
+/** Whether a message says or changes something that is worth an event. */
+export function concernsPeople(baileys: Baileys, whole: Message): boolean {
+  const message = baileys.normalizeMessageContent(whole);
+  if (message === undefined) return false;
+  if (message.reactionMessage || message.pollUpdateMessage) return true;
+  const type = message.protocolMessage?.type;
+  const { REVOKE, MESSAGE_EDIT } = baileys.proto.Message.ProtocolMessage.Type;
+  if (message.protocolMessage) return type === REVOKE || type === MESSAGE_EDIT;
+  return parseContent(baileys, message) !== undefined;
+}
+
+const text = (words: string | null | undefined, context?: Context | null): Parsed => ({
+  content: { type: 'text', text: words ?? '' },
+  context,
+});
+
+const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Parsed>>> = {
+  conversation: ({ conversation }) => text(conversation),
+  extendedTextMessage: ({ extendedTextMessage: m }) => text(m?.text, m?.contextInfo),
+  imageMessage: ({ imageMessage: m }) => media('image', m, m?.caption),
+  videoMessage: ({ videoMessage: m }) => media('video', m, m?.caption),
+  ptvMessage: ({ ptvMessage: m }) => media('video', m, m?.caption),
+  audioMessage: ({ audioMessage: m }) => media(m?.ptt === true ? 'voice' : 'audio', m, ''),
+  documentMessage: ({ documentMessage: m }) => media('document', m, m?.caption),
+  stickerMessage: ({ stickerMessage: m }) => media('sticker', m, ''),
+  locationMessage: ({ locationMessage: m }) => ({
+    content: {
+      type: 'location',
+      text: m?.comment ?? '',
+      location: {
+        latitude: m?.degreesLatitude ?? 0,
+        longitude: m?.degreesLongitude ?? 0,
+        ...(m?.name && { name: m.name }),
+        ...(m?.address && { address: m.address }),
+      },
+    },
+    context: m?.contextInfo,
+  }),
+  liveLocationMessage: ({ liveLocationMessage: m }) => ({
+    content: {
+      type: 'location',
+      text: m?.caption ?? '',
+      location: { latitude: m?.degreesLatitude ?? 0, longitude: m?.degreesLongitude ?? 0 },
+    },
+    context: m?.contextInfo,
+  }),
+  contactMessage: ({ contactMessage: m }) => contact(m?.displayName, [m?.vcard], m?.contextInfo),
+  contactsArrayMessage: ({ contactsArrayMessage: m }) =>
+    contact(m?.displayName, m?.contacts?.map(({ vcard }) => vcard) ?? [], m?.contextInfo),
+  pollCreationMessage: ({ pollCreationMessage }) => poll(pollCreationMessage),
+  pollCreationMessageV2: ({ pollCreationMessageV2 }) => poll(pollCreationMessageV2),
+  pollCreationMessageV3: ({ pollCreationMessageV3 }) => poll(pollCreationMessageV3),
+  buttonsResponseMessage: ({ buttonsResponseMessage: m }) =>
+    choice(m?.selectedDisplayText, m?.selectedButtonId, m?.contextInfo),
+  templateButtonReplyMessage: ({ templateButtonReplyMessage: m }) =>
+    choice(m?.selectedDisplayText, m?.selectedId, m?.contextInfo),
+  listResponseMessage: ({ listResponseMessage: m }) =>
+    choice(m?.title, m?.singleSelectReply?.selectedRowId, m?.contextInfo),
+  interactiveResponseMessage: ({ interactiveResponseMessage: m }) => text(m?.body?.text, m?.contextInfo),
+  groupInviteMessage: ({ groupInviteMessage: m }) => text(m?.caption || m?.groupName, m?.contextInfo),
+};
+
+/** What was chosen of what a message offered, and what that carries. */
+function choice(
+  words: string | null | undefined,
+  payload: string | null | undefined,
+  context: Context | null | undefined,
+): Parsed {
+  return { content: { type: 'text', text: words ?? '', ...(payload && { payload }) }, context };
+}
+
+interface File {
+  mimetype?: string | null;
+  fileLength?: unknown;
+  fileName?: string | null;
+  fileSha256?: Uint8Array | null;
+  contextInfo?: Context | null;
+}
+
+function media(type: MessageType, file: File | null | undefined, caption: string | null | undefined): Parsed {
+  return {
+    content: { type, text: caption ?? '' },
+    media: {
+      mimeType: file?.mimetype ?? 'application/octet-stream',
+      size: Number(file?.fileLength ?? 0),
+      fileName: file?.fileName ?? null,
+      hash: file?.fileSha256 ?? null,
+    },
+    context: file?.contextInfo,
+  };
+}
+
+function contact(
+  name: string | null | undefined,
+  vcards: readonly (string | null | undefined)[],
+  context: Context | null | undefined,
+): Parsed {
+  const cards = vcards.flatMap((vcard) => (vcard ? [readVcard(vcard)] : []));
+  const card: ContactCard = {
+    name: name || cards[0]?.name || '',
+    phoneNumbers: cards.flatMap(({ phoneNumbers }) => phoneNumbers),
+  };
+  return { content: { type: 'contact', text: '', contact: card }, context };
+}
+
+/** The name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into a parameter of its own, `waid`. */
+function readVcard(vcard: string): ContactCard {
+  // A long line goes on behind a line break and a space.
+  const lines = vcard.replace(/\r?\n[ \t]/g, '').split(/\r?\n/);
+  const name = lines.find((line) => /^FN[;:]/i.test(line))?.replace(/^[^:]*:/, '') ?? '';
+  const phoneNumbers = lines.flatMap((line) => {
+    const [, parameters = '', value = ''] = /^(?:item\d+\.)?TEL([^:]*):(.*)$/i.exec(line) ?? [];
+    const digits = /waid=(\d+)/i.exec(parameters)?.[1] ?? value.replace(/\D/g, '');
+    return digits === '' ? [] : [digits];
+  });
+  return { name, phoneNumbers };
+}
+
+function poll(m: proto.Message.IPollCreationMessage | null | undefined): Parsed {
+  const options = m?.options?.map(({ optionName }) => optionName ?? '') ?? [];
+  // 0 is "as many as one likes".
+  const maxSelections = m?.selectableOptionsCount || Math.max(1, options.length);
+  return { content: { type: 'poll', text: m?.name ?? '', poll: { options, maxSelections } }, context: m?.contextInfo };
+}

@@ -1,0 +1,26 @@
+/*
+ * Ids of messages on the network are chosen by who sends: capital hexadecimal digits, 32 of them from a phone. Ours are
+ * ULIDs, which are 128 bits as well, so one is written as the other: a message that is sent a second time, after a
+ * crash, has the same id, and whoever has it already does not show it twice.
+ */
+
+// Crockford's base 32, as ids.ts has it.
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const OURS = /^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const WIRE = /^[0-9A-F]{32}$/;
+
+/** The id that the network knows one of our messages by. That of somebody else's stays as it is. */
+export function toWireId(networkId: string): string {
+  if (!OURS.test(networkId)) return networkId;
+  let value = 0n;
+  for (const letter of networkId.slice(4)) value = value * 32n + BigInt(ALPHABET.indexOf(letter));
+  return value.toString(16).toUpperCase().padStart(32, '0');
+}
+
+/** Our id of a message that this session has sent. */
+export function toOwnId(wireId: string): string {
+  if (!WIRE.test(wireId)) return wireId;
+  let text = '';
+  for (let value = BigInt(`0x${wireId}`), i = 0; i < 26; i++, value /= 32n) text = ALPHABET[Number(value % 32n)] + text;
+  return `msg_${text}`;
+}

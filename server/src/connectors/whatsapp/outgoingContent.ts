@@ -1,0 +1,98 @@
+import type { AnyMessageContent, proto, WAMessage } from 'baileys';
+import { AppError } from '../../errors.ts';
+import type { ContactCard, MessageContent, OutgoingMessage } from '../connector.ts';
+import { jidOf, jidOfChat } from './addresses.ts';
+import { toWireId } from './messageIds.ts';
+
+/** A message as Baileys takes it. Its file is opened, and read once. */
+export async function toBaileysContent(content: MessageContent): Promise<AnyMessageContent> {
+  const { type, text, location, contact, poll } = content;
+  const mentions = content.mentions?.map(jidOf) ?? [];
+  const contextInfo: proto.IContextInfo = {
+    // Once is what a client shows as "forwarded"; what was forwarded before it came to us, nobody has counted.
+    ...(content.isForwarded === true && { isForwarded: true, forwardingScore: 1 }),
+  };
+  const around = { mentions, contextInfo };
+  switch (type) {
+    case 'text':
+      // A preview would be fetched by this server, from an address that anybody may have written.
+      return { text, linkPreview: null, ...around };
+    case 'location':
+      if (location === undefined) break;
+      return {
+        location: {
+          degreesLatitude: location.latitude,
+          degreesLongitude: location.longitude,
+          ...(location.name !== undefined && { name: location.name }),
+          ...(location.address !== undefined && { address: location.address }),
+        },
+        contextInfo,
+      };
+    case 'contact':
+      if (contact === undefined) break;
+      return { contacts: { displayName: contact.name, contacts: [{ vcard: toVcard(contact) }] }, contextInfo };
+    case 'poll':
+      if (poll === undefined) break;
+      return {
+        poll: {
+          name: text,
+          values: [...poll.options],
+          selectableCount: poll.maxSelections >= poll.options.length ? 0 : poll.maxSelections,
+        },
+        contextInfo,
+      };
+    default:
+      return fileOf(content, around);
+  }
+  throw new AppError('not_supported', `The message has no ${type}`);
+}
+
+async function fileOf(
+  { type, text, media }: MessageContent,
+  around: { mentions: string[]; contextInfo: proto.IContextInfo },
+): Promise<AnyMessageContent> {
+  if (media === undefined) throw new AppError('not_supported', `WhatsApp has no messages of type ${type}`);
+  const { mimeType: mimetype } = media;
+  const file = { stream: await media.open() };
+  const caption = text === '' ? {} : { caption: text };
+  switch (type) {
+    case 'image':
+      return { image: file, mimetype, ...caption, ...around };
+    case 'video':
+      // A thumbnail would take ffmpeg; the other side makes its own once it has the video.
+      return { video: file, mimetype, jpegThumbnail: '', ...caption, ...around };
+    case 'audio':
+      return { audio: file, mimetype, ...around };
+    case 'voice':
+      // Phones play voice messages as Opus in Ogg, and want to hear so.
+      return { audio: file, ptt: true, mimetype: mimetype.startsWith('audio/ogg') ? OPUS : mimetype, ...around };
+    case 'sticker':
+      return { sticker: file, mimetype, ...around };
+    default:
+      return { document: file, mimetype, fileName: media.fileName ?? 'file', ...caption, ...around };
+  }
+}
+const OPUS = 'audio/ogg; codecs=opus';
+
+/** A vCard as WhatsApp's clients write it: `waid` is what makes a number one that can be written to. */
+function toVcard({ name, phoneNumbers }: ContactCard): string {
+  const escaped = name.replace(/[\\,;]/g, (sign) => `\\${sign}`).replace(/\n/g, '\\n');
+  const numbers = phoneNumbers.map((digits) => `TEL;type=CELL;type=VOICE;waid=${digits}:+${digits}`);
+  return ['BEGIN:VCARD', 'VERSION:3.0', `N:;${escaped};;;`, `FN:${escaped}`, ...numbers, 'END:VCARD'].join('\n');
+}
+
+/** The message that one answers, as far as it is known: clients show it above the answer. */
+export function quotedOf({ replyTo, quoted, chat }: OutgoingMessage, ownNumber: string): WAMessage | undefined {
+  if (replyTo === null) return undefined;
+  const from = quoted?.from ?? (chat.type === 'direct' ? chat.id : ownNumber);
+  const fromMe = from === ownNumber;
+  return {
+    key: {
+      id: toWireId(replyTo),
+      remoteJid: jidOfChat(chat),
+      fromMe,
+      ...(chat.type === 'group' && { participant: jidOf(from) }),
+    },
+    message: { conversation: quoted?.text ?? '' },
+  };
+}

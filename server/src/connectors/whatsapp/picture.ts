@@ -1,0 +1,44 @@
+import { buffer } from 'node:stream/consumers';
+import type { WASocket } from 'baileys';
+import { AppError } from '../../errors.ts';
+import type { NetworkMedia } from '../connector.ts';
+
+const LARGEST_BYTES = 16 * 1024 * 1024;
+const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
+
+/**
+ * Sets the picture of a group, or of the account itself. Baileys makes a square JPEG of 640 pixels where it finds an
+ * image library (`sharp` or `jimp`); where there is none, a JPEG goes as it is.
+ * @throws {AppError} `payload_too_large`, `unsupported_media_type`
+ */
+export async function setPicture(
+  socket: WASocket,
+  whose: { readonly jid: string; readonly isGroup: boolean },
+  picture: NetworkMedia | null,
+): Promise<void> {
+  const { jid, isGroup } = whose;
+  if (picture === null) return socket.removeProfilePicture(jid);
+  if (picture.size > LARGEST_BYTES)
+    throw new AppError('payload_too_large', `A picture may have up to ${LARGEST_BYTES} bytes`);
+  const content = await buffer(await picture.open());
+  try {
+    await socket.updateProfilePicture(jid, content);
+  } catch (error) {
+    if (!isWithoutLibrary(error)) throw error;
+    if (!content.subarray(0, JPEG.length).equals(JPEG))
+      throw new AppError(
+        'unsupported_media_type',
+        `WhatsApp takes JPEG, and this is ${picture.mimeType}; with sharp installed beside the server it would be converted`,
+        { cause: error },
+      );
+    await socket.query({
+      tag: 'iq',
+      attrs: { to: 's.whatsapp.net', type: 'set', xmlns: 'w:profile:picture', ...(isGroup && { target: jid }) },
+      content: [{ tag: 'picture', attrs: { type: 'image' }, content }],
+    });
+  }
+}
+
+function isWithoutLibrary(error: unknown): boolean {
+  return error instanceof Error && error.message === 'No image processing library available';
+}

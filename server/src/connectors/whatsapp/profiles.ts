@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import type { AuthenticationCreds, WASocket } from 'baileys';
+import { AppError } from '../../errors.ts';
+import { isStandIn, type NetworkMedia, type ProfileActions } from '../connector.ts';
+import { type Addresses, jidOf } from './addresses.ts';
+import { type Asking, asked } from './asking.ts';
+import { boomOf } from './link.ts';
+import { setPicture } from './picture.ts';
+import type { ProxyRoute } from './proxy.ts';
+
+/** WhatsApp's own are some 100 KB. */
+const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
+const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
+
+/** What the session sees of others' profiles, and what it does with its own. */
+export function createProfiles({
+  creds,
+  addresses,
+  asking,
+  requireSocket,
+  proxy,
+}: {
+  creds: AuthenticationCreds;
+  addresses: Addresses;
+  asking: Asking;
+  /** @throws {AppError} `session_not_connected` */
+  requireSocket: () => WASocket;
+  proxy: ProxyRoute | undefined;
+}): ProfileActions {
+  const ask = <T>(socket: WASocket, what: () => Promise<T>) =>
+    asked(() => asking.inTime(socket, what), undefined, 'WhatsApp does not let this number');
+
+  async function pictureOf(socket: WASocket, jid: string): Promise<NetworkMedia | null> {
+    const url = await ask(socket, () => unlessHidden(() => socket.profilePictureUrl(jid, 'image')));
+    // Nowhere but in the network's own answer to this session does the address come from.
+    return url ? asking.inTime(socket, (signal) => fetchPicture(url, proxy, signal)) : null;
+  }
+
+  async function setName(socket: WASocket, name: string): Promise<void> {
+    await ask(socket, () => socket.updateProfileName(name));
+    // By it Baileys tells the server the name that goes with messages, and the credentials are stored.
+    if (creds.me !== undefined) socket.ev.emit('creds.update', { me: { ...creds.me, name } });
+  }
+
+  return {
+    async read(phoneNumber) {
+      const socket = requireSocket();
+      if (isStandIn(phoneNumber) && !addresses.isHidden(phoneNumber))
+        throw new AppError('recipient_not_on_network', 'This number stands for nobody');
+      const jid = jidOf(phoneNumber);
+      const [about, picture] = await Promise.all([
+        ask(socket, () => unlessHidden(() => aboutOf(socket, jid))),
+        pictureOf(socket, jid),
+      ]);
+      return { about, picture };
+    },
+    async update({ name, about, picture }) {
+      const socket = requireSocket();
+      const jid = creds.me?.id;
+      if (jid === undefined) throw new AppError('session_not_connected');
+      // Baileys would say so as well, after the rest is changed.
+      if (name !== undefined && creds.myAppStateKeyId === undefined)
+        throw new AppError(
+          'session_state',
+          'The phone has not shared the keys by which the name is changed: open WhatsApp on it, and try again in a minute',
+        );
+      // First, for it may be refused.
+      if (picture !== undefined) await ask(socket, () => setPicture(socket, { jid, isGroup: false }, picture));
+      if (about !== undefined) await ask(socket, () => socket.updateProfileStatus(about));
+      if (name !== undefined) await setName(socket, name);
+    },
+  };
+}
+
+/** What is hidden is as good as not there: the server says 401 or 403 to the one, and 404 to the other. */
+async function unlessHidden<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { statusCode = 0 } = boomOf(error);
+    if (HIDDEN_OR_MISSING.includes(statusCode)) return null;
+    throw error;
+  }
+}
+
+async function aboutOf(socket: WASocket, jid: string): Promise<string | null> {
+  const [found] = (await socket.fetchStatus(jid)) ?? [];
+  const said = found?.['status'];
+  const isSaid = typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'string';
+  // Baileys makes an empty text of what is hidden.
+  return isSaid && said.status !== '' ? (said.status as string) : null;
+}
+
+/** @throws {AppError} `fetch_failed` */
+async function fetchPicture(
+  url: string,
+  proxy: ProxyRoute | undefined,
+  signal: AbortSignal,
+): Promise<NetworkMedia | null> {
+  try {
+    if (!url.startsWith('https://')) throw notFetched('its address is not https');
+    // Node's fetch takes a dispatcher, and the type of its options does not know.
+    const through = (proxy === undefined ? {} : { dispatcher: proxy.dispatcher }) as RequestInit;
+    const response = await fetch(url, { redirect: 'error', signal, ...through });
+    if (!response.ok) {
+      await response.body?.cancel();
+      // Removed since the address was given.
+      if (response.status === 404 || response.status === 410) return null;
+      throw notFetched(`its host answered ${response.status}`);
+    }
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > LARGEST_PICTURE_BYTES) throw notFetched('it is too large');
+      chunks.push(chunk);
+    }
+    const content = Buffer.concat(chunks);
+    const mimeType = response.headers.get('content-type') ?? 'image/jpeg';
+    return { mimeType, size, fileName: null, open: async () => Readable.from([content], { objectMode: false }) };
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : notFetched('its host does not answer', cause);
+  }
+}
+
+function notFetched(why: string, cause?: unknown): AppError {
+  return new AppError('fetch_failed', `The picture could not be fetched from WhatsApp: ${why}`, { cause });
+}

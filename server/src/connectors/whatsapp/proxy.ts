@@ -1,0 +1,34 @@
+import type { Agent } from 'node:https';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import { SocksProxyAgent } from 'socks-proxy-agent';
+import { type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
+import { invalidField } from '../../errors.ts';
+
+/** The way through a proxy, for each of the three ways in which Baileys speaks to the network. */
+export interface ProxyRoute {
+  /** For the WebSocket and for uploads. */
+  readonly agent: Agent;
+  /** For downloads. */
+  readonly dispatcher: Dispatcher;
+}
+
+/** What a proxy's URL may look like. */
+export const PROXY_PATTERN = '^(https?|socks5h?)://[^\\s]+$';
+
+/**
+ * @param url `http://`, `https://`, `socks5://` or `socks5h://`, with name and password where the proxy wants them
+ * @throws {AppError} `validation_failed`, which does not repeat the URL: there may be a password in it
+ */
+export function openProxy(url: string): ProxyRoute {
+  if (!URL.canParse(url)) throw invalidField('options.proxy', 'The address of the proxy is no URL');
+  const isSocks = url.startsWith('socks');
+  // Either agent is one for http and https; Baileys' type names the one it uses.
+  const agent = (isSocks ? new SocksProxyAgent(url) : new HttpsProxyAgent(url)) as unknown as Agent;
+  const dispatcher = isSocks ? new Socks5ProxyAgent(url.replace(/^socks5h:/, 'socks5:')) : new ProxyAgent(url);
+  return { agent, dispatcher };
+}
+
+export async function closeProxy({ agent, dispatcher }: ProxyRoute): Promise<void> {
+  agent.destroy();
+  await dispatcher.destroy();
+}

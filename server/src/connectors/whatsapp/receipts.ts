@@ -1,0 +1,34 @@
+import type { BinaryNode } from 'baileys';
+import type { NetworkEvent } from '../connector.ts';
+import { toOwnId } from './messageIds.ts';
+
+/** What a receipt's type says of the message. `inactive` comes from a device whose owner is not looking. */
+const STATUSES: Readonly<Record<string, 'delivered' | 'read'>> = {
+  '': 'delivered',
+  inactive: 'delivered',
+  read: 'read',
+  played: 'read',
+};
+
+/**
+ * How far a message has come, as the stanza says; undefined when it says something else, such as that somebody could
+ * not decrypt it, which Baileys answers. A message to a group counts as delivered, and as read, from the first member on.
+ */
+export function receiptOf(
+  { attrs, content }: BinaryNode,
+  isSelf: (jid: string | undefined) => boolean,
+  now: number,
+): Extract<NetworkEvent, { type: 'receipt' }> | undefined {
+  const status = STATUSES[attrs['type'] ?? ''];
+  // What our own other devices have got or read says nothing of the others.
+  if (status === undefined || attrs['id'] === undefined) return undefined;
+  if (attrs['recipient'] !== undefined || isSelf(attrs['participant'])) return undefined;
+  const list = Array.isArray(content) ? content.find(({ tag }) => tag === 'list') : undefined;
+  const more = Array.isArray(list?.content) ? list.content.flatMap(({ attrs }) => attrs['id'] ?? []) : [];
+  return {
+    type: 'receipt',
+    networkIds: [attrs['id'], ...more].map(toOwnId),
+    status,
+    timestamp: attrs['t'] === undefined ? now : Number(attrs['t']) * 1000,
+  };
+}

@@ -1,0 +1,58 @@
+import { Type } from 'typebox';
+import type { Connector } from '../connector.ts';
+import { type NetworkSettings, openConnection } from './connection.ts';
+import { loadBaileys } from './load.ts';
+import { PROXY_PATTERN } from './proxy.ts';
+
+const PAUSE_MS = 1500;
+const NEW_CHATS_PER_DAY = 50;
+const KEEP_ALIVE_MS = 30_000;
+
+/** WhatsApp as a linked device, by the client Baileys. */
+export function createWhatsapp({
+  url,
+  version,
+  keepAliveMs = KEEP_ALIVE_MS,
+  random = Math.random,
+}: Partial<NetworkSettings> = {}): Connector {
+  return {
+    name: 'whatsapp',
+    options: Type.Object(
+      {
+        proxy: Type.Optional(
+          Type.String({
+            pattern: PROXY_PATTERN,
+            maxLength: 500,
+            writeOnly: true,
+            description:
+              'The proxy to go through: http://, https:// or socks5://, with name and password if it wants them.',
+          }),
+        ),
+        pauseMs: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 60_000,
+            description: `Milliseconds between two messages, on average; ${PAUSE_MS} unless set. None gets numbers banned.`,
+          }),
+        ),
+        newChatsPerDay: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 10_000,
+            description: `How many chats the session may begin in 24 hours; ${NEW_CHATS_PER_DAY} unless set.`,
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    messageTypes: ['text', 'image', 'video', 'audio', 'voice', 'document', 'sticker', 'location', 'contact', 'poll'],
+    async open(host) {
+      const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
+      // Checked against the schema above, when they were set.
+      const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
+      const baileys = await loadBaileys();
+      const options = { proxy: typeof proxy === 'string' ? proxy : undefined, pacing };
+      return openConnection(host, baileys, { url, version, keepAliveMs, random }, options);
+    },
+  };
+}

@@ -1,0 +1,247 @@
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import pg from 'pg';
+import { AppError } from '../errors.ts';
+import {
+  answering,
+  type Connection,
+  type Dialect,
+  FencedError,
+  isBeginning,
+  type Listening,
+  type Membership,
+  type OneAtATime,
+  queryable,
+  type Result,
+  type Store,
+} from './dialect.ts';
+
+/** Numbers of PostgreSQL's advisory locks, which are everybody's in a database. */
+const locks: Readonly<Record<OneAtATime, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
+
+const postgres: Dialect = {
+  name: 'postgres',
+  kysely: {
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  },
+  clustered: '',
+  counted: 'bigint generated always as identity primary key',
+  search: {
+    tables: [
+      'create table message_words (rowid bigint primary key, words tsvector not null)',
+      'create index message_words_words on message_words using gin (words)',
+    ],
+    isOrdered: false,
+    stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
+    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
+    terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
+  },
+  oneAtATime: (thing) => `select pg_advisory_xact_lock(${locks[thing]})`,
+  takesLists: true,
+  recordset: (columns, value) => {
+    const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
+    return sql`(select * from json_to_recordset(${value('list')}::json) as recordset(${sql.join(list)}))`;
+  },
+  texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
+  // Writers commit in any order: a row counts once every transaction that began before its own has ended.
+  log: {
+    tables: [
+      'create table log_origin (cluster text not null, shift bigint not null)',
+      `insert into log_origin values ('', 0)`,
+    ],
+    // A number and no look at the table: it is computed for every event.
+    position: (shift) => `pg_current_xact_id()::text::bigint + ${shift}`,
+    isSettled: sql<boolean>`position < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + (select shift from log_origin)`,
+    order: ['position', 'event_id'],
+  },
+  now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+  reclaim: undefined, // autovacuum does it
+  isUniqueViolation: (error) => postgresCode(error) === '23505',
+  isUnavailable: (error) => {
+    const code = postgresCode(error);
+    // Connection exceptions, out of resources, and an administrator's stop; or a socket that never got an answer.
+    return (
+      /^(08|53|57P|25006|25P03)/.test(code) ||
+      /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_)/.test(code) ||
+      isBrokenConnection(error)
+    );
+  },
+  isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
+};
+
+function postgresCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+// pg reports these without a code.
+function isBrokenConnection(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|Client was closed/.test(
+      error.message,
+    )
+  );
+}
+
+/** A database that has vanished without a word answers nothing: then its connections are given up. */
+const QUERY_MS = 30_000;
+const BEGIN_MS = 5000;
+const HEART_MS = 2000;
+/** A transaction of a process that stands still holds up the others no longer than this: shorter than any lease. */
+const IDLE_TRANSACTION_MS = 2500;
+
+/**
+ * PostgreSQL through a pool of connections.
+ * @param directUrl past a pooler that lends connections by the transaction: what one listens on has to stay one's own.
+ *   Through such a pooler statements are not prepared: the next one may run on another connection
+ */
+export function openPostgres(url: string, { directUrl = url, poolSize = 10, clientName = 'switchboard' } = {}): Store {
+  const open = (max: number) => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      application_name: clientName,
+      connectionTimeoutMillis: 5000,
+      keepAlive: true,
+      types: { getTypeParser },
+    });
+    // A connection that breaks fails the query on it, or is replaced; without listeners it would end the process.
+    pool.on('error', () => {});
+    pool.on('connect', (client) => client.on('error', () => {}));
+    return pool;
+  };
+  const pool = open(poolSize);
+  const heart = open(1);
+
+  const mayPrepare = directUrl === url;
+
+  /** Where one connection has broken, those beside it may have as well, and would each be found out one by one. */
+  async function discardIdle(): Promise<void> {
+    for (let left = pool.idleCount; left > 0; left--) (await pool.connect()).release(true);
+  }
+
+  /** The fence travels with `begin`, and so costs no round trip of its own. */
+  const beginAs = (as: Membership | undefined) =>
+    `begin; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}${
+      as === undefined
+        ? ''
+        : `; select from nodes where node_id = ${pg.escapeLiteral(as.nodeId)} and epoch = ${as.epoch} for key share`
+    }`;
+
+  return {
+    dialect: postgres,
+    reader: queryable(postgres, answering(postgres, new PostgresConnection(pool, mayPrepare, QUERY_MS))),
+    writers: Math.max(1, Math.floor(poolSize / 2)),
+    async begin(as) {
+      const client = await pool.connect();
+      // What changes the schema may take as long as it takes.
+      const connection = new PostgresConnection(client, mayPrepare, as === undefined ? undefined : QUERY_MS);
+      const end = async (text: string) => {
+        try {
+          await client.query({ text, ...deadline(QUERY_MS) });
+          client.release();
+        } catch (error) {
+          client.release(true); // its state is unknown: close it
+          throw error;
+        }
+      };
+      try {
+        // Several statements in one text give a list of results.
+        const results = (await client.query({
+          text: beginAs(as),
+          ...deadline(BEGIN_MS),
+        })) as unknown as pg.QueryResult[];
+        if (as !== undefined && results.at(-1)?.rowCount !== 1) throw new FencedError();
+      } catch (error) {
+        client.release(true);
+        if (!(error instanceof FencedError)) await discardIdle();
+        throw error;
+      }
+      return {
+        ...queryable(postgres, connection),
+        commit: () => end('commit').catch(asUnknown),
+        rollback: () => end('rollback'),
+      };
+    },
+    shared: {
+      listen: (channel, onPayload, onEnd) => listen(directUrl, channel, onPayload, onEnd),
+      heart: queryable(postgres, new PostgresConnection(heart, mayPrepare, HEART_MS)),
+    },
+    poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async close() {
+      await Promise.all([pool.end(), heart.end()]);
+    },
+  };
+}
+
+async function listen(
+  url: string,
+  channel: string,
+  onPayload: (payload: string) => void,
+  onEnd: () => void,
+): Promise<Listening> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, keepAlive: true });
+  client.on('error', () => {}); // it ends then
+  client.on('notification', ({ payload = '' }) => onPayload(payload));
+  try {
+    await client.connect();
+    await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+  } catch (error) {
+    void client.end().catch(() => {});
+    throw error;
+  }
+  // Only now: it ends after an attempt that failed as well.
+  client.once('end', onEnd);
+  return {
+    async notify(payload) {
+      await client.query('select pg_notify($1, $2)', [channel, payload]);
+    },
+    async close() {
+      client.off('end', onEnd);
+      await client.end().catch(() => {});
+    },
+  };
+}
+
+/**
+ * A connection that breaks during a commit leaves open whether it took place. Running the work again could do it twice.
+ * @throws {AppError} `storage_unavailable`, which is not tried again
+ */
+function asUnknown(error: unknown): never {
+  if (!postgres.isUnavailable(error)) throw error;
+  throw new AppError(
+    'storage_unavailable',
+    'The connection to the database broke during the commit: the change may have been made or not',
+    { cause: error },
+  );
+}
+
+// Times and counts are bigint columns: far below 2^53, so they are read as numbers.
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text');
+
+/** `pg` takes a deadline for each query, which its types do not know. */
+const deadline = (ms: number): object => ({ query_timeout: ms });
+
+class PostgresConnection implements Connection {
+  readonly #client: pg.Pool | pg.PoolClient;
+  readonly #mayPrepare: boolean;
+  readonly #timeoutMs: number | undefined;
+
+  constructor(client: pg.Pool | pg.PoolClient, mayPrepare: boolean, timeoutMs: number | undefined) {
+    this.#client = client;
+    this.#mayPrepare = mayPrepare;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async query<R>(text: string, parameters: readonly unknown[], name?: string): Promise<Result<R>> {
+    const { rows, rowCount } = await this.#client.query({
+      text,
+      values: [...parameters],
+      ...(this.#mayPrepare && name && { name }),
+      ...(this.#timeoutMs !== undefined && deadline(this.#timeoutMs)),
+    });
+    return { rows: rows as R[], changed: rowCount ?? 0 };
+  }
+}

@@ -1,0 +1,169 @@
+import { createSeal, type Seal, SealError } from '../seal.ts';
+import type { Commit, Tx } from './commit.ts';
+
+/** `ENCRYPTION_KEY` is not the one that the database was written with, or it is missing. */
+export class WrongKeyError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'WrongKeyError';
+  }
+}
+
+export interface EncryptionKeys {
+  /** Empty for no encryption. */
+  readonly encryptionKey: string;
+  /** The one that was in use so far, when it is to be replaced now. */
+  readonly encryptionKeyPrevious: string;
+}
+
+const CHECK = 'encryption_check';
+const PLAIN = createSeal('');
+
+/**
+ * The seal for secrets in rows. The first start with a key leaves a sealed word in the database, by which every later
+ * one is told apart from a wrong one before it has read or written anything. A start with another key than the last,
+ * be it the first one or none, seals everything anew, in one transaction: a crash leaves all of it as it was.
+ * @throws {WrongKeyError}
+ */
+export async function openSeal(
+  commit: Commit,
+  { encryptionKey, encryptionKeyPrevious }: EncryptionKeys,
+): Promise<Seal> {
+  const seal = createSeal(encryptionKey);
+  await commit(async (tx) => {
+    // Before the check: whoever has joined by now has left its own.
+    const others = await liveNodes(tx);
+    const check = await readCheck(tx);
+    if (check === undefined) {
+      if (encryptionKey === '') return;
+      requireAlone(others);
+      if (await addCheck(tx, seal)) await sealAnew(tx, PLAIN, seal);
+      return;
+    }
+    if (encryptionKey !== '' && opens(seal, check)) return;
+    const previous = createSeal(encryptionKeyPrevious);
+    if (encryptionKeyPrevious === '' || !opens(previous, check)) throw wrongKey(encryptionKey);
+    requireAlone(others);
+    if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await sealAnew(tx, previous, seal);
+  });
+  return seal;
+}
+
+/**
+ * Nodes that run with another key could not read what is sealed now.
+ * @throws {WrongKeyError}
+ */
+function requireAlone(nodes: readonly string[]): void {
+  if (nodes.length === 0) return;
+  throw new WrongKeyError(
+    `ENCRYPTION_KEY changes: stop the nodes that run with the old one, or none, first: ${nodes.join(', ')}.`,
+  );
+}
+
+async function liveNodes({ kysely, dialect }: Tx): Promise<string[]> {
+  const rows = await kysely.selectFrom('nodes').select('node_id').where('expires_at', '>', dialect.now).execute();
+  return rows.map(({ node_id }) => node_id);
+}
+
+function wrongKey(encryptionKey: string): WrongKeyError {
+  return new WrongKeyError(
+    encryptionKey === ''
+      ? 'The database holds encrypted secrets: set ENCRYPTION_KEY to the key it was used with.'
+      : 'ENCRYPTION_KEY is not the key that the secrets in this database were encrypted with. To change the key, set ENCRYPTION_KEY_PREVIOUS to the old one for one start.',
+  );
+}
+
+function opens(seal: Seal, check: string): boolean {
+  try {
+    return seal.open(check, aboutSecret(CHECK)) === CHECK;
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
+  }
+}
+
+async function readCheck({ kysely }: Tx): Promise<string | undefined> {
+  const row = await kysely.selectFrom('secrets').select('value').where('name', '=', CHECK).executeTakeFirst();
+  return row?.value;
+}
+
+/*
+ * Each says whether it was this transaction that changed the row. Of several nodes that start at once only one does,
+ * and the others wait at the row until it has sealed everything.
+ */
+
+async function addCheck({ kysely }: Tx, seal: Seal): Promise<boolean> {
+  const inserted = await kysely
+    .insertInto('secrets')
+    .values({ name: CHECK, value: seal.close(CHECK, aboutSecret(CHECK)) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('name')
+    .execute();
+  return inserted.length === 1;
+}
+
+/** @param seal none takes the check away */
+async function replaceCheck({ kysely }: Tx, check: string, seal: Seal | undefined): Promise<boolean> {
+  const changed =
+    seal === undefined
+      ? await kysely
+          .deleteFrom('secrets')
+          .where('name', '=', CHECK)
+          .where('value', '=', check)
+          .returning('name')
+          .execute()
+      : await kysely
+          .updateTable('secrets')
+          .set({ value: seal.close(CHECK, aboutSecret(CHECK)) })
+          .where('name', '=', CHECK)
+          .where('value', '=', check)
+          .returning('name')
+          .execute();
+  return changed.length === 1;
+}
+
+async function sealAnew({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
+  const anew = (text: string, about: string) => to.close(from.open(text, about), about);
+  for (const { name, value } of await kysely.selectFrom('secrets').selectAll().where('name', '<>', CHECK).execute()) {
+    await kysely
+      .updateTable('secrets')
+      .set({ value: anew(value, aboutSecret(name)) })
+      .where('name', '=', name)
+      .execute();
+  }
+  for (const row of await kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret']).execute()) {
+    const about = aboutWebhook(row.webhook_id);
+    await kysely
+      .updateTable('webhooks')
+      .set({
+        secret: row.secret && anew(row.secret, about),
+        previous_secret: row.previous_secret && anew(row.previous_secret, about),
+      })
+      .where('webhook_id', '=', row.webhook_id)
+      .execute();
+  }
+  for (const { session_id: id, options } of await kysely
+    .selectFrom('sessions')
+    .select(['session_id', 'options'])
+    .execute()) {
+    await kysely
+      .updateTable('sessions')
+      .set({ options: anew(options, aboutOptions(id)) })
+      .where('session_id', '=', id)
+      .execute();
+  }
+  for (const { session_id: id, key, value } of await kysely.selectFrom('session_store').selectAll().execute()) {
+    await kysely
+      .updateTable('session_store')
+      .set({ value: anew(value, aboutStored(id, key)) })
+      .where('session_id', '=', id)
+      .where('key', '=', key)
+      .execute();
+  }
+}
+
+/* What each sealed text is about. */
+export const aboutSecret = (name: string) => `secrets/${name}`;
+export const aboutWebhook = (webhookId: string) => `webhooks/${webhookId}/secret`;
+export const aboutStored = (sessionId: string, key: string) => `session_store/${sessionId}/${key}`;
+export const aboutOptions = (sessionId: string) => `sessions/${sessionId}/options`;

@@ -1,0 +1,134 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import {
+  answering,
+  type Connection,
+  type Dialect,
+  isBeginning,
+  queryable,
+  type Result,
+  type Store,
+} from './dialect.ts';
+
+const STATEMENTS_KEPT = 500;
+
+const sqlite: Dialect = {
+  name: 'sqlite',
+  kysely: {
+    createAdapter: () => new SqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  },
+  clustered: 'without rowid',
+  counted: 'integer primary key',
+  search: {
+    // It keeps the index alone, not the text. Words are told apart by spaces and nothing else.
+    tables: [
+      `create virtual table message_words using fts5
+        (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+    ],
+    isOrdered: true,
+    stored: (words) => words,
+    // The hidden column that bears the table's name: the others cannot be asked without the positions of words.
+    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
+    terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
+  },
+  oneAtATime: undefined, // `begin immediate` excludes every other writer already
+  takesLists: false,
+  recordset: (columns, value) => {
+    const list = Object.keys(columns).map((name) => sql`${value(name)} as ${sql.ref(name)}`);
+    return sql`(select ${sql.join(list)})`;
+  },
+  texts: (json) => sql<string>`(select value from json_each(${json}))`,
+  // One writer: rows become visible in the order in which their ids were made.
+  log: { tables: [], position: () => '0', isSettled: sql<boolean>`1 = 1`, order: ['event_id'] },
+  now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  reclaim: 'pragma incremental_vacuum(1000)',
+  // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
+  isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
+  // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
+  isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
+  isConflict: () => false,
+};
+function sqliteCode(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+}
+/**
+ * SQLite in a file. Two connections: one writes, one reads what is committed meanwhile (WAL). `synchronous=FULL`:
+ * a commit that returned survives a power cut.
+ */
+export function openSqlite(file: string): Store {
+  // Secrets are in it: it is the owner's alone, and what SQLite puts beside it gets the same mode.
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+  const writing = openFile(file);
+  // `auto_vacuum` lets the file shrink again when events are pruned; it has to come first. A log of 16 MiB before it is
+  // written back spares writing the same pages many times over.
+  writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
+  writing.exec('pragma wal_autocheckpoint = 4000');
+  const reading = openFile(file);
+  reading.exec('pragma query_only = on');
+  const writer = queryable(sqlite, new SqliteConnection(writing));
+
+  const run = (text: string) => async () => {
+    writing.exec(text);
+  };
+  const rollback = async () => {
+    // SQLite ends a transaction by itself after some errors, a full disk among them.
+    if (writing.isTransaction) writing.exec('rollback');
+  };
+  return {
+    dialect: sqlite,
+    reader: queryable(sqlite, answering(sqlite, new SqliteConnection(reading))),
+    writers: 1,
+    async begin() {
+      writing.exec('begin immediate');
+      return { ...writer, commit: run('commit'), rollback };
+    },
+    shared: undefined,
+    poolUse: undefined,
+    async close() {
+      reading.close();
+      writing.close();
+    },
+  };
+}
+
+function openFile(file: string): DatabaseSync {
+  // The whole process stands still while SQLite waits for a lock, so it waits briefly; `commit` retries.
+  const database = new DatabaseSync(file, { timeout: 50 });
+  database.exec('pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536;');
+  return database;
+}
+
+class SqliteConnection implements Connection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
+    const { statement, returnsRows } = this.#prepare(text);
+    // Parameters come from our own queries, which bind text, numbers and null.
+    const values = parameters as readonly SQLInputValue[];
+    if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
+    return { rows: [], changed: Number(statement.run(...values).changes) };
+  }
+
+  #prepare(text: string) {
+    let prepared = this.#statements.get(text);
+    if (prepared === undefined) {
+      const statement = this.#database.prepare(text);
+      prepared = { statement, returnsRows: statement.columns().length > 0 };
+      // `run` tells the id of the row inserted last, wanted or not. The search index leaves ids there beyond what a
+      // number holds, and from then on every change would throw.
+      if (!prepared.returnsRows) statement.setReadBigInts(true);
+      if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(this.#statements.keys().next().value ?? '');
+      this.#statements.set(text, prepared);
+    }
+    return prepared;
+  }
+}

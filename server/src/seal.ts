@@ -1,0 +1,69 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+/**
+ * Encryption at rest of what is secret in rows: webhook secrets, and what connectors keep. AES-256-GCM under a key
+ * drawn from `ENCRYPTION_KEY`. Without that setting texts are kept as they are, and what was stored before it was set
+ * is read as it is.
+ *
+ * A sealed text is `sealed:v1:` and base64url of nonce (12 bytes), ciphertext and tag (16 bytes). `about` says what it
+ * belongs to, such as `webhooks/whk_…/secret`: moved to another row it does not open, so who can write to the database
+ * and not read the key cannot have one account's secret used for another one.
+ */
+export interface Seal {
+  close(text: string, about: string): string;
+  /** @throws {SealError} when it was sealed with another key, for another place, or is damaged */
+  open(stored: string, about: string): string;
+}
+
+export class SealError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SealError';
+  }
+}
+
+const SEALED = 'sealed:v1:';
+/** Before a plain text that begins like one of ours: a caller may call a secret anything. */
+const PLAIN = 'plain:v1:';
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** @param secret of 32 characters or more; empty for no encryption */
+export function createSeal(secret: string): Seal {
+  // A secret of that length needs no slow derivation; HKDF (RFC 5869) gives the key its length and its one purpose.
+  const key = secret === '' ? undefined : Buffer.from(hkdfSync('sha256', secret, '', 'switchboard seal v1', 32));
+  return {
+    close(text, about) {
+      if (key === undefined) return isMarked(text) ? PLAIN + text : text;
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(about));
+      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return SEALED + sealed.toString('base64url');
+    },
+    open(stored, about) {
+      if (stored.startsWith(PLAIN)) return stored.slice(PLAIN.length);
+      if (!stored.startsWith(SEALED)) return stored;
+      if (key === undefined) throw new SealError(`${about} is encrypted, and ENCRYPTION_KEY is not set`);
+      return decrypt(key, Buffer.from(stored.slice(SEALED.length), 'base64url'), about);
+    },
+  };
+}
+
+function isMarked(text: string): boolean {
+  return text.startsWith(SEALED) || text.startsWith(PLAIN);
+}
+
+function decrypt(key: Buffer, sealed: Buffer, about: string): string {
+  try {
+    const cipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(about))
+      .setAuthTag(sealed.subarray(-TAG_BYTES));
+    const text = cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([text, cipher.final()]).toString('utf8');
+  } catch (cause) {
+    throw new SealError(`${about} cannot be decrypted: it was sealed with another ENCRYPTION_KEY, or is damaged`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db/commit.ts';
+import type { SessionRef } from './messageStore.ts';
+import { dropWords } from './search.ts';
+
+/**
+ * A number has become known: what was stored under its stand-in is stored under the number from now on. Where the
+ * person is known by number already, the two become one. Webhooks that went out under the stand-in are not sent anew.
+ */
+export async function identify(
+  tx: Tx,
+  session: SessionRef,
+  { standIn, phoneNumber }: { readonly standIn: string; readonly phoneNumber: string },
+): Promise<void> {
+  await joinChats(tx, session, standIn, phoneNumber);
+  await joinContacts(tx, session, standIn, phoneNumber);
+  await joinParticipants(tx, session, standIn, phoneNumber);
+  await joinOpinions(tx, session, standIn, phoneNumber);
+  await dropTwins(tx, session, standIn, phoneNumber);
+  // Only by columns that have an index: a message to somebody is in their chat.
+  await rename(tx, session, 'from_number', 'from_number', standIn, phoneNumber);
+  await rename(tx, session, 'to_id', 'chat_id', standIn, phoneNumber);
+  await rename(tx, session, 'chat_id', 'chat_id', standIn, phoneNumber);
+}
+
+async function rename(
+  { kysely }: Tx,
+  { accountId, sessionId }: SessionRef,
+  column: 'from_number' | 'to_id' | 'chat_id',
+  foundBy: 'from_number' | 'chat_id',
+  standIn: string,
+  number: string,
+): Promise<void> {
+  await kysely
+    .updateTable('messages')
+    .set({ [column]: number })
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where(foundBy, '=', standIn)
+    .where(column, '=', standIn)
+    .execute();
+}
+
+/** What the network has told again under the number is there already. */
+async function dropTwins(tx: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+  const shown = (column: 'chat_id' | 'from_number') =>
+    sql`case when old.${sql.ref(column)} = ${standIn} then ${number} else old.${sql.ref(column)} end`;
+  const twins = await sql<{ seq: number }>`
+    select old.seq from messages as old join messages as twin
+      on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
+        and twin.chat_id = ${shown('chat_id')} and twin.from_number = ${shown('from_number')}
+    where old.account_id = ${accountId} and old.session_id = ${sessionId} and (old.chat_id = ${standIn} or old.from_number = ${standIn})`.execute(
+    tx.kysely,
+  );
+  if (twins.rows.length === 0) return;
+  const all = twins.rows.map(({ seq }) => seq);
+  await tx.kysely.deleteFrom('messages').where('seq', 'in', all).execute();
+  await dropWords.run(
+    tx,
+    all.map((rowid) => ({ rowid })),
+  );
+}
+
+async function joinChats({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+  const chats = await kysely
+    .selectFrom('chats')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('chat_id', 'in', [standIn, number])
+    .execute();
+  const old = chats.find(({ chat_id }) => chat_id === standIn);
+  if (old === undefined) return;
+  const present = chats.find(({ chat_id }) => chat_id === number);
+  if (present !== undefined) {
+    await kysely
+      .deleteFrom('chats')
+      .where('account_id', '=', accountId)
+      .where('session_id', '=', sessionId)
+      .where('chat_id', '=', number)
+      .execute();
+  }
+  const isNewer = (present?.last_message_at ?? 0) > (old.last_message_at ?? 0);
+  await kysely
+    .updateTable('chats')
+    .set({
+      chat_id: number,
+      ...(present !== undefined && {
+        archived: present.archived,
+        pinned: present.pinned,
+        muted_until: present.muted_until,
+        unread_count: old.unread_count + present.unread_count,
+      }),
+      ...(isNewer && { last_message_id: present?.last_message_id, last_message_at: present?.last_message_at }),
+    })
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('chat_id', '=', standIn)
+    .execute();
+}
+
+async function joinContacts({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+  const contacts = await kysely
+    .selectFrom('contacts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('phone_number', 'in', [standIn, number])
+    .execute();
+  const old = contacts.find(({ phone_number }) => phone_number === standIn);
+  if (old === undefined) return;
+  const present = contacts.find(({ phone_number }) => phone_number === number);
+  await kysely
+    .deleteFrom('contacts')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('phone_number', 'in', [standIn, number])
+    .execute();
+  await kysely
+    .insertInto('contacts')
+    .values({
+      ...old,
+      ...present,
+      phone_number: number,
+      name: old.name ?? present?.name ?? null,
+      blocked: Math.max(old.blocked, present?.blocked ?? 0),
+    })
+    .execute();
+}
+
+async function joinParticipants({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+  const groups = kysely
+    .selectFrom('groups')
+    .select('group_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId);
+  await kysely
+    .deleteFrom('group_participants')
+    .where('account_id', '=', accountId)
+    .where('phone_number', '=', number)
+    .where('group_id', 'in', groups)
+    .where('group_id', 'in', (eb) =>
+      eb
+        .selectFrom('group_participants as other')
+        .select('other.group_id')
+        .where('other.account_id', '=', accountId)
+        .where('other.phone_number', '=', standIn),
+    )
+    .execute();
+  await kysely
+    .updateTable('group_participants')
+    .set({ phone_number: number })
+    .where('account_id', '=', accountId)
+    .where('phone_number', '=', standIn)
+    .where('group_id', 'in', groups)
+    .execute();
+  await kysely
+    .updateTable('groups')
+    .set({ created_by: number })
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('created_by', '=', standIn)
+    .execute();
+}
+
+/** Reactions and votes. Who has said something under either name has said the later. */
+async function joinOpinions({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+  const messages = kysely
+    .selectFrom('messages')
+    .select('message_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId);
+  for (const table of ['reactions', 'poll_votes'] as const) {
+    const said = await kysely
+      .selectFrom(table)
+      .select('message_id')
+      .where('account_id', '=', accountId)
+      .where('from_number', '=', standIn)
+      .where('message_id', 'in', messages)
+      .execute();
+    for (const { message_id } of said) {
+      await kysely
+        .deleteFrom(table)
+        .where('account_id', '=', accountId)
+        .where('message_id', '=', message_id)
+        .where('from_number', '=', number)
+        .execute();
+      await kysely
+        .updateTable(table)
+        .set({ from_number: number })
+        .where('account_id', '=', accountId)
+        .where('message_id', '=', message_id)
+        .where('from_number', '=', standIn)
+        .execute();
+    }
+  }
+}

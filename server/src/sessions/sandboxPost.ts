@@ -1,0 +1,221 @@
+import { sql } from 'kysely';
+import type { NetworkEvent, NetworkGroup, NetworkMedia } from '../connectors/connector.ts';
+import type { Parcel } from '../connectors/sandbox/exchange.ts';
+import type { LateTx, Tx } from '../db/commit.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
+import type { Media } from '../media/media.ts';
+import { toNetworkMedia } from './messageContent.ts';
+
+/*
+ * The rows of the sandbox network, by statements that only PostgreSQL runs: where the database is one process's own,
+ * the network is in its memory.
+ *
+ * A row of `sandbox_post` is one event for one number. It goes away in the transaction that stores the event at the
+ * session of that number: a node that dies before has changed nothing, and one that was given up finds no row. The
+ * receipt of a message is put there in the same transaction; of a message for several numbers by whoever is the last.
+ */
+
+/** An event that is kept for a number. */
+export interface Kept {
+  readonly post_id: number;
+  readonly event: string;
+  readonly direct_from: string | null;
+  readonly sent_at: number | null;
+}
+
+/**
+ * Keeps parcels for those of their numbers that have signed up, in this order.
+ * @returns the numbers that something waits for now
+ */
+export async function putPost(tx: LateTx, parcels: readonly Parcel[], now: number): Promise<string[]> {
+  const rows = parcels.flatMap(({ to, event, direct, receiptTo }) => {
+    const row = {
+      event: writeEvent(event),
+      direct_from: direct?.from ?? null,
+      sent_at: direct?.sentAt ?? null,
+      message_id: event.type === 'message' ? event.networkId : null,
+      receipt_to: receiptTo ?? null,
+      is_counted: receiptTo !== undefined && to.length > 1 ? 1 : 0,
+      created_at: now,
+    };
+    return to.map((number) => ({ number, ...row }));
+  });
+  if (rows.length === 0) return [];
+  const list = JSON.stringify(rows.map((row, place) => ({ place, ...row })));
+  return (await insertPost.all(tx, { list, now })).map(({ number }) => number);
+}
+
+/** A receipt that is due: `messageId` is with everybody. */
+export interface DueReceipt {
+  readonly to: string;
+  readonly messageId: string;
+}
+
+/** Takes one from the post. @returns undefined when it is not there any more, or the receipt that is due now, if any */
+export async function takePost(tx: Tx, postId: string): Promise<{ receipt?: DueReceipt } | undefined> {
+  const taken = await deletePost.first(tx, { postId: Number(postId) });
+  if (taken === undefined) return undefined;
+  const { message_id: messageId, receipt_to: to } = taken;
+  if (to === null || messageId === null) return {};
+  if (taken.is_counted === 1) {
+    const counted = await countDown.first(tx, { messageId });
+    if (counted !== undefined && counted.missing > 0) return {};
+    await dropCount.run(tx, { messageId });
+  }
+  return { receipt: { to, messageId } };
+}
+
+/** Signs a number up, if nobody has it. @returns whose it is */
+export async function signUp(tx: Tx, number: string, sessionId: string): Promise<string> {
+  const isNew = (await insertNumber.run(tx, { number, sessionId })) === 1;
+  if (!isNew) return (await ownerOf.first(tx, { number }))?.session_id ?? sessionId;
+  // What was sent to who had it before, and came too late for them.
+  await dropPostOf.run(tx, { number });
+  return sessionId;
+}
+
+/** A session gives up its number, and what waits for it. */
+export async function signOff(tx: Tx, number: string, sessionId: string): Promise<void> {
+  if ((await deleteNumber.run(tx, { number, sessionId })) === 1) await dropPostOf.run(tx, { number });
+}
+
+/** Which of these numbers have signed up. */
+export async function readSignedUp(on: Queryable, numbers: readonly string[]): Promise<string[]> {
+  if (numbers.length === 0) return [];
+  return (await signedUpOf.all(on, { numbers: JSON.stringify(numbers) })).map(({ number }) => number);
+}
+
+/** For which of these numbers something waits. */
+export async function readWaiting(on: Queryable, numbers: readonly string[]): Promise<string[]> {
+  if (numbers.length === 0) return [];
+  return (await waitingOf.all(on, { numbers: JSON.stringify(numbers) })).map(({ number }) => number);
+}
+
+export const ownerOf = query((db, p: { number: string }) =>
+  db.selectFrom('sandbox_numbers').select('session_id').where('number', '=', p.number),
+);
+
+/** What waits for a number, oldest first. */
+export const postOf = query<{ number: string; limit: number }, Kept>((db, p) =>
+  db
+    .selectFrom('sandbox_post')
+    .select(['post_id', 'event', 'direct_from', 'sent_at'])
+    .where('number', '=', p.number)
+    .orderBy('post_id')
+    .limit(p.limit),
+);
+
+/** Takes one away that nobody is to have. */
+export const dropPost = query((db, p: { postId: number }) =>
+  db.deleteFrom('sandbox_post').where('post_id', '=', p.postId),
+);
+
+/** Nobody has come for it. */
+export const dropOldPost = query((db, p: { before: number }) =>
+  db.deleteFrom('sandbox_post').where('created_at', '<', p.before),
+);
+
+export const dropOldCounts = query((db, p: { before: number }) =>
+  db.deleteFrom('sandbox_receipts').where('created_at', '<', p.before),
+);
+
+const postColumns = {
+  place: 'bigint',
+  number: 'text',
+  event: 'text',
+  direct_from: 'text',
+  sent_at: 'bigint',
+  message_id: 'text',
+  receipt_to: 'text',
+  is_counted: 'bigint',
+  created_at: 'bigint',
+} as const;
+
+const insertPost = query<{ list: string; now: number }, { number: string }>(
+  (_, p, dialect) => sql<{ number: string }>`
+    with posted as (
+      insert into sandbox_post
+        (number, event, direct_from, sent_at, message_id, receipt_to, is_counted, created_at)
+      select number, event, direct_from, sent_at, message_id, receipt_to, is_counted, created_at
+      from ${dialect.recordset(postColumns, () => p.list)} as r
+      where exists (select from sandbox_numbers n where n.number = r.number)
+      order by place
+      on conflict (number, message_id) where message_id is not null do nothing
+      returning number, message_id, is_counted
+    ), counted as (
+      insert into sandbox_receipts (message_id, missing, created_at)
+      select message_id, count(*), ${p.now}::bigint from posted where is_counted = 1 group by message_id
+      on conflict (message_id) do update set missing = sandbox_receipts.missing + excluded.missing
+    )
+    select distinct number from posted`,
+);
+
+const deletePost = query((db, p: { postId: number }) =>
+  db.deleteFrom('sandbox_post').where('post_id', '=', p.postId).returning(['message_id', 'receipt_to', 'is_counted']),
+);
+
+const countDown = query((db, p: { messageId: string }) =>
+  db
+    .updateTable('sandbox_receipts')
+    .set((eb) => ({ missing: eb('missing', '-', 1) }))
+    .where('message_id', '=', p.messageId)
+    .returning('missing'),
+);
+
+const dropCount = query((db, p: { messageId: string }) =>
+  db.deleteFrom('sandbox_receipts').where('message_id', '=', p.messageId),
+);
+
+const insertNumber = query((db, p: { number: string; sessionId: string }) =>
+  db
+    .insertInto('sandbox_numbers')
+    .values({ number: p.number, session_id: p.sessionId })
+    .onConflict((conflict) => conflict.column('number').doNothing()),
+);
+
+const deleteNumber = query((db, p: { number: string; sessionId: string }) =>
+  db.deleteFrom('sandbox_numbers').where('number', '=', p.number).where('session_id', '=', p.sessionId),
+);
+
+const dropPostOf = query((db, p: { number: string }) => db.deleteFrom('sandbox_post').where('number', '=', p.number));
+
+const signedUpOf = query((db, p: { numbers: string }, dialect) =>
+  db.selectFrom('sandbox_numbers').select('number').where('number', 'in', dialect.texts(p.numbers)),
+);
+
+const waitingOf = query((db, p: { numbers: string }, dialect) =>
+  db.selectFrom('sandbox_post').select('number').distinct().where('number', 'in', dialect.texts(p.numbers)),
+);
+
+/** An event as a row keeps it. Of media there is what they are and their hash: every node reaches their content. */
+export function writeEvent(event: NetworkEvent): string {
+  return JSON.stringify(event);
+}
+
+export function readEvent(text: string, media: Media): NetworkEvent {
+  // Written by `writeEvent`.
+  const event: NetworkEvent = JSON.parse(text);
+  switch (event.type) {
+    case 'message': {
+      const file = event.content.media;
+      return file === undefined ? event : { ...event, content: { ...event.content, media: reopened(file, media) } };
+    }
+    case 'group_created':
+    case 'group_updated':
+    case 'group_invite':
+      return { ...event, group: withPicture(event.group, media) };
+    default:
+      return event;
+  }
+}
+
+/** A group that was read from JSON, with a picture that can be opened. */
+export function withPicture(group: NetworkGroup, media: Media): NetworkGroup {
+  return group.picture === null ? group : { ...group, picture: reopened(group.picture, media) };
+}
+
+/** A file that was read from JSON, which has its hash: it can be opened by that. */
+export function reopened({ hash = '', mimeType, size, fileName }: NetworkMedia, media: Media): NetworkMedia {
+  return toNetworkMedia({ hash, mimeType, size, fileName }, media);
+}

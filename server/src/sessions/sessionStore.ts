@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { SessionStore } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import { FencedError } from '../db/dialect.ts';
+import { batch, query } from '../db/query.ts';
+import { aboutStored } from '../db/sealing.ts';
+
+/**
+ * What a connector keeps for its session, in the database: sealed, for it is what a network knows the session by.
+ * @param isOurs when another node has the session, nothing is written any more: its keys have moved on there
+ */
+export function storeOf(
+  { reader, commit, seal }: Database,
+  sessionId: string,
+  isOurs: () => boolean = () => true,
+): SessionStore {
+  const opened = (rows: readonly { key: string; value: string }[]) =>
+    new Map(rows.map(({ key, value }) => [key, seal.open(value, aboutStored(sessionId, key))]));
+
+  function requireOurs(): void {
+    if (!isOurs()) throw new FencedError();
+  }
+
+  async function write(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    const gone = [...changes].flatMap(([key, text]) => (text === null ? [key] : []));
+    const rows = [...changes].flatMap(([key, text]) =>
+      text === null ? [] : [{ session_id: sessionId, key, value: seal.close(text, aboutStored(sessionId, key)) }],
+    );
+    requireOurs();
+    // Under the session's id: what it writes takes effect in the order in which it wrote it.
+    await commit(async (tx) => {
+      if (gone.length > 0) await dropKeys.run(tx, { sessionId, keys: JSON.stringify(gone) });
+      await putValues.run(tx, rows);
+    }, sessionId);
+  }
+
+  return {
+    async get(key) {
+      const found = await valuesOf.all(reader, { sessionId, keys: JSON.stringify([key]) });
+      return opened(found).get(key);
+    },
+    getMany: async (keys) => opened(await valuesOf.all(reader, { sessionId, keys: JSON.stringify(keys) })),
+    list: async (prefix) => opened(await valuesFrom.all(reader, { sessionId, prefix })),
+    set: (key, value) => write(new Map([[key, value]])),
+    write,
+    delete: (key) => write(new Map([[key, null]])),
+    async clear() {
+      requireOurs();
+      await commit(
+        (tx) => tx.kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute(),
+        sessionId,
+      );
+    },
+  };
+}
+
+// "where true" keeps SQLite from taking "on conflict" for a part of a join.
+const putValues = batch(
+  { session_id: 'text', key: 'text', value: 'text' },
+  (rows) => sql`
+    insert into session_store (session_id, key, value) select r.session_id, r.key, r.value from ${rows} as r where true
+    on conflict (session_id, key) do update set value = excluded.value`,
+);
+
+const valuesOf = query((db, p: { sessionId: string; keys: string }, dialect) =>
+  db
+    .selectFrom('session_store')
+    .select(['key', 'value'])
+    .where('session_id', '=', p.sessionId)
+    .where('key', 'in', dialect.texts(p.keys)),
+);
+
+const valuesFrom = query((db, p: { sessionId: string; prefix: string }) =>
+  db
+    .selectFrom('session_store')
+    .select(['key', 'value'])
+    .where('session_id', '=', p.sessionId)
+    .where(sql<string>`substr(key, 1, length(${p.prefix}))`, '=', p.prefix)
+    .orderBy('key'),
+);
+
+const dropKeys = query((db, p: { sessionId: string; keys: string }, dialect) =>
+  db.deleteFrom('session_store').where('session_id', '=', p.sessionId).where('key', 'in', dialect.texts(p.keys)),
+);

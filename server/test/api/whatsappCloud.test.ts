@@ -1,0 +1,462 @@
+import assert from 'node:assert/strict';
+import { it, type TestContext } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { describeOnEachDeployment } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { NOBODY, SILENT, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { download, picture, upload } from '../support/media.ts';
+import { type Answer, eventOf, startAgain, type TestServerOptions } from '../support/server.ts';
+
+const ADA = '4915112345678';
+const GIF = Buffer.from(
+  '47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b',
+  'hex',
+);
+
+describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
+  /** A server with one session on a fake of the network, connected unless told otherwise. */
+  async function connected(t: TestContext, options: Omit<TestServerOptions, 'home'> & { connects?: false } = {}) {
+    const graph = await startFakeGraph();
+    t.after(() => graph.close());
+    const start = startAgain(t, newHome, { database, ...options, env: { WHATSAPP_CLOUD_URL: graph.url } });
+    const server = await start();
+    const { call, token } = await server.account();
+    const session = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
+    assert.equal(session.status, 201, JSON.stringify(session.body));
+    const { sessionId, callbackUrl } = session.body;
+    graph.callBackAt(server.url + callbackUrl);
+    if (options.connects !== false) {
+      const { body } = await call('POST', `/sessions/${sessionId}/connect`);
+      assert.equal(body.status, 'connected', JSON.stringify(body));
+    }
+    const send = (message: string, to = ADA) => call('POST', '/messages/send', { to, message });
+    const statusOf = async (messageId: string) => (await call('GET', `/messages/${messageId}`)).body.status;
+    return { graph, server, start, call, token, sessionId, send, statusOf };
+  }
+  const kindsOf = async (call: Awaited<ReturnType<typeof connected>>['call'], messageId: string) => {
+    const { body } = await call('GET', '/events?limit=200');
+    return body.data
+      .filter(({ data }: Answer['body']) => data.messageId === messageId)
+      .map(({ kind, event }: Answer['body']) => kind ?? event);
+  };
+
+  it('a number that answers is connected, under the number it says; its secrets are never shown or logged', async (t) => {
+    const lines: string[] = [];
+    const log = createLog('trace', { write: (line) => void lines.push(line) });
+    const { graph, call, sessionId, send } = await connected(t, { log });
+    await send('Hello');
+    await graph.challenge(graph.options.verifyToken);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    assert.equal((await graph.challenge(graph.options.verifyToken)).status, 409);
+    const { body } = await call('GET', `/sessions/${sessionId}`);
+    assert.equal(body.phoneNumber, graph.phoneNumber);
+    assert.deepEqual(body.options, { phoneNumberId: graph.options.phoneNumberId });
+    const { token, appSecret, verifyToken } = graph.options;
+    const seen = lines.join('') + JSON.stringify([body, (await call('GET', '/sessions')).body]);
+    for (const secret of [token, appSecret, verifyToken]) assert.ok(!seen.includes(secret));
+  });
+
+  it('a message is sent, delivered and read as the network says, in whatever order it says so', async (t) => {
+    const { graph, call, send, statusOf } = await connected(t);
+    graph.confirm(false);
+    const { status, body } = await send('Grüße');
+    assert.deepEqual([status, body.status], [201, 'sent']);
+    const [sent = assert.fail()] = graph.sent;
+    assert.equal(sent.body.text.body, 'Grüße');
+    for (const step of ['read', 'sent', 'delivered', 'delivered']) {
+      assert.equal(await graph.post({ statuses: [graph.statusOf(sent, step)] }), 200);
+      assert.equal(await statusOf(body.messageId), 'read', `after ${step}`);
+    }
+    const kinds = await eventually(
+      () => kindsOf(call, body.messageId),
+      (all) => all.length >= 3,
+    );
+    assert.deepEqual(kinds, ['message.sent', 'message.delivered', 'message.read']);
+  });
+
+  it('a number shows the about text and picture it is given; what Meta does not let be changed is refused before anything is', async (t) => {
+    const { graph, server, call, token, sessionId } = await connected(t);
+    const change = (fields: object) => call('PATCH', `/sessions/${sessionId}/profile`, fields);
+    const content = picture();
+    const pictureMediaId = (await upload(server, token, content)).body.mediaId;
+    const { status, body } = await change({ about: 'Grüße ✓', pictureMediaId });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual([graph.profile.about, graph.profile.picture], ['Grüße ✓', content]);
+
+    const refusals: [object, string, RegExp][] = [
+      [{ about: 'not this', name: 'Shop' }, 'not_supported', /Meta approves the name/],
+      [{ about: 'not this', pictureMediaId: null }, 'not_supported', /not remove it/],
+      [{ about: '' }, 'not_supported', /empty/],
+      [
+        { about: 'not this', pictureMediaId: (await upload(server, token, GIF)).body.mediaId },
+        'unsupported_media_type',
+        /JPEG or PNG/,
+      ],
+    ];
+    for (const [fields, code, words] of refusals) {
+      const refused = (await change(fields)).body;
+      assert.equal(refused.code, code, JSON.stringify(refused));
+      assert.match(refused.detail, words);
+    }
+    const others = (await call('GET', `/contacts/${ADA}/profile`)).body;
+    assert.deepEqual([others.code, /no profiles/.test(others.detail)], ['not_supported', true]);
+    assert.equal(graph.profile.about, 'Grüße ✓');
+  });
+
+  it('a token that may not change the profile may still send', async (t) => {
+    const { graph, call, sessionId, send } = await connected(t);
+    graph.failNext({ code: 200, status: 403, details: 'Permissions error' });
+    const { body } = await call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Open' });
+    assert.deepEqual([body.code, body.detail], ['permission_denied', 'WhatsApp says: Permissions error (200)']);
+    assert.equal((await send('Still here')).status, 201);
+    graph.expireToken();
+    const { body: ended } = await call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Open' });
+    assert.equal(ended.code, 'session_not_connected');
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'disconnected');
+  });
+
+  it('what cannot be delivered has failed, in the words of the network', async (t) => {
+    const { graph, call, send, statusOf } = await connected(t);
+    const { body } = await send('Is anybody there?', NOBODY);
+    await graph.settled();
+    await eventually(
+      () => statusOf(body.messageId),
+      (status) => status === 'failed',
+    );
+    const { error } = (await call('GET', `/messages/${body.messageId}`)).body;
+    assert.equal(error, 'WhatsApp says: Message undeliverable (131026)');
+  });
+
+  it('after a day of silence only a template is taken', async (t) => {
+    const { graph, call, send } = await connected(t);
+    const refused = await send('Are you there?', SILENT);
+    assert.deepEqual([refused.status, refused.body.code], [422, 'template_required']);
+    const components = [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }];
+    const template = { to: SILENT, name: 'still_there', language: 'en_US', components };
+    const sent = await call('POST', '/messages/send-template', template);
+    assert.deepEqual([sent.status, sent.body.type, sent.body.status], [201, 'template', 'sent']);
+    assert.deepEqual(graph.sent.at(-1)?.body.template, {
+      name: 'still_there',
+      language: { code: 'en_US' },
+      components,
+    });
+  });
+
+  it('only callbacks that the app has signed are believed', async (t) => {
+    const { graph, call } = await connected(t);
+    const messages = [{ from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } }];
+    assert.equal(await graph.post({ messages }, { signWith: 'another secret' }), 403);
+    const unsigned = await fetch(graph.callbackUrl, { method: 'POST', body: '{}' });
+    assert.equal(unsigned.status, 403);
+    assert.equal((await call('GET', '/messages')).body.data.length, 0);
+    assert.equal(await graph.post({ messages }), 200);
+    assert.equal((await call('GET', '/messages')).body.data.length, 1);
+  });
+
+  it('the challenge is answered to who knows the verify token', async (t) => {
+    const { graph } = await connected(t);
+    assert.deepEqual(await graph.challenge(graph.options.verifyToken), { status: 200, text: '1158201444' });
+    assert.equal((await graph.challenge('a guess')).status, 403);
+  });
+
+  it('a message comes once, however often it is told, and is stored before that is acknowledged', async (t) => {
+    const { graph, call } = await connected(t);
+    const text = { type: 'text', text: { body: 'Schöne Grüße — ✓ </end>' } };
+    const id = graph.newId();
+    await Promise.all([1, 2, 3].map(() => graph.incoming(ADA, text, { id })));
+    const { data } = (await call('GET', '/messages')).body;
+    assert.deepEqual(
+      data.map(({ from, message }: Answer['body']) => [from, message]),
+      [[ADA, text.text.body]],
+    );
+    const contact = (await call('GET', `/contacts?phoneNumber=${ADA}`)).body.data[0];
+    assert.equal(contact.name, 'Ada');
+  });
+
+  it('one bad part of a callback keeps none of the others away', async (t) => {
+    const { graph, call } = await connected(t);
+    const good = { from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } };
+    const status = await graph.post([
+      { messages: [{ id: 7 }, { ...good, from: undefined, id: graph.newId() }, good] },
+      { statuses: [{ status: 'sent' }] },
+      { field: 'account_update', event: 'ACCOUNT_RESTRICTION' },
+    ]);
+    assert.equal(status, 200);
+    assert.equal((await call('GET', '/messages')).body.data.length, 1);
+  });
+
+  it('every kind of message that the network has arrives as what it is', async (t) => {
+    const { graph, call, server, token } = await connected(t);
+    const arrived = async (message: object) => {
+      const id = await graph.incoming(ADA, message);
+      assert.ok(id);
+      return (await call('GET', '/messages?direction=incoming&limit=1')).body.data[0];
+    };
+    const bytes = picture();
+    const file = graph.keep(bytes, 'image/png');
+    const image = await arrived({ type: 'image', image: { id: file, mime_type: 'image/png', caption: 'Look' } });
+    assert.deepEqual([image.type, image.message, image.media.mimeType], ['image', 'Look', 'image/png']);
+    assert.deepEqual((await download(server, token, image.media.mediaId)).bytes, bytes);
+    const note = graph.keep(Buffer.from('only text'), 'text/plain');
+    const document = await arrived({ type: 'document', document: { id: note, filename: 'note.txt' } });
+    assert.deepEqual([document.type, document.media.fileName], ['document', 'note.txt']);
+    const sound = graph.keep(Buffer.from('OggS and so on'), 'audio/ogg; codecs=opus');
+    assert.equal((await arrived({ type: 'audio', audio: { id: sound, voice: true } })).type, 'voice');
+    const gone = await arrived({ type: 'video', video: { id: '404404', caption: 'too late' } });
+    assert.deepEqual([gone.type, gone.message, gone.media], ['video', 'too late', undefined]);
+
+    const place = await arrived({ type: 'location', location: { latitude: 52.5, longitude: 13.4, name: 'Gate' } });
+    assert.deepEqual(place.location, { latitude: 52.5, longitude: 13.4, name: 'Gate' });
+    const contacts = [
+      { name: { formatted_name: 'Grace' }, phones: [{ phone: '+49 151 1', wa_id: '491511' }] },
+      { name: { formatted_name: 'Alan' }, phones: [{ phone: '+49 151 2' }] },
+    ];
+    const card = await arrived({ type: 'contacts', contacts });
+    assert.deepEqual(card.contact, { name: 'Alan', phoneNumbers: ['491512'] });
+    const { data } = (await call('GET', '/messages?type=contact')).body;
+    assert.deepEqual(
+      data.map(({ contact }: Answer['body']) => contact.name),
+      ['Alan', 'Grace'],
+    );
+
+    const words = async (message: object) => (await arrived(message)).message;
+    const reply = { type: 'button_reply', button_reply: { id: 'yes', title: 'Yes, please' } };
+    const chosen = await arrived({ type: 'interactive', interactive: reply });
+    assert.deepEqual([chosen.type, chosen.message, chosen.payload], ['text', 'Yes, please', 'yes']);
+    const pressed = await arrived({ type: 'button', button: { text: 'Stop', payload: 'stop it' } });
+    assert.deepEqual([pressed.message, pressed.payload], ['Stop', 'stop it']);
+    const items = [{ product_retailer_id: 'tea', quantity: 2, item_price: 3.5, currency: 'EUR' }];
+    assert.equal(await words({ type: 'order', order: { product_items: items } }), '2 × tea (3.5 EUR)');
+    assert.match(await words({ type: 'unsupported', errors: [{ code: 131051 }] }), /unsupported/);
+  });
+
+  it('answers, reactions and forwarded messages find the message they are about, in both directions', async (t) => {
+    const { graph, call, send } = await connected(t);
+    const question = (await send('Tea?')).body;
+    const [sent = assert.fail()] = graph.sent;
+    const text = { type: 'text', text: { body: 'Yes' }, context: { id: sent.id, forwarded: true } };
+    const answerId = await graph.incoming(ADA, text);
+    const [answer] = (await call('GET', '/messages?direction=incoming')).body.data;
+    assert.deepEqual([answer.replyTo, answer.forwarded], [question.messageId, true]);
+
+    await graph.incoming(ADA, { type: 'reaction', reaction: { message_id: sent.id, emoji: '👍' } });
+    const reacted = (await call('GET', `/messages/${question.messageId}`)).body;
+    assert.deepEqual(
+      reacted.reactions.map(({ from, emoji }: Answer['body']) => [from, emoji]),
+      [[ADA, '👍']],
+    );
+    await graph.incoming(ADA, { type: 'reaction', reaction: { message_id: sent.id } });
+    assert.equal((await call('GET', `/messages/${question.messageId}`)).body.reactions, undefined);
+
+    await call('PUT', `/messages/${answer.messageId}/reaction`, { emoji: '🎉' });
+    assert.deepEqual(graph.sent.at(-1)?.body.reaction, { message_id: answerId, emoji: '🎉' });
+    await call('POST', '/messages/send', { to: ADA, message: 'Coming', replyTo: answer.messageId });
+    assert.equal(graph.sent.at(-1)?.body.context.message_id, answerId);
+    await call('POST', '/messages/send', { to: ADA, message: 'Or coffee?', replyTo: question.messageId });
+    assert.equal(graph.sent.at(-1)?.body.context.message_id, sent.id);
+  });
+
+  it('who keeps the phone number secret goes by a number that stands in for it, until it is shown', async (t) => {
+    const { graph, call, statusOf } = await connected(t);
+    const userId = 'US.13491208655302741918';
+    const wamid = await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } });
+    const event = await eventOf(call, 'message.incoming');
+    const standIn = event.from;
+    assert.match(standIn, /^000\d{20}$/);
+    assert.deepEqual([event.unidentified, event.chatId], [true, standIn]);
+    const [message] = (await call('GET', '/messages')).body.data;
+    assert.deepEqual([message.from, message.unidentified, message.chatId], [standIn, true, standIn]);
+    const contacts = async () =>
+      (await call('GET', '/contacts')).body.data.map((one: Answer['body']) => one.phoneNumber);
+    assert.deepEqual(await contacts(), [standIn]);
+    await graph.incoming(userId, { type: 'reaction', reaction: { message_id: wamid, emoji: '👍' } });
+    const { reactions } = (await call('GET', `/messages/${message.messageId}`)).body;
+    assert.equal(reactions[0].from, standIn);
+
+    assert.equal((await call('POST', `/chats/${standIn}/typing`, { state: 'typing' })).status, 200);
+    const { status, body } = await call('POST', '/messages/send', { to: standIn, message: 'Ada?' });
+    assert.deepEqual([status, body.to, body.chatId], [201, standIn, standIn]);
+    const sent = graph.sent.at(-1)?.body;
+    assert.deepEqual([sent.recipient, sent.to], [userId, undefined]);
+    await graph.settled();
+    assert.equal(await statusOf(body.messageId), 'delivered');
+    const told = await eventOf(call, 'message.delivered');
+    assert.deepEqual([told.to, told.chatId], [standIn, standIn]);
+    await graph.incoming(ADA, { type: 'text', text: { body: 'It is me' } }, { userId });
+    const { data } = (await call('GET', `/messages?chatId=${ADA}`)).body;
+    assert.deepEqual(
+      data.map((one: Answer['body']) => [one.message, one.from, one.to]),
+      [
+        ['It is me', ADA, graph.phoneNumber],
+        ['Ada?', graph.phoneNumber, ADA],
+        ['Guess who', ADA, graph.phoneNumber],
+      ],
+    );
+    // Meta calls again with what it had no answer for, as it was.
+    await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } }, { id: wamid });
+    await graph.incoming(ADA, { type: 'text', text: { body: 'And again' } }, { userId });
+    assert.equal((await call('GET', `/messages?chatId=${ADA}`)).body.data.length, 4);
+    assert.equal((await call('GET', `/messages?chatId=${standIn}`)).body.data.length, 0);
+    assert.deepEqual(await contacts(), [ADA]);
+
+    const parent = 'US.ENT.11815799212886844830';
+    const text = { id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Me too' } };
+    await graph.post({ contacts: [{ user_id: parent, profile: { name: 'Grace' } }], messages: [text] });
+    const other = await eventOf(call, 'message.incoming', ({ message }) => message === 'Me too');
+    assert.equal(other.unidentified, true);
+    assert.notEqual(other.from, standIn);
+    const unknown = await call('POST', '/messages/send', { to: '00012345678', message: 'Anybody?' });
+    assert.deepEqual([unknown.status, unknown.body.code], [422, 'recipient_not_on_network']);
+  });
+
+  it('a group that was made at Meta is met with its first message, and is written to', async (t) => {
+    const { graph, call, statusOf } = await connected(t);
+    const participants = [{ wa_id: graph.phoneNumber }, { wa_id: ADA }];
+    const group = graph.addGroup({
+      subject: 'Tea',
+      description: 'Daily',
+      creation_timestamp: 1_767_225_600,
+      participants,
+    });
+    await Promise.all(
+      ['One', 'Two'].map((text) => graph.incoming(ADA, { group_id: group, type: 'text', text: { body: text } })),
+    );
+    const { groupId } = await eventOf(call, 'group.created');
+    assert.equal((await call('GET', '/events?kinds=group.created')).body.data.length, 1);
+    const shown = (await call('GET', `/groups/${groupId}`)).body;
+    assert.deepEqual([shown.subject, shown.description, shown.createdAt], ['Tea', 'Daily', '2026-01-01T00:00:00.000Z']);
+    assert.deepEqual(shown.participants, [
+      { phoneNumber: graph.phoneNumber, role: 'owner' },
+      { phoneNumber: ADA, role: 'member' },
+    ]);
+    const [message, ...more] = (await call('GET', `/messages?chatId=${groupId}`)).body.data;
+    assert.deepEqual([message.from, message.chatId, more.length], [ADA, groupId, 1]);
+
+    const { status, body } = await call('POST', '/messages/send', { to: groupId, message: 'Coming' });
+    assert.equal(status, 201, JSON.stringify(body));
+    const sent = graph.sent.at(-1)?.body;
+    assert.deepEqual([sent.recipient_type, sent.to], ['group', group]);
+    await graph.settled();
+    assert.equal(await statusOf(body.messageId), 'delivered');
+    assert.equal((await call('POST', `/chats/${groupId}/read`)).body.code, 'not_supported');
+    assert.equal((await call('PATCH', `/groups/${groupId}`, { subject: 'Coffee' })).body.code, 'not_supported');
+  });
+
+  it('files go out as they are, and what the network would refuse is refused at once', async (t) => {
+    const { graph, call, server, token } = await connected(t);
+    const bytes = picture();
+    const { mediaId } = (await upload(server, token, bytes, { query: '?fileName=a"cat.png' })).body;
+    const sendMedia = (fields: object) => call('POST', '/messages/send-media', { to: ADA, ...fields });
+    assert.equal((await sendMedia({ type: 'image', mediaId, caption: 'Look' })).status, 201);
+    const { image } = graph.sent.at(-1)?.body ?? {};
+    assert.equal(image.caption, 'Look');
+    assert.deepEqual(graph.files.get(image.id)?.bytes, bytes);
+    assert.equal((await sendMedia({ type: 'document', mediaId })).status, 201);
+    assert.equal(graph.sent.at(-1)?.body.document.filename, 'a"cat.png');
+    const wrong = await sendMedia({ type: 'sticker', mediaId });
+    assert.deepEqual([wrong.status, wrong.body.code], [415, 'unsupported_media_type']);
+    const large = (await upload(server, token, Buffer.concat([bytes, Buffer.alloc(5 * 1024 * 1024)]))).body.mediaId;
+    assert.deepEqual((await sendMedia({ type: 'image', mediaId: large })).body.code, 'payload_too_large');
+    const tooLong = await call('POST', '/messages/send', { to: ADA, message: 'x'.repeat(4097) });
+    assert.deepEqual([tooLong.status, tooLong.body.errors[0].field], [400, 'message']);
+  });
+
+  it('places and contact cards go out as the network has them', async (t) => {
+    const { graph, call } = await connected(t);
+    await call('POST', '/messages/send-location', { to: ADA, latitude: 1.5, longitude: -2, name: 'Here' });
+    assert.deepEqual(graph.sent.at(-1)?.body.location, { latitude: 1.5, longitude: -2, name: 'Here' });
+    await call('POST', '/messages/send-contact', { to: ADA, name: 'Grace', phoneNumbers: ['491511234567'] });
+    const [card] = graph.sent.at(-1)?.body.contacts ?? [];
+    assert.deepEqual([card.name.formatted_name, card.phones[0].phone], ['Grace', '+491511234567']);
+  });
+
+  it('buttons, lists and links go out as the network has them', async (t) => {
+    const { graph, call } = await connected(t);
+    const offer = async (fields: object) => {
+      const { status, body } = await call('POST', '/messages/send-interactive', {
+        to: ADA,
+        message: 'Tea?',
+        ...fields,
+      });
+      return { status, body, interactive: graph.sent.at(-1)?.body.interactive };
+    };
+    const buttons = [
+      { id: 'yes', title: 'Yes, please' },
+      { id: 'no', title: 'No' },
+    ];
+    const asked = await offer({ buttons, footer: 'Until five' });
+    assert.deepEqual(
+      [asked.body.type, asked.body.message, asked.body.interactive.buttons],
+      ['interactive', 'Tea?', buttons],
+    );
+    assert.deepEqual(asked.interactive, {
+      type: 'button',
+      body: { text: 'Tea?' },
+      footer: { text: 'Until five' },
+      action: { buttons: buttons.map((reply) => ({ type: 'reply', reply })) },
+    });
+    const rows = [
+      { id: 'green', title: 'Green', section: 'Tea' },
+      { id: 'mocha', title: 'Mocha', description: 'strong', section: 'Coffee' },
+      { id: 'black', title: 'Black', section: 'Tea' },
+    ];
+    const list = (await offer({ list: { title: 'Drinks', rows } })).interactive;
+    assert.deepEqual(list.action, {
+      button: 'Drinks',
+      sections: [
+        {
+          title: 'Tea',
+          rows: [
+            { id: 'green', title: 'Green' },
+            { id: 'black', title: 'Black' },
+          ],
+        },
+        { title: 'Coffee', rows: [{ id: 'mocha', title: 'Mocha', description: 'strong' }] },
+      ],
+    });
+    const link = { title: 'The menu', url: 'https://example.com/menu' };
+    assert.deepEqual((await offer({ link })).interactive.action, {
+      name: 'cta_url',
+      parameters: { display_text: link.title, url: link.url },
+    });
+    const before = graph.sent.length;
+    const refused = [
+      {},
+      { buttons, link },
+      { buttons: [buttons[0], { ...buttons[1], id: 'yes' }] },
+      { buttons: [{ id: 'long', title: 'one that is too long for it' }] },
+      { buttons: [{ id: 'long', title: 'twenty-one characters' }] },
+      { list: { title: 'Drinks', rows: [...rows, { id: 'water', title: 'Water' }] } },
+    ];
+    for (const fields of refused) assert.equal((await offer(fields)).status, 400, JSON.stringify(fields));
+    assert.equal(graph.sent.length, before);
+  });
+
+  it('reading and typing are shown where the other side has written', async (t) => {
+    const { graph, call } = await connected(t);
+    const typing = (state: string) => call('POST', `/chats/${ADA}/typing`, { state });
+    assert.equal((await typing('typing')).body.code, 'not_supported', 'there is nothing yet to show it under');
+    await graph.incoming(ADA, { type: 'text', text: { body: 'One' } });
+    const last = await graph.incoming(ADA, { type: 'text', text: { body: 'Two' } });
+    assert.equal((await typing('typing')).status, 200);
+    assert.deepEqual(graph.reads.at(-1)?.typing_indicator, { type: 'text' });
+    assert.equal(graph.reads.at(-1)?.message_id, last);
+    assert.equal((await typing('recording')).body.code, 'not_supported');
+    assert.deepEqual((await call('POST', `/chats/${ADA}/read`)).body.read, 2);
+    assert.deepEqual(
+      graph.reads.map(({ message_id: id }) => id),
+      [last, last],
+      'one mark for both messages',
+    );
+  });
+
+  it('blocks who has written, and says why not otherwise', async (t) => {
+    const { graph, call } = await connected(t);
+    const block = (number: string, blocked: boolean) => call('PUT', `/contacts/${number}/blocked`, { blocked });
+    assert.equal((await block(ADA, true)).body.blocked, true);
+    assert.ok(graph.blocked.has(ADA));
+    await block(ADA, false);
+    assert.ok(!graph.blocked.has(ADA));
+    assert.equal((await block(SILENT, true)).body.code, 'not_supported');
+  });
+});

@@ -1,0 +1,535 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { it, type TestContext } from 'node:test';
+import { newHome } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
+import { type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { type Answer, type Call, eventOf, startAgain } from '../support/server.ts';
+
+/* What the Cloud API connector does when its network does not do what it should. Time passes when a test says so. */
+
+const ADA = '4915112345678';
+const GRACE = '4915187654321';
+
+async function session(t: TestContext, { env = {}, connects = true }: { env?: object; connects?: boolean } = {}) {
+  const graph = await startFakeGraph();
+  t.after(() => graph.close());
+  const clock = createFakeClock(Date.now());
+  const start = startAgain(t, () => newHome('sqlite'), { clock, env: { WHATSAPP_CLOUD_URL: graph.url, ...env } });
+  const server = await start();
+  const { call, token } = await server.account();
+  const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
+  const { sessionId, callbackUrl } = body;
+  if (callbackUrl.startsWith('/')) graph.callBackAt(server.url + callbackUrl);
+  if (connects) assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  const send = (message: string, to = ADA) => call('POST', '/messages/send', { to, message });
+  return { graph, clock, server, start, call, token, sessionId, send };
+}
+
+/** Lets time pass, a second at a time, until something is so. */
+async function passUntil<T>(clock: FakeClock, ask: () => Promise<T>, isMet: (answer: T) => boolean): Promise<T> {
+  return eventually(async () => {
+    await clock.advance(1000);
+    return ask();
+  }, isMet);
+}
+
+/** How often it was asked to send, or to mark. */
+const asks = (graph: FakeGraph) => graph.calls.filter((one) => one.endsWith('/messages')).length;
+const asked = (graph: FakeGraph, times: number) =>
+  eventually(
+    async () => asks(graph),
+    (count) => count >= times,
+  );
+
+const eventsOf = async (call: Call, kind: string) => (await call('GET', `/events?kinds=${kind}`)).body.data;
+
+it('what passes is tried again, later each time', async (t) => {
+  const { graph, clock, send } = await session(t);
+  graph.failNext({ code: 131016, status: 503 }, { code: 2, status: 500 });
+  const sending = send('Hello');
+  await asked(graph, 1);
+  await clock.advance(999);
+  assert.equal(asks(graph), 1);
+  await passUntil(
+    clock,
+    async () => asks(graph),
+    (count) => count === 2,
+  );
+  await passUntil(
+    clock,
+    async () => graph.sent.length,
+    (count) => count === 1,
+  );
+  const { status, body } = await sending;
+  assert.deepEqual([status, body.status, asks(graph)], [201, 'sent', 3]);
+});
+
+it('what will be refused again is not tried again', async (t) => {
+  const { graph, call, send } = await session(t);
+  graph.failNext({ code: 131048, details: 'Spam rate limit hit' });
+  const { body } = await send('Hello');
+  assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp says: Spam rate limit hit (131048)']);
+  assert.equal(asks(graph), 1);
+  assert.equal((await call('GET', '/messages')).body.data[0].error, body.detail);
+});
+
+it('when the number is too fast, everything of it waits, and what waits too long is told when to come again', async (t) => {
+  const { graph, send } = await session(t);
+  graph.failNext({ code: 130429, status: 429, retryAfter: 60 });
+  const first = await send('Hello');
+  assert.deepEqual([first.status, first.body.code], [429, 'rate_limited']);
+  assert.equal(first.headers.get('retry-after'), '60');
+});
+
+it('when a pair is too fast, others still go', async (t) => {
+  const { graph, clock, send } = await session(t);
+  graph.failNext({ code: 131056 });
+  const held = send('Hello');
+  await asked(graph, 1);
+  assert.equal((await send('Hello Grace', GRACE)).status, 201);
+  assert.deepEqual(
+    graph.sent.map(({ body }) => body.to),
+    [GRACE],
+  );
+  await clock.advance(6000);
+  assert.equal((await held).status, 201);
+  assert.equal(graph.sent.at(-1)?.body.to, ADA);
+});
+
+it('keeps below the limit of a pair by itself: 45 at once, then one in six seconds', async (t) => {
+  const { graph, clock, send } = await session(t);
+  const sentAre = (wanted: number) =>
+    eventually(
+      async () => graph.sent.length,
+      (count) => count === wanted,
+    );
+  const sending = Array.from({ length: 47 }, (_, index) => send(`${index}`));
+  await sentAre(45);
+  const tooMany = await send('too many');
+  assert.deepEqual([tooMany.status, tooMany.headers.get('retry-after')], [429, '18']);
+  await clock.advance(5999);
+  assert.equal(graph.sent.length, 45);
+  await clock.advance(1);
+  await sentAre(46);
+  assert.equal((await send('to somebody else', GRACE)).status, 201);
+  await clock.advance(6000);
+  await sentAre(48);
+  const answers = await Promise.all(sending);
+  assert.ok(answers.every(({ status }) => status === 201));
+});
+
+it('a reaction is tried again as a message is, and also when there was no answer', async (t) => {
+  const { graph, clock, react, reactions } = await reacting(t);
+  graph.failNext({ code: 131016, status: 503 }, 'hang up');
+  const reaction = react('👍');
+  await passUntil(clock, reactions, ({ length }) => length === 1);
+  assert.deepEqual([(await reaction).status, asks(graph)], [200, 3]);
+});
+
+it('a reaction keeps to the limits as a message does', async (t) => {
+  const { clock, send, react, reactions } = await reacting(t);
+  await Promise.all(Array.from({ length: 45 }, (_, index) => send(`${index}`)));
+  const waiting = ['🎉', '🎈', '🎂'].map(react);
+  const tooMany = await Promise.race(waiting);
+  assert.deepEqual([tooMany.status, tooMany.headers.get('retry-after')], [429, '18']);
+  assert.deepEqual(await reactions(), []);
+  await passUntil(clock, reactions, ({ length }) => length === 2);
+  assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status).toSorted(), [200, 200, 429]);
+});
+
+/** A session with a message to react to, and what has arrived of that. */
+async function reacting(t: TestContext) {
+  const parts = await session(t);
+  const { graph, call } = parts;
+  await graph.incoming(ADA, { type: 'text', text: { body: 'Hi' } });
+  const { messageId } = (await call('GET', '/messages')).body.data[0];
+  const react = (emoji: string) => call('PUT', `/messages/${messageId}/reaction`, { emoji });
+  const reactions = async () => graph.sent.flatMap(({ body }) => body.reaction?.emoji ?? []);
+  return { ...parts, react, reactions };
+}
+
+it('a request without an answer is not repeated: a status tells that the message went', async (t) => {
+  const { graph, clock, call, send } = await session(t);
+  graph.failNext('no answer');
+  const sending = send('Hello');
+  await eventually(
+    async () => graph.sent.length,
+    (count) => count === 1,
+  );
+  await graph.settled();
+  await clock.advance(8000);
+  const { status, body } = await sending;
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.equal((await call('GET', `/messages/${body.messageId}`)).body.status, 'delivered');
+  assert.equal(graph.sent.length, 1);
+  assert.equal((await eventsOf(call, 'message.sent')).length, 1);
+});
+
+it('an error of something in front of the network is no answer either', async (t) => {
+  const { graph, call, send } = await session(t);
+  graph.confirm(false);
+  graph.failNext({ code: 0, status: 502 });
+  const sending = send('Hello');
+  await asked(graph, 1);
+  const [{ id }] = await eventually(
+    async () => (await call('GET', '/messages')).body.data.map((one: Answer['body']) => ({ id: one.messageId })),
+    (all) => all.length === 1,
+  );
+  await graph.post({
+    statuses: [
+      { id: graph.newId(), status: 'sent', timestamp: graph.now(), recipient_id: ADA, biz_opaque_callback_data: id },
+    ],
+  });
+  assert.equal((await sending).status, 201);
+  assert.equal(asks(graph), 1);
+});
+
+it('a request without an answer, of which no status tells, has failed, and says that this is not certain', async (t) => {
+  const { graph, clock, call, send } = await session(t);
+  graph.failNext('hang up');
+  const sending = send('Hello');
+  await asked(graph, 1);
+  const { data } = await passUntil(
+    clock,
+    async () => (await call('GET', '/messages')).body,
+    ({ data }) => data[0].status === 'failed',
+  );
+  const { status, body } = await sending;
+  assert.deepEqual([status, body.code, body.detail], [502, 'send_failed', data[0].error]);
+  assert.match(body.detail, /may have been sent or not/);
+  assert.deepEqual([asks(graph), graph.sent.length], [1, 0]);
+});
+
+it('a message that was under way when the server stopped is not sent a second time', async (t) => {
+  const { graph, clock, server, start, token, send } = await session(t);
+  graph.confirm(false);
+  graph.failNext('no answer');
+  send('Hello').catch(() => {}); // the server goes away under it
+  const [sent = assert.fail()] = await eventually(
+    async () => graph.sent,
+    (all) => all.length === 1,
+  );
+  let isStopped = false;
+  const stopping = server.stop().then(() => (isStopped = true));
+  await passUntil(
+    clock,
+    async () => isStopped,
+    (is) => is,
+  );
+  await stopping;
+
+  const second = await start();
+  const read = async () => {
+    const { body } = await second.call('GET', '/messages', undefined, { authorization: `Bearer ${token}` });
+    return body.data[0];
+  };
+  graph.callBackAt(graph.callbackUrl.replace(server.url, second.url));
+  assert.equal((await read()).status, 'queued');
+  await eventually(
+    () => graph.post({ statuses: [graph.statusOf(sent, 'sent')] }),
+    (status) => status === 200,
+  );
+  await eventually(read, ({ status }) => status === 'sent');
+  await graph.post({ statuses: [graph.statusOf(sent, 'delivered')] });
+  assert.equal((await read()).status, 'delivered');
+  assert.equal(graph.sent.length, 1);
+});
+
+it('a token that has expired ends the session, once, with the reason; what comes meanwhile is kept by the network', async (t) => {
+  const { graph, call, sessionId, send } = await session(t);
+  graph.expireToken();
+  const { status, body } = await send('Hello');
+  assert.deepEqual([status, body.code], [409, 'session_not_connected']);
+  const gone = await eventOf(call, 'session.disconnected');
+  assert.deepEqual([gone.sessionId, gone.willReconnect], [sessionId, false]);
+  assert.match(gone.reason, /session has expired \(190\)/);
+  assert.equal((await send('Hello again')).status, 409);
+  assert.equal((await eventsOf(call, 'session.disconnected')).length, 1);
+  const messages = [{ from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } }];
+  assert.equal(await graph.post({ messages }), 409, 'Meta calls again, for seven days');
+
+  graph.renewToken();
+  const { phoneNumberId, token } = graph.options;
+  await call('PATCH', `/sessions/${sessionId}`, { options: { phoneNumberId, token } });
+  assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  assert.equal(await graph.post({ messages }), 200);
+});
+
+it('who waits to send when the token is refused is told so at once', async (t) => {
+  const { graph, call, send } = await session(t);
+  graph.failNext({ code: 131056 }, 'hang up');
+  const held = send('Hello');
+  await asked(graph, 1);
+  const unanswered = send('Is this there?', GRACE);
+  await asked(graph, 2);
+  graph.expireToken();
+  const refused = await send('Hello Alan', '4915155555555');
+  assert.match(refused.body.detail, /session has expired \(190\)/);
+  // No time has passed.
+  const { status, body } = await held;
+  assert.deepEqual([status, body.code, body.detail], [409, 'session_not_connected', refused.body.detail]);
+  assert.match((await unanswered).body.detail, /may have been sent or not/);
+  const { data } = (await call('GET', '/messages')).body;
+  assert.deepEqual(
+    data.map((one: Answer['body']) => [one.message, one.status, one.error]),
+    [
+      ['Hello Alan', 'failed', refused.body.detail],
+      ['Is this there?', 'failed', (await unanswered).body.detail],
+      ['Hello', 'failed', refused.body.detail],
+    ],
+  );
+});
+
+it('who waits to send when the session is disconnected is told so at once, and the message waits', async (t) => {
+  const { graph, clock, call, sessionId, send } = await session(t);
+  graph.failNext({ code: 131056 });
+  const held = send('Hello');
+  await asked(graph, 1);
+  const path = `/sessions/${sessionId}`;
+  const disconnecting = call('POST', `${path}/disconnect`);
+  await eventually(
+    () => graph.challenge(graph.options.verifyToken),
+    (answer) => answer.status === 409,
+  );
+  await clock.advance(5000); // what a session that is to be closed waits for its last messages
+  await disconnecting;
+  const { status, body } = await held;
+  assert.deepEqual([status, body.code], [503, 'session_unavailable']);
+  assert.equal((await call('GET', '/messages')).body.data[0].status, 'queued');
+  await call('POST', `${path}/connect`);
+  await passUntil(
+    clock,
+    async () => graph.sent.length,
+    (count) => count === 1,
+  );
+});
+
+it('a token that may not do something on the side may still send', async (t) => {
+  const { graph, call, sessionId, send } = await session(t);
+  const text = { type: 'text', text: { body: 'Hi' } };
+  await graph.incoming(ADA, text);
+  const { messageId } = (await call('GET', '/messages')).body.data[0];
+  const aside: [string, string, object?][] = [
+    ['PUT', `/contacts/${ADA}/blocked`, { blocked: true }],
+    ['POST', `/chats/${ADA}/read`],
+    ['POST', `/chats/${ADA}/typing`, { state: 'typing' }],
+    ['PUT', `/messages/${messageId}/reaction`, { emoji: '👍' }],
+  ];
+  const codes = [3, 10, 131005, 200];
+  for (const [index, [method, path, body]] of aside.entries()) {
+    const code = codes[index] ?? 0;
+    graph.failNext({ code, status: 403, details: 'Access denied' });
+    const answer = await call(method, path, body);
+    const { status, body: problem } = answer;
+    assert.deepEqual([status, problem.code], [403, 'permission_denied'], `${path} ${JSON.stringify(problem)}`);
+    assert.equal(problem.detail, `WhatsApp says: Access denied (${code})`);
+  }
+  // Nor does a file that the token may not read.
+  const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
+  graph.failNext({ code: 10, status: 403 });
+  await graph.incoming(ADA, { type: 'document', document: { id: file } });
+  assert.equal((await send('Still here')).status, 201);
+
+  graph.failNext({ code: 10, status: 403, details: 'Permission denied' });
+  const { status, body } = await send('Hello');
+  assert.deepEqual([status, body.code], [409, 'session_not_connected']);
+  assert.equal((await call('GET', `/sessions/${sessionId}`)).body.error, 'WhatsApp says: Permission denied (10)');
+});
+
+it('an account that is locked ends the session, whatever was asked', async (t) => {
+  const { graph, call } = await session(t);
+  graph.failNext({ code: 131031, status: 403, details: 'Account locked' });
+  const { body } = await call('PUT', `/contacts/${ADA}/blocked`, { blocked: true });
+  assert.deepEqual([body.code, body.detail], ['session_not_connected', 'WhatsApp says: Account locked (131031)']);
+  assert.equal((await eventOf(call, 'session.disconnected')).willReconnect, false);
+});
+
+it('a token that expires while nothing is sent is noticed by itself', async (t) => {
+  const { graph, clock, call } = await session(t);
+  graph.expireToken();
+  await clock.advance(5 * 60_000);
+  assert.match((await eventOf(call, 'session.disconnected')).reason, /190/);
+});
+
+it('a token that is wrong from the start is said at once, and is no outage', async (t) => {
+  const { graph, call, sessionId } = await session(t, { connects: false });
+  graph.expireToken();
+  const { body } = await call('POST', `/sessions/${sessionId}/connect`);
+  assert.equal(body.status, 'disconnected');
+  assert.match(body.error, /190/);
+  assert.equal((await eventsOf(call, 'session.disconnected')).length, 0);
+});
+
+it('an outage of the network is one outage, however long, and ends by itself', async (t) => {
+  const { graph, clock, call, sessionId } = await session(t);
+  const status = async () => (await call('GET', `/sessions/${sessionId}`)).body.status;
+  const checks = async () => graph.calls.filter((one) => one.startsWith('GET')).length;
+  graph.setDown(true);
+  await clock.advance(5 * 60_000);
+  await eventually(checks, (count) => count === 2);
+  assert.equal(await status(), 'connected', 'one miss is none');
+  await passUntil(clock, status, (now) => now === 'connecting');
+  assert.equal(await checks(), 4);
+  const gone = await eventOf(call, 'session.disconnected');
+  assert.deepEqual([gone.willReconnect, gone.reason], [true, 'The WhatsApp Cloud API cannot be reached']);
+  await passUntil(clock, checks, (count) => count === 5);
+  graph.setDown(false);
+  await passUntil(clock, status, (now) => now === 'connected');
+  assert.equal((await eventsOf(call, 'session.disconnected')).length, 1);
+  assert.equal((await eventsOf(call, 'session.connected')).length, 2);
+});
+
+it('a file that cannot be taken, or is too large or empty, does not keep its message away', async (t) => {
+  const { graph, call } = await session(t, { env: { MEDIA_MAX_BYTES: '1000' } });
+  const arrived = async (id: string, bytes: Buffer) => {
+    const file = graph.keep(bytes, 'application/pdf');
+    await graph.incoming(ADA, { type: 'document', document: { id: file, filename: 'offer.pdf', caption: id } });
+    const { type, message, media } = (await call('GET', '/messages?limit=1')).body.data[0];
+    assert.deepEqual([type, message], ['document', id]);
+    return media;
+  };
+  assert.equal(await arrived('too large', Buffer.alloc(1001, 'a')), undefined);
+  assert.equal(await arrived('empty', Buffer.alloc(0)), undefined);
+  graph.failNextFiles({ code: 0, status: 404 });
+  assert.equal(await arrived('gone', Buffer.from('%PDF-1.7')), undefined);
+  assert.equal((await arrived('there', Buffer.from('%PDF-1.7'))).size, 8);
+});
+
+it('a file that may come yet is asked for again, for six hours of its message', async (t) => {
+  const { graph, call } = await session(t);
+  const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
+  const told = (hours: number, caption: string) => ({
+    from: ADA,
+    id: graph.newId(),
+    timestamp: String(Number(graph.now()) - hours * 3600),
+    type: 'document',
+    document: { id: file, caption },
+  });
+  const received = async () =>
+    (await call('GET', '/messages')).body.data.map(({ message, media }: Answer['body']) => [message, media?.size]);
+  const first = { messages: [told(5, 'recent')] };
+  graph.failNextFiles({ code: 0, status: 503 });
+  assert.equal(await graph.post(first), 500);
+  graph.failNextFiles('hang up');
+  assert.equal(await graph.post(first), 500);
+  graph.failNext({ code: 131016, status: 503 });
+  assert.equal(await graph.post(first), 500);
+  assert.deepEqual(await received(), []);
+  assert.equal(await graph.post(first), 200);
+
+  graph.failNextFiles('hang up');
+  assert.equal(await graph.post({ messages: [told(7, 'old')] }), 200);
+  graph.failNext({ code: 131016, status: 503 });
+  assert.equal(await graph.post({ messages: [told(7, 'older')] }), 200);
+  assert.equal(await graph.post({ messages: [told(7, 'in time')] }), 200);
+  assert.deepEqual((await received()).toSorted(), [
+    ['in time', 8],
+    ['old', undefined],
+    ['older', undefined],
+    ['recent', 8],
+  ]);
+});
+
+it('a message of a group that Meta does not show comes all the same', async (t) => {
+  const { graph, call, send } = await session(t);
+  const groupId = graph.addGroup({ subject: 'Tea' });
+  const text = (body: string) => ({ group_id: groupId, type: 'text', text: { body } });
+  const message = { from: ADA, id: graph.newId(), timestamp: graph.now(), ...text('One') };
+  graph.failNext({ code: 131016, status: 503 });
+  assert.equal(await graph.post({ messages: [message] }), 500, 'it may show it yet');
+  graph.failNext({ code: 100, details: 'Unsupported get request' });
+  assert.equal(await graph.post({ messages: [message] }), 200);
+  await graph.incoming(ADA, text('Two'));
+  const { data } = (await call('GET', '/messages')).body;
+  const chat = data[0].chatId;
+  assert.deepEqual(
+    data.map((one: Answer['body']) => [one.message, one.chatId]),
+    [
+      ['Two', chat],
+      ['One', chat],
+    ],
+  );
+  const group = (await call('GET', `/groups/${chat}`)).body;
+  assert.deepEqual([group.subject, group.participants.length], [groupId, 1]);
+  assert.equal((await send('Coming', chat)).status, 201);
+});
+
+it('a server that knows its address has the network call each session at its own', async (t) => {
+  const port = await freePort();
+  const { graph, sessionId } = await session(t, {
+    env: { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` },
+  });
+  await eventually(
+    async () => graph.callbackUrl,
+    (url) => url === `http://127.0.0.1:${port}/api/v1/callbacks/${sessionId}`,
+  );
+});
+
+it('the callback URL of a session that is deleted is taken back, unless it is not its own any more', async (t) => {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const { graph, clock, call, sessionId } = await session(t, { env: { PORT: String(port), PUBLIC_URL: address } });
+  const calledAt = (url: string) =>
+    eventually(
+      async () => graph.callbackUrl,
+      (now) => now === url,
+    );
+  const connected = async () => {
+    const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
+    await call('POST', `/sessions/${body.sessionId}/connect`);
+    await calledAt(`${address}/api/v1/callbacks/${body.sessionId}`);
+    return body.sessionId;
+  };
+  await calledAt(`${address}/api/v1/callbacks/${sessionId}`);
+  assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 200);
+  assert.equal(graph.callbackUrl, '');
+
+  const older = await connected();
+  const newer = await connected();
+  const ofNewer = graph.callbackUrl;
+  assert.equal((await call('DELETE', `/sessions/${older}`)).status, 200);
+  assert.equal(graph.callbackUrl, ofNewer);
+
+  graph.failNext('slow');
+  const deleting = call('DELETE', `/sessions/${newer}`);
+  await eventually(
+    async () => graph.slowOnes,
+    (count) => count === 1,
+  );
+  await clock.advance(5000);
+  assert.equal((await deleting).status, 200, 'a network that does not answer keeps no session');
+  assert.equal((await call('GET', `/sessions/${newer}`)).status, 404);
+  assert.equal(graph.callbackUrl, ofNewer);
+});
+
+it('a callback for another number of the app reaches its session, and only with the secret of that app', async (t) => {
+  const { graph, server, call, sessionId } = await session(t);
+  const options = { ...graph.options, phoneNumberId: OTHER_NUMBER_ID };
+  const other = (await call('POST', '/sessions', { connector: 'whatsapp-cloud', options })).body.sessionId;
+  await call('POST', `/sessions/${other}/connect`);
+  const hi = () => ({
+    messages: [{ from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } }],
+  });
+  assert.equal(await graph.post(hi(), { phoneNumberId: OTHER_NUMBER_ID }), 200);
+  const received = async (id: string) => (await call('GET', `/messages?sessionId=${id}`)).body.data.length;
+  assert.deepEqual([await received(sessionId), await received(other)], [0, 1]);
+
+  const stranger = await server.account();
+  const theirs = { ...graph.options, appSecret: 'of an app of theirs' };
+  const mine = (await stranger.call('POST', '/sessions', { connector: 'whatsapp-cloud', options: theirs })).body;
+  await stranger.call('POST', `/sessions/${mine.sessionId}/connect`);
+  graph.callBackAt(server.url + mine.callbackUrl);
+  const forged = await graph.post(hi(), { phoneNumberId: OTHER_NUMBER_ID, signWith: 'of an app of theirs' });
+  assert.equal(forged, 500, 'what nobody here takes is not acknowledged');
+  assert.equal(await received(other), 1, 'their app may not speak for ours');
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Home, newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { type Node, queryOf, spawnNodes, watchForTwoHolders } from './support/nodes.ts';
+import { startPostgres } from './support/postgres.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { type Answer, bearer, type Call, callerOf } from './support/server.ts';
+
+/** How often a node is killed; more by the environment. */
+const KILLS = Number(process.env['KILLS'] ?? 3);
+const ACCOUNTS = 3;
+const SESSIONS_PER_ACCOUNT = 4;
+/** What a node that has died is waited for. */
+const LEASE_MS = 8000;
+/** Within this a session of a node that has died is to be taken over. */
+const TAKEOVER_MS = 15_000;
+
+describe('three nodes', () => {
+  it('lose nothing that was acknowledged while one after the other is killed', async (test) => {
+    const { nodes, home, load, settle, report } = await startDeployment(test);
+    const violations = await watchForTwoHolders(home);
+    load.start();
+    const takeovers: number[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      await delay(500);
+      const victim = pick(nodes);
+      const held = await heldBy(home, victim);
+      assert.ok(held.length > 0, 'every node has its share');
+      const killedAt = performance.now();
+      await victim.process.kill();
+      await load.untilEachSent(held, killedAt);
+      takeovers.push(performance.now() - killedAt);
+      await victim.start();
+      await untilEven(home, nodes);
+    }
+    await load.stop();
+    await settle();
+    assert.deepEqual(await violations(), []);
+    for (const ms of takeovers) assert.ok(ms < TAKEOVER_MS, `taken over after ${ms} ms`);
+    test.diagnostic(
+      `${report()}; all sessions of a killed node sent again after ${takeovers.map(seconds).join(', ')} s`,
+    );
+  });
+
+  it('change nothing through one that was stopped beyond its lease and goes on', async (test) => {
+    const { nodes, home, load, settle, report } = await startDeployment(test);
+    const violations = await watchForTwoHolders(home);
+    load.start();
+    await delay(500);
+    const [paused] = nodes as [Node];
+    const held = await heldBy(home, paused);
+    const before = paused.nodeId;
+    const pausedAt = performance.now();
+    paused.process.child.kill('SIGSTOP');
+    load.avoid(paused);
+    await load.untilEachSent(held, pausedAt);
+    const takeover = performance.now() - pausedAt;
+    paused.process.child.kill('SIGCONT');
+    // It finds out, puts everything down, and becomes a member again with a share.
+    await untilEven(home, nodes);
+    await delay(1000);
+    await load.stop();
+    await settle();
+    assert.deepEqual(await violations(), []);
+    assert.equal((await queryOf(home)(`select from nodes where node_id = '${before}'`)).length, 1);
+    assert.ok(takeover < TAKEOVER_MS, `taken over after ${takeover} ms`);
+    test.diagnostic(`${report()}; all sessions of the stopped node sent again after ${seconds(takeover)} s`);
+  });
+
+  it('hand over at once when one ends in order', async (test) => {
+    const { nodes, home, load, settle, report } = await startDeployment(test);
+    const violations = await watchForTwoHolders(home);
+    load.start();
+    await delay(500);
+    const leaving = pick(nodes);
+    const held = await heldBy(home, leaving);
+    const askedAt = performance.now();
+    load.avoid(leaving);
+    assert.equal(await leaving.process.stop(), 0);
+    const stoppedAt = performance.now();
+    await load.untilEachSent(held, stoppedAt);
+    const handover = load.longestGap(held, askedAt);
+    await load.stop();
+    await settle();
+    assert.deepEqual(await violations(), []);
+    assert.ok(handover < LEASE_MS, `handed over after ${handover} ms, not sooner than a dead one's`);
+    test.diagnostic(
+      `${report()}; ended within ${seconds(stoppedAt - askedAt)} s, no session went without a send for more than ${seconds(handover)} s`,
+    );
+  });
+
+  it('survive a PostgreSQL that dies under load', async (test) => {
+    const postgres = await startPostgres();
+    const { load, settle, report } = await startDeployment(test, await newHome('postgres', postgres.url));
+    test.after(() => postgres.remove());
+    load.start();
+    for (let crash = 0; crash < 2; crash++) {
+      await delay(1000);
+      await postgres.crash();
+      await delay(1500);
+      await postgres.start();
+      await load.untilEachSent([...load.sessionIds], performance.now());
+    }
+    await load.stop();
+    await settle();
+    test.diagnostic(report());
+  });
+});
+
+interface Deployment {
+  readonly home: Home;
+  readonly nodes: readonly Node[];
+  readonly load: Load;
+  /** Resolves when every event of what was acknowledged has arrived. */
+  settle(): Promise<void>;
+  report(): string;
+}
+
+/** Three nodes with accounts, sessions and a receiver, evenly divided. */
+async function startDeployment(test: TestContext, ownHome?: Home): Promise<Deployment> {
+  const home = ownHome ?? (await newHome('postgres'));
+  const receiver = await startReceiver();
+  const nodes: Node[] = [];
+  test.after(async () => {
+    for (const node of nodes) node.process.child.kill('SIGCONT');
+    await Promise.all(nodes.map((node) => node.process.kill()));
+    await receiver.close();
+    await home.remove();
+  });
+  nodes.push(...(await spawnNodes(home, 3, { WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1,1,1' })));
+  const accounts = await Promise.all(
+    Array.from({ length: ACCOUNTS }, (_, n) => openAccount(nodes[n % 3]?.url ?? '', n, receiver)),
+  );
+  await untilEven(home, nodes);
+  const load = createLoad(nodes, accounts);
+  return {
+    home,
+    nodes,
+    load,
+    async settle() {
+      const waitMs = 60_000;
+      await receiver
+        .waitFor(() => missing(load, receiver).length === 0, { timeoutMs: waitMs })
+        .catch(async () => assert.fail(`never came: ${await describeMissing(home, missing(load, receiver))}`));
+      const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
+      for (const [what, deliveries] of byEvent) {
+        assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} is one event`);
+      }
+    },
+    report: () => {
+      const times = receiver.deliveries.length;
+      const events = new Set(receiver.deliveries.map(({ id }) => id)).size;
+      return `${load.acknowledged.size} acknowledged, 0 lost, ${times - events} of ${times} deliveries were repeats; ${load.refused} answers were a 503`;
+    },
+  };
+}
+
+interface Account {
+  readonly token: string;
+  readonly sessionIds: readonly string[];
+}
+
+async function openAccount(url: string, n: number, receiver: Receiver): Promise<Account> {
+  const credentials = { email: `user${n}@example.com`, password: 'correct horse battery' };
+  const { body } = await callerOf(url, {})('POST', '/auth/register', credentials);
+  const call = bearer(url, body.token);
+  const events = ['message.sent', 'message.delivered'];
+  await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events, secret: 'a secret' });
+  const sessionIds: string[] = [];
+  for (let s = 0; s < SESSIONS_PER_ACCOUNT; s++) {
+    const created = await call('POST', '/sessions', { phoneNumber: `49170${n}00000${s}` });
+    const connected = await call('POST', `/sessions/${created.body.sessionId}/connect`);
+    assert.equal(connected.body.status, 'connected', JSON.stringify(connected.body));
+    sessionIds.push(created.body.sessionId);
+  }
+  return { token: body.token, sessionIds };
+}
+
+interface Load {
+  /** Ids of messages that were answered 201. */
+  readonly acknowledged: ReadonlySet<string>;
+  /** How many answers were a 503. */
+  readonly refused: number;
+  readonly sessionIds: ReadonlySet<string>;
+  start(): void;
+  /** No longer asks this node. */
+  avoid(node: Node): void;
+  /** How long, in milliseconds, one of these sessions sent nothing at the longest since a time. */
+  longestGap(sessionIds: readonly string[], since: number): number;
+  /** Resolves when each of these sessions has sent a message that was asked for after a time. */
+  untilEachSent(sessionIds: readonly string[], since: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Sends through every session again and again, asking any node; repeats what no node has acknowledged. */
+function createLoad(nodes: readonly Node[], accounts: readonly Account[]): Load {
+  const acknowledged = new Set<string>();
+  const lastSent = new Map<string, number>();
+  const sentAt = new Map<string, number[]>();
+  let refused = 0;
+  let isRunning = true;
+  let asked = nodes;
+  let workers: Promise<void>[] = [];
+
+  async function work(token: string, sessionId: string): Promise<void> {
+    for (let n = 0; isRunning; n++) {
+      const startedAt = performance.now();
+      const answer = await insist((call) =>
+        call(
+          'POST',
+          '/messages/send',
+          { sessionId, to: `4917033${String(n % 50).padStart(5, '0')}`, message: `message ${n}` },
+          { 'idempotency-key': `${sessionId} ${n}` },
+        ),
+      );
+      if (answer === undefined) return;
+      acknowledged.add(answer.body.messageId);
+      lastSent.set(sessionId, startedAt);
+      sentAt.set(sessionId, [...(sentAt.get(sessionId) ?? []), performance.now()]);
+    }
+
+    /** Repeats until some node acknowledges. What is repeated carries its key, so that it is sent once. */
+    async function insist(request: (call: Call) => Promise<Answer>): Promise<Answer | undefined> {
+      const deadline = performance.now() + 60_000;
+      while (performance.now() < deadline) {
+        const node = pick(asked);
+        // One that is gone or stands still does not answer.
+        const answer = await inTime(request(bearer(node.url, token)), 4000);
+        if (answer?.status === 201) return answer;
+        if (answer?.status === 503) {
+          assert.ok(Number(answer.headers.get('retry-after')) > 0, 'every 503 says when to come back');
+          refused++;
+        } else if (answer !== undefined && answer.body.code !== 'idempotency_in_flight') {
+          assert.fail(`${answer.status} ${JSON.stringify(answer.body)}`);
+        }
+        if (!isRunning) return undefined;
+        await delay(100);
+      }
+      assert.fail(`no node has sent for ${sessionId} within a minute`);
+    }
+  }
+
+  return {
+    acknowledged,
+    get refused() {
+      return refused;
+    },
+    sessionIds: new Set(accounts.flatMap(({ sessionIds }) => sessionIds)),
+    start() {
+      workers = accounts.flatMap(({ token, sessionIds }) => sessionIds.map((sessionId) => work(token, sessionId)));
+    },
+    avoid(node) {
+      asked = asked.filter((other) => other !== node);
+    },
+    longestGap(sessionIds, since) {
+      const gaps = sessionIds.flatMap((sessionId) => {
+        const times = [since, ...(sentAt.get(sessionId) ?? []).filter((at) => at > since)];
+        return times.slice(1).map((at, n) => at - (times[n] ?? at));
+      });
+      return Math.max(...gaps);
+    },
+    async untilEachSent(sessionIds, since) {
+      const failed = Promise.all(workers);
+      const sent = eventually(
+        async () => sessionIds.filter((sessionId) => (lastSent.get(sessionId) ?? 0) < since),
+        (waiting) => waiting.length === 0,
+        30_000,
+      );
+      await Promise.race([sent, failed]);
+    },
+    async stop() {
+      isRunning = false;
+      await Promise.all(workers);
+    },
+  };
+}
+
+async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  return Promise.race([promise.catch(() => undefined), delay(ms, undefined, { ref: false })]);
+}
+
+/** The events of acknowledged messages that have not arrived. */
+function missing({ acknowledged }: Load, receiver: Receiver): string[] {
+  const seen = new Set(receiver.deliveries.map(({ event, parsed }) => `${event} ${parsed.data.messageId}`));
+  const expected = [...acknowledged].flatMap((id) => [`message.sent ${id}`, `message.delivered ${id}`]);
+  return expected.filter((one) => !seen.has(one));
+}
+
+/** What the database knows of them. */
+async function describeMissing(home: Home, events: readonly string[]): Promise<string> {
+  const ids = events.map((event) => `'${event.split(' ')[1]}'`).join();
+  const rows = await queryOf(home)(
+    `select m.message_id, m.session_id, m.status, m.error, s.lease_owner, e.kind, d.state, d.attempts, d.last_message,
+       w.lease_owner as lane_owner, w.breaker
+     from messages m left join sessions s using (session_id) left join events e on e.message_id = m.message_id
+     left join deliveries d using (event_id) left join webhooks w using (webhook_id) where m.message_id in (${ids})`,
+  );
+  return `${events.join(', ')}; ${JSON.stringify(rows, null, 1)}`;
+}
+
+/** The sessions that a node has. */
+async function heldBy(home: Home, { nodeId }: Node): Promise<string[]> {
+  const rows = await queryOf(home)<{ session_id: string }>(
+    `select session_id from sessions where lease_owner = '${nodeId}'`,
+  );
+  return rows.map(({ session_id }) => session_id);
+}
+
+/** Waits until each node has as many sessions as the others. */
+async function untilEven(home: Home, nodes: readonly Node[]): Promise<void> {
+  const share = (ACCOUNTS * SESSIONS_PER_ACCOUNT) / nodes.length;
+  await eventually(
+    async () => Promise.all(nodes.map(async (node) => (await heldBy(home, node)).length)),
+    (counts) => counts.every((count) => count === share),
+    30_000,
+  );
+}
+
+const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
+const seconds = (ms: number) => (ms / 1000).toFixed(1);

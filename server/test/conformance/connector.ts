@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { mediaTypes, messageTypes } from '../../src/connectors/connector.ts';
+import type { Deployment, Home } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
+import { samples, upload } from '../support/media.ts';
+import { type Answer, bearer, type Call, newNumber, startServer, type TestServer } from '../support/server.ts';
+
+/** A network under test: the connector's name, and a fake of its other side. */
+export interface NetworkUnderTest {
+  readonly connector: string;
+  /** What the network has not, each with the reason. Everything else it has to have, and this it must refuse. */
+  readonly gaps: Readonly<Partial<Record<Feature, string>>>;
+  start(): Promise<FakeNetwork>;
+}
+
+const parts = [
+  'markRead',
+  'setTyping',
+  'react',
+  'edit',
+  'remove',
+  'checkNumbers',
+  'setBlocked',
+  'groups',
+  'readProfile',
+  'setName',
+  'setAbout',
+  'setPicture',
+  'removePicture',
+] as const;
+type Feature =
+  | (typeof messageTypes)[number]
+  | (typeof parts)[number]
+  | 'requestPairingCode'
+  /** Its other side can be made to tell the same thing twice. */
+  | 'repeats';
+
+/** The other side of a session, as a test moves it. */
+export interface FakeNetwork {
+  readonly env: Readonly<Record<string, string>>;
+  /** What the session is created with, beside its connector. */
+  readonly session: object;
+  /** Digits of somebody whom the session can write to. */
+  readonly somebody: string;
+  /** The session exists now, and is not connected yet; or its server was started again and has another address. */
+  attach?(site: Site): void | Promise<void>;
+  /** The session waits to be linked: somebody does it. */
+  link?(site: Site): Promise<void>;
+  /** Texts that have arrived with somebody, oldest first. */
+  arrived(site: Site): Promise<readonly string[]>;
+  /** Somebody writes to the session. @param message `answers`: the message of the session that it answers */
+  write(site: Site, message: { text: string; answers?: string; times?: number }): Promise<void>;
+  /** The network says how far a message of the session has come. Resolves when the session has heard it. */
+  confirm(site: Site, messageId: string, status: 'delivered' | 'read' | 'failed'): Promise<void>;
+  /** Cuts the session off, and resolves when it has noticed. */
+  cut(site: Site): Promise<void>;
+  /** Lets it come back. */
+  mend(site: Site): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Site {
+  readonly server: TestServer;
+  readonly clock: FakeClock;
+  readonly call: Call;
+  readonly sessionId: string;
+  /** Path of the address that the network calls; null where it does not. */
+  readonly callbackUrl: string | null;
+}
+
+/**
+ * What the API promises of a session, whichever network it is on. Each connector of ours is held to it, against a fake
+ * of its network.
+ */
+export function connectorConformance(
+  { connector, gaps, start }: NetworkUnderTest,
+  newHome: () => Promise<Home>,
+  database: Deployment,
+): void {
+  let home: Home;
+  let network: FakeNetwork;
+  let site: Site;
+  let token: string;
+  let to: string;
+  const clock = createFakeClock(Date.now());
+
+  before(async () => {
+    network = await start();
+    to = network.somebody;
+    home = await newHome();
+    const server = await startServer({ database, home, clock, env: network.env });
+    const account = await server.account();
+    token = account.token;
+    const { call } = account;
+    const { status, body } = await call('POST', '/sessions', { connector, ...network.session });
+    assert.equal(status, 201, JSON.stringify(body));
+    site = { server, clock, call, sessionId: body.sessionId, callbackUrl: body.callbackUrl };
+    await network.attach?.(site);
+  });
+  after(async () => {
+    await site.server.stop();
+    await network.close();
+    await home.remove();
+  });
+
+  const has = (feature: Feature) => gaps[feature] === undefined;
+  const session = async () => (await site.call('GET', `/sessions/${site.sessionId}`)).body;
+  const message = async (id: string) => (await site.call('GET', `/messages/${id}`)).body;
+  const send = (text: string) => site.call('POST', '/messages/send', { to, message: text });
+  const events = async (kind: string) => (await site.call('GET', `/events?kinds=${kind}&limit=200`)).body.data;
+  /** Asked again and again: the long poll of the log waits by the server's clock, which stands still here. */
+  const told = async (kind: string, fits: (data: Answer['body']) => boolean) => {
+    const isIt = ({ data }: Answer['body']) => fits(data);
+    return (
+      await eventually(
+        () => events(kind),
+        (all) => all.some(isIt),
+      )
+    ).find(isIt).data;
+  };
+  const incoming = async (text: string) => {
+    const { messageId } = await told('message.incoming', (data) => data.message === text);
+    return message(messageId);
+  };
+  const arrived = () => network.arrived(site);
+  const statusIs = (wanted: string) => eventually(session, ({ status }) => status === wanted);
+
+  describe('being connected', () => {
+    it('connects, and says under which number; connecting again changes nothing', async () => {
+      await site.call('POST', `/sessions/${site.sessionId}/connect`);
+      if (network.link !== undefined) {
+        await statusIs('awaiting_pairing');
+        assert.equal((await site.call('GET', `/sessions/${site.sessionId}/qr`)).status, 200);
+        if (has('requestPairingCode')) assert.equal((await pairingCode()).status, 200);
+        await network.link(site);
+      }
+      const { phoneNumber, connectedAt } = await statusIs('connected');
+      assert.match(phoneNumber, /^\d+$/);
+      assert.deepEqual(await told('session.connected', () => true), {
+        sessionId: site.sessionId,
+        phoneNumber,
+        connectedAt,
+      });
+      await site.call('POST', `/sessions/${site.sessionId}/connect`);
+      assert.equal((await events('session.connected')).length, 1);
+    });
+  });
+
+  describe('sending', () => {
+    it('a text arrives, and is sent when the network has taken it', async () => {
+      const { status, body } = await send('Schöne Grüße ✓');
+      assert.deepEqual([status, body.status], [201, 'sent']);
+      await eventually(arrived, (texts) => texts.includes('Schöne Grüße ✓'));
+      const sent = await told('message.sent', ({ messageId }) => messageId === body.messageId);
+      assert.deepEqual([sent.to, sent.status, sent.sessionId], [to, 'sent', site.sessionId]);
+    });
+
+    it('a status only moves forward, and each step is one event', async () => {
+      const { messageId } = (await send('how far?')).body;
+      for (const status of ['delivered', 'read', 'delivered', 'read'] as const)
+        await network.confirm(site, messageId, status);
+      assert.equal((await message(messageId)).status, 'read');
+      for (const kind of ['message.sent', 'message.delivered', 'message.read']) {
+        await told(kind, (data) => data.messageId === messageId);
+        const all = (await events(kind)).filter(({ data }: Answer['body']) => data.messageId === messageId);
+        assert.equal(all.length, 1, kind);
+      }
+    });
+
+    it('what is read without a word of its delivery was delivered', async () => {
+      const { messageId } = (await send('at once')).body;
+      await network.confirm(site, messageId, 'read');
+      await told('message.delivered', (data) => data.messageId === messageId);
+      await told('message.read', (data) => data.messageId === messageId);
+    });
+
+    for (const type of messageTypes) {
+      if (has(type)) {
+        it(`sends messages of type ${type}`, async () => {
+          const { status, body } = await sendOf(type);
+          assert.equal(status, 201, JSON.stringify(body));
+          assert.deepEqual([body.type, body.status], [type, 'sent']);
+        });
+      } else {
+        it(`refuses messages of type ${type}: ${gaps[type]}`, async () => {
+          const { status, body } = await sendOf(type);
+          assert.deepEqual([status, body.code], [422, 'not_supported']);
+        });
+      }
+    }
+  });
+
+  describe('receiving', () => {
+    it('a text arrives once, from the digits of who wrote it, unread', async () => {
+      await network.write(site, { text: 'Hello there', times: has('repeats') ? 3 : 1 });
+      const { from, chatId, type, direction, sessionId } = await incoming('Hello there');
+      assert.deepEqual([from, chatId, type, direction, sessionId], [to, to, 'text', 'incoming', site.sessionId]);
+      const all = (await site.call('GET', `/messages?chatId=${to}&direction=incoming`)).body.data;
+      assert.equal(all.filter(({ message: text }: Answer['body']) => text === 'Hello there').length, 1);
+      const chat = (await site.call('GET', '/chats')).body.data.find((one: Answer['body']) => one.chatId === to);
+      assert.equal(chat.unreadCount, 1);
+    });
+
+    it('an answer says what it answers, in both directions', async () => {
+      const { messageId } = (await send('Tea?')).body;
+      await network.write(site, { text: 'With milk', answers: messageId });
+      const answer = await incoming('With milk');
+      assert.equal(answer.replyTo, messageId);
+      const { status } = await site.call('POST', '/messages/send', { to, message: 'OK', replyTo: answer.messageId });
+      assert.equal(status, 201);
+    });
+  });
+
+  describe('everything else', () => {
+    for (const part of parts) {
+      if (has(part)) {
+        it(`has ${part}`, async () => {
+          const { status, body } = await use(part);
+          assert.ok(status < 300, JSON.stringify(body));
+        });
+      } else {
+        it(`has no ${part}: ${gaps[part]}`, async () => {
+          const { status, body } = await use(part);
+          assert.deepEqual([status, body.code], [422, 'not_supported']);
+        });
+      }
+    }
+  });
+
+  const pairingCode = () => site.call('POST', `/sessions/${site.sessionId}/pairing-code`, { phoneNumber: newNumber() });
+  it('gives no pairing code to a session that is linked, or to none of its network', async () => {
+    assert.equal((await pairingCode()).body.code, has('requestPairingCode') ? 'session_state' : 'not_supported');
+  });
+
+  describe('being cut off', () => {
+    it('one outage is one event, and so is its end; nothing is sent meanwhile', async () => {
+      const before = (await events('session.connected')).length;
+      await network.cut(site);
+      await eventually(session, ({ status }) => status !== 'connected');
+      assert.equal((await send('Anybody?')).body.code, 'session_not_connected');
+      await network.mend(site);
+      await statusIs('connected');
+      const gone = await told('session.disconnected', () => true);
+      assert.deepEqual([gone.willReconnect, typeof gone.reason], [true, 'string']);
+      assert.equal((await events('session.disconnected')).length, 1);
+      await eventually(
+        () => events('session.connected'),
+        ({ length }) => length === before + 1,
+      );
+      assert.equal((await send('There you are')).status, 201);
+    });
+
+    it('disconnected by the account it stays so, and comes back without being linked anew', async () => {
+      const before = (await events('session.connected')).length;
+      const { body } = await site.call('POST', `/sessions/${site.sessionId}/disconnect`);
+      assert.equal(body.status, 'disconnected');
+      assert.equal((await send('Anybody?')).body.code, 'session_not_connected');
+      await site.call('POST', `/sessions/${site.sessionId}/connect`);
+      await statusIs('connected');
+      assert.equal((await send('Back again')).status, 201);
+      await eventually(
+        () => events('session.connected'),
+        ({ length }) => length === before + 1,
+      );
+    });
+
+    it('after a restart it is back by itself, which is no event, and knows its messages', async () => {
+      const { messageId } = (await send('Before')).body;
+      const before = (await events('session.connected')).length;
+      await site.server.stop();
+      const server = await startServer({ database, home, clock, env: network.env });
+      site = { ...site, server, call: bearer(server.url, token) };
+      await network.attach?.(site);
+      await statusIs('connected');
+      assert.equal((await events('session.connected')).length, before);
+      await network.confirm(site, messageId, 'read');
+      assert.equal((await message(messageId)).status, 'read');
+      assert.equal((await send('After')).status, 201);
+    });
+
+    it('what was scheduled for a time when it was away goes out when it is back', async () => {
+      const sendAt = new Date(clock.now() + 60_000).toISOString();
+      const { messageId } = (await site.call('POST', '/messages/send', { to, message: 'later', sendAt })).body;
+      await site.call('POST', `/sessions/${site.sessionId}/disconnect`);
+      await clock.advance(61_000);
+      await eventually(
+        () => message(messageId),
+        ({ status }) => status === 'queued',
+      );
+      await site.call('POST', `/sessions/${site.sessionId}/connect`);
+      await statusIs('connected');
+      await eventually(arrived, (texts) => texts.filter((text) => text === 'later').length === 1);
+    });
+
+    it('logged out it is logged out', async () => {
+      const { body } = await site.call('POST', `/sessions/${site.sessionId}/logout`);
+      assert.equal(body.status, 'logged_out');
+      assert.equal((await send('Anybody?')).body.code, 'session_not_connected');
+    });
+  });
+
+  async function sendOf(type: (typeof messageTypes)[number]): Promise<Answer> {
+    const { call } = site;
+    switch (type) {
+      case 'text':
+        return send('a text');
+      case 'location':
+        return call('POST', '/messages/send-location', { to, latitude: 52.5, longitude: 13.4, name: 'Gate' });
+      case 'contact':
+        return call('POST', '/messages/send-contact', { to, name: 'Grace', phoneNumbers: ['4915112345678'] });
+      case 'poll':
+        return call('POST', '/messages/send-poll', { to, question: 'When?', options: ['now', 'later'] });
+      case 'template':
+        return call('POST', '/messages/send-template', { to, name: 'hello', language: 'en_US' });
+      case 'interactive':
+        return call('POST', '/messages/send-interactive', {
+          to,
+          message: 'Tea?',
+          buttons: [{ id: 'yes', title: 'Yes' }],
+        });
+      default: {
+        const { mediaId } = (await upload(site.server, token, samples[type])).body;
+        return call('POST', '/messages/send-media', { to, type, mediaId });
+      }
+    }
+  }
+
+  async function use(part: (typeof parts)[number]): Promise<Answer> {
+    const { call, sessionId } = site;
+    const own = async () => `/messages/${(await send(`for ${part}`)).body.messageId}`;
+    switch (part) {
+      case 'markRead':
+        await network.write(site, { text: 'read me' });
+        await incoming('read me');
+        return call('POST', `/chats/${to}/read`);
+      case 'setTyping':
+        return call('POST', `/chats/${to}/typing`, { state: 'typing' });
+      case 'react':
+        return call('PUT', `${await own()}/reaction`, { emoji: '👍' });
+      case 'edit':
+        return call('PATCH', await own(), { message: 'changed' });
+      case 'remove':
+        return call('DELETE', await own());
+      case 'checkNumbers':
+        return call('GET', `/contacts/check?phoneNumbers=${newNumber()}`);
+      case 'setBlocked': {
+        const blocked = await call('PUT', `/contacts/${to}/blocked`, { blocked: true });
+        return blocked.status >= 300 ? blocked : call('PUT', `/contacts/${to}/blocked`, { blocked: false });
+      }
+      case 'readProfile':
+        return call('GET', `/contacts/${to}/profile`);
+      case 'setName':
+        return call('PATCH', `/sessions/${sessionId}/profile`, { name: 'Tea house' });
+      case 'setAbout':
+        return call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Closed on Mondays' });
+      case 'setPicture': {
+        const { mediaId } = (await upload(site.server, token, samples.image)).body;
+        return call('PATCH', `/sessions/${sessionId}/profile`, { pictureMediaId: mediaId });
+      }
+      case 'removePicture':
+        return call('PATCH', `/sessions/${sessionId}/profile`, { pictureMediaId: null });
+      case 'groups':
+        return call('POST', '/groups', { sessionId, subject: 'Tea', phoneNumbers: [to] });
+    }
+  }
+
+  it('the gaps are gaps of this network, and the types it says it sends are those it sends', () => {
+    const said = site.server.app.services.sessions.connectors.get(connector)?.messageTypes ?? [];
+    assert.deepEqual([...said].sort(), messageTypes.filter(has).sort());
+    assert.ok(mediaTypes.every((type) => messageTypes.includes(type)));
+  });
+}

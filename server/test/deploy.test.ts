@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import packageJson from '../../package.json' with { type: 'json' };
+import { readSettings, settingsTable } from '../src/config.ts';
+
+/* Files that nothing here runs, held to what they speak of. */
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const dockerfile = read('Dockerfile');
+const unit = read('deploy/switchboard.service');
+
+describe('what a Switchboard is deployed by', () => {
+  it('runs the Node that package.json pins', () => {
+    assert.equal(/^ARG NODE_VERSION=(.+)$/m.exec(dockerfile)?.[1], packageJson.devDependencies.node);
+  });
+
+  it('sets in compose.yaml what the server knows, to values that it takes', () => {
+    const { services } = parse(read('compose.yaml'), { merge: true });
+    const known = new Set<string>(Object.values(settingsTable).map(({ env }) => env));
+    for (const name of ['node1', 'node2']) {
+      const given: Record<string, string> = services[name].environment;
+      for (const variable of Object.keys(given)) assert.ok(known.has(variable), variable);
+      const settings = readSettings(
+        Object.fromEntries(Object.entries(given).map(([variable, value]) => [variable, withDefaults(value)])),
+      );
+      assert.equal(settings.nodeUrl?.hostname, name);
+      assert.ok(services.proxy.environment.NODES.includes(settings.nodeUrl?.host));
+      assert.notEqual(settings.databaseUrl, '');
+      assert.ok(services[name].volumes.includes(`${name}:/data`), 'each node has a folder of its own');
+      assert.ok(services[name].volumes.includes(`media:${settings.mediaDir}`), 'and files in one that all share');
+    }
+  });
+
+  it('names files in the systemd unit that are there', () => {
+    const [, program = '', script = ''] = /^ExecStart=(\S+) (\S+)$/m.exec(unit) ?? [];
+    assert.match(program, /^\/opt\/switchboard\//);
+    for (const path of [program.replace('/opt/switchboard/', ''), script]) {
+      assert.ok(existsSync(fileURLToPath(new URL(path, root))), path);
+    }
+  });
+
+  it('gives a stop the time that it may take', () => {
+    const { services } = parse(read('compose.yaml'), { merge: true });
+    const seconds = [/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1], services.node1.stop_grace_period.replace('s', '')];
+    // Requests have 5 s, deliveries 5 s, traces 3 s, and the rest is quick.
+    for (const one of seconds) assert.ok(Number(one) >= 20, one);
+  });
+});
+
+/** A value as Compose fills it in where nothing is set: `${NAME:-default}` and `${NAME:?message}`. */
+function withDefaults(value: string): string {
+  return value.replace(/\$\{\w+:(-|\?)([^}]*)\}/g, (_, kind: string, rest: string) => (kind === '-' ? rest : 'set'));
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
+import { eventually } from './support/eventually.ts';
+import { startReceiver } from './support/receiver.ts';
+import { connectSession, startServer } from './support/server.ts';
+
+/* A dashboard or an alarm that names what nobody exports stays empty, or silent, and nobody notices. */
+
+const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8');
+const alerts = read('prometheus/alerts.yml');
+const dashboard = JSON.parse(read('grafana/switchboard.json'));
+const queries: readonly string[] = dashboard.panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
+  targets.map(({ expr }) => expr),
+);
+
+const SERIES = /\b((?:switchboard|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g;
+
+/** The series that a text asks for, each with the labels that it picks them by. */
+function askedFor(text: string): { name: string; labels: string[] }[] {
+  return [...text.matchAll(SERIES)].map(([, name = '', matchers = '']) => ({
+    name,
+    labels: [...matchers.matchAll(/(\w+)\s*[=!]~?"/g)].map(([, label]) => label ?? ''),
+  }));
+}
+
+describe('what watches a server', () => {
+  let exported: ReadonlyMap<string, ReadonlySet<string>>;
+  before(async () => {
+    const server = await startServer({ database: 'postgres' });
+    const receiver = await startReceiver();
+    const { call } = await server.account();
+    await connectSession(call);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+    await call('POST', '/messages/send', { to: '491707654321', message: 'x' });
+    const text = await eventually(
+      async () => (await fetch(`${server.url}/metrics`)).text(),
+      (all) => all.includes('switchboard_delivery_attempt_seconds_count') && all.includes('nodejs_gc_duration'),
+    );
+    await server.stop();
+    await receiver.close();
+    const names = new Map<string, Set<string>>();
+    for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
+      const known = names.get(name) ?? new Set(['job', 'instance']); // Prometheus adds these
+      for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
+      names.set(name, known);
+    }
+    exported = names;
+  });
+
+  for (const [what, texts] of [
+    ['alarm', [alerts]],
+    ['dashboard', queries],
+  ] as const) {
+    it(`has no ${what} for a figure, or by a label, that the server does not export`, () => {
+      const asked = texts.flatMap(askedFor);
+      assert.ok(asked.length > 10);
+      for (const { name, labels } of asked) {
+        assert.ok(exported.has(name), `nobody exports ${name}`);
+        for (const label of labels) assert.ok(exported.get(name)?.has(label), `${name} has no label ${label}`);
+      }
+    });
+  }
+
+  it('shows every figure of ours on the dashboard', () => {
+    const shown = new Set(queries.flatMap(askedFor).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
+    const ours = [...exported.keys()].filter((name) => name.startsWith('switchboard_'));
+    for (const name of ours) assert.ok(shown.has(name.replace(/_(bucket|sum|count)$/, '')), `${name} is nowhere`);
+  });
+
+  it('has panels with ids of their own, none on top of another', () => {
+    const places = new Map<string, number>();
+    for (const { id, gridPos } of dashboard.panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          assert.ok(x < 24 && !places.has(`${x},${y}`), `panel ${id} stands on panel ${places.get(`${x},${y}`)}`);
+          places.set(`${x},${y}`, id);
+        }
+      }
+    }
+    const ids = dashboard.panels.map(({ id }: { id: number }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('has every alarm in the operations guide, and no other there', () => {
+    const guide = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const named = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
+    assert.deepEqual(named(guide, /^\| `(Switchboard\w+)`/gm), named(alerts, /- alert: (\w+)/g));
+  });
+});

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { beforeEach, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { AppError } from '../src/errors.ts';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
+import { startServer } from './support/server.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
+
+describeOnEachDatabase('a message on its way out', (_, database) => {
+  let sent: string[];
+  beforeEach(() => {
+    sent = [];
+  });
+
+  async function connected(test: TestContext) {
+    const clock = createFakeClock(START);
+    const server = await startServer({ database, clock, env: { CONNECTORS: PUPPET } });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const send = (message: string, rest = {}) =>
+      call('POST', '/messages/send', { sessionId, to: '4917012345', message, ...rest });
+    const statusOf = async (messageId: string) => (await call('GET', `/messages/${messageId}`)).body.status;
+    const untilStatus = (messageId: string, status: string) =>
+      eventually(
+        () => statusOf(messageId),
+        (now) => now === status,
+      );
+    const events = async (messageId: string, count: number) => {
+      const { body } = await eventually(
+        () => call('GET', '/events?kinds=message.sent,message.delivered'),
+        (answer) => answer.body.data.length >= count,
+      );
+      return body.data
+        .filter(({ data }: { data: { messageId?: string } }) => data.messageId === messageId)
+        .map(({ event }: { event: string }) => event);
+    };
+    return { call, clock, sessionId, send, statusOf, untilStatus, events };
+  }
+
+  const inAMinute = { sendAt: new Date(START + 60_000).toISOString() };
+
+  it('waits, when it was scheduled, for a pause that the network wants, and keeps its place', async (test) => {
+    const { clock, send, statusOf, untilStatus } = await connected(test);
+    let isLimited = true;
+    let tries = 0;
+    puppet.send = async ({ content }) => {
+      tries++;
+      if (isLimited) throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const ids: string[] = [];
+    for (const text of ['one', 'two', 'three']) ids.push((await send(text, inAMinute)).body.messageId);
+    const last = ids.at(-1) ?? '';
+    await clock.advance(60_000);
+    await eventually(
+      async () => tries,
+      (count) => count > 0,
+    );
+    await untilStatus(last, 'queued');
+    await clock.advance(29_000);
+    for (const id of ids) assert.equal(await statusOf(id), 'queued');
+    assert.equal(tries, 1, 'those behind it wait as well');
+    isLimited = false;
+    await eventually(
+      async () => {
+        await clock.advance(5000);
+        return statusOf(last);
+      },
+      (status) => status === 'sent',
+    );
+    assert.deepEqual(sent, ['one', 'two', 'three']);
+  });
+
+  it('stays queued, when it was scheduled, while the session is away, and goes out in its place', async (test) => {
+    const { call, clock, sessionId, send, statusOf, untilStatus } = await connected(test);
+    let isAway = true;
+    puppet.send = async ({ content }) => {
+      if (isAway) {
+        await puppet.host?.onEvent({ type: 'disconnected', reason: 'The line is cut', willReconnect: true });
+        throw new AppError('session_not_connected');
+      }
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const ids: string[] = [];
+    for (const text of ['one', 'two']) ids.push((await send(text, inAMinute)).body.messageId);
+    await clock.advance(60_000);
+    await eventually(
+      () => call('GET', `/sessions/${sessionId}`),
+      ({ body }) => body.status === 'connecting',
+    );
+    const last = ids.at(-1) ?? '';
+    await untilStatus(last, 'queued');
+    isAway = false;
+    for (const id of ids) assert.equal(await statusOf(id), 'queued');
+    await puppet.host?.onEvent({ type: 'connected', phoneNumber: PUPPET_NUMBER });
+    await untilStatus(last, 'sent');
+    assert.deepEqual(sent, ['one', 'two']);
+  });
+
+  it('fails, when it was scheduled, once its network has held it up for ten minutes; the others go on', async (test) => {
+    const { call, clock, send, untilStatus } = await connected(test);
+    puppet.send = async ({ content }) => {
+      if (content.text === 'never') throw new AppError('rate_limited', 'Not this one', { retryAfterSeconds: 30 });
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const { messageId: never } = (await send('never', inAMinute)).body;
+    const { messageId: behind } = (await send('behind it', inAMinute)).body;
+    await clock.advance(60_000);
+    await eventually(
+      async () => {
+        await clock.advance(30_000);
+        return (await call('GET', `/messages/${behind}`)).body.status;
+      },
+      (status) => status === 'sent',
+    );
+    const { status, error } = (await call('GET', `/messages/${never}`)).body;
+    assert.deepEqual([status, error, sent], ['failed', 'Not this one', ['behind it']]);
+    assert.ok(clock.now() - START > 9 * 60_000, 'not before');
+    await untilStatus(behind, 'sent');
+  });
+
+  it('goes out at its time, whichever was asked for first, and holds up no other chat', async (test) => {
+    const { clock, send, statusOf, untilStatus } = await connected(test);
+    const { promise: answer, resolve } = Promise.withResolvers<void>();
+    puppet.send = async ({ content }) => {
+      if (content.text === 'slow') await answer;
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    let isLimited = true;
+    const { send: passing } = puppet;
+    puppet.send = async (message) => {
+      if (isLimited) throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 240 });
+      return passing(message);
+    };
+    const at = (minutes: number) => ({ sendAt: new Date(START + minutes * 60_000).toISOString() });
+    const { messageId: later } = (await send('later', at(3))).body;
+    await send('sooner', at(2));
+    await send('slow', { ...at(1), to: '4917054321' });
+    await clock.advance(3 * 60_000);
+    await untilStatus(later, 'queued');
+    isLimited = false;
+    await eventually(
+      async () => {
+        await clock.advance(30_000);
+        return statusOf(later);
+      },
+      (status) => status === 'sent',
+    );
+    assert.deepEqual(sent, ['sooner', 'later']);
+    resolve();
+  });
+
+  it('goes out from nobody else when the session is unlinked meanwhile', async (test) => {
+    const { call, clock, send, untilStatus } = await connected(test);
+    puppet.send = async () => {
+      throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
+    };
+    const { messageId } = (await send('from me', inAMinute)).body;
+    await clock.advance(60_000);
+    await untilStatus(messageId, 'queued');
+    await puppet.host?.onEvent({ type: 'logged_out', reason: 'Unlinked on the phone' });
+    const { body } = await call('GET', `/messages/${messageId}`);
+    assert.deepEqual([body.status, body.error], ['failed', 'The session was logged out before it was sent']);
+  });
+
+  it('goes out from no other number than it was scheduled on', async (test) => {
+    const { call, clock, sessionId, send, untilStatus } = await connected(test);
+    puppet.send = async ({ content }) => {
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const { messageId } = (await send('from me', inAMinute)).body;
+    await puppet.host?.onEvent({ type: 'logged_out', reason: 'Unlinked on the phone' });
+    puppet.phoneNumber = '4930654321';
+    await call('POST', `/sessions/${sessionId}/connect`);
+    puppet.phoneNumber = PUPPET_NUMBER;
+    await clock.advance(60_000);
+    await untilStatus(messageId, 'failed');
+    assert.match(
+      (await call('GET', `/messages/${messageId}`)).body.error,
+      /from 4930123456, and the session has another/,
+    );
+    assert.deepEqual(sent, []);
+  });
+
+  it('fails, when it was scheduled, where the pause is longer than anybody waits, and says so', async (test) => {
+    const { call, clock, send, untilStatus } = await connected(test);
+    puppet.send = async () => {
+      throw new AppError('rate_limited', 'Enough for today', { retryAfterSeconds: 24 * 3600 });
+    };
+    const { messageId } = (await send('tomorrow', inAMinute)).body;
+    await clock.advance(60_000);
+    await untilStatus(messageId, 'failed');
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.error, 'Enough for today');
+  });
+
+  it('is refused at once where somebody waits for the answer', async (test) => {
+    const { send } = await connected(test);
+    puppet.send = async () => {
+      throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
+    };
+    const { status, headers, body } = await send('now');
+    assert.deepEqual([status, body.code, headers.get('retry-after')], [429, 'rate_limited', '30']);
+  });
+
+  it('has failed when no answer comes in time, and is sent when it comes after all', async (test) => {
+    const { call, clock, send, untilStatus, events } = await connected(test);
+    const { promise: answer, resolve } = Promise.withResolvers<{ timestamp: number }>();
+    puppet.send = () => answer;
+    const sending = send('slowly');
+    await eventually(
+      () => call('GET', '/messages?status=queued'),
+      ({ body }) => body.data.length === 1,
+    );
+    await clock.advance(30_000);
+    const { status, body } = await sending;
+    assert.equal(status, 502);
+    assert.match(body.detail, /within 30 s: the message may have been sent or not/);
+    const [{ messageId, error }] = (await call('GET', '/messages?status=failed')).body.data;
+    assert.match(error, /may have been sent or not/);
+    resolve({ timestamp: clock.now() });
+    await untilStatus(messageId, 'sent');
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.error ?? null, null);
+    assert.deepEqual(await events(messageId, 1), ['message.sent']);
+  });
+
+  it('has failed when no answer comes in time, and moves on when somebody has got it', async (test) => {
+    const { call, clock, send, untilStatus, events } = await connected(test);
+    puppet.send = () => new Promise(() => {});
+    const sending = send('got it?');
+    const { body: page } = await eventually(
+      () => call('GET', '/messages?status=queued'),
+      ({ body }) => body.data.length === 1,
+    );
+    const { messageId } = page.data[0];
+    await clock.advance(30_000);
+    assert.equal((await sending).status, 502);
+    const tell = (status: 'delivered' | 'failed' | 'sent') =>
+      puppet.host?.onEvent({ type: 'receipt', networkIds: [messageId], status, timestamp: clock.now() });
+    await tell('delivered');
+    await untilStatus(messageId, 'delivered');
+    assert.deepEqual(await events(messageId, 2), ['message.sent', 'message.delivered']);
+  });
+
+  it('stays failed when the network said so, whatever it repeats of what was before', async (test) => {
+    const { call, clock, send, statusOf, events } = await connected(test);
+    puppet.send = () => new Promise(() => {});
+    const sending = send('no');
+    const { body: page } = await eventually(
+      () => call('GET', '/messages?status=queued'),
+      ({ body }) => body.data.length === 1,
+    );
+    const { messageId } = page.data[0];
+    const tell = (status: 'failed' | 'sent', error?: string) =>
+      puppet.host?.onEvent({
+        type: 'receipt',
+        networkIds: [messageId],
+        status,
+        timestamp: clock.now(),
+        ...(error !== undefined && { error }),
+      });
+    await tell('failed', 'Nobody is there');
+    await tell('sent');
+    assert.equal(await statusOf(messageId), 'failed');
+    assert.deepEqual(await events(messageId, 0), []);
+    await clock.advance(30_000);
+    await sending;
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.error, 'Nobody is there');
+  });
+});

@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../src/clock.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { putPost, signUp, takePost } from '../src/sessions/sandboxPost.ts';
+import { type Home, newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { type Node, queryOf, spawnNodes } from './support/nodes.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  callerOf,
+  connectSession,
+  eventOf,
+  newNumber,
+  startServer,
+  type TestServer,
+} from './support/server.ts';
+
+/** How often a node is killed; more by the environment. */
+const KILLS = Number(process.env['KILLS'] ?? 3);
+
+type Body = Answer['body'];
+
+/** Somebody with a session. */
+interface Person {
+  readonly call: Call;
+  readonly number: string;
+  readonly sessionId: string;
+}
+
+async function personOf(server: TestServer): Promise<Person> {
+  const { call } = await server.account();
+  const number = newNumber();
+  return { call, number, sessionId: await connectSession(call, number) };
+}
+
+const textsOf = async ({ call }: Person): Promise<string[]> =>
+  (await call('GET', '/messages?direction=incoming&limit=200')).body.data.map(({ message }: Body) => message);
+
+const postsOf = async (home: Home): Promise<number> =>
+  (await queryOf(home)<{ number: string }>('select number from sandbox_post')).length;
+
+describe('sandbox sessions on different nodes', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database: 'sessions apart' });
+  });
+  after(() => server.stop());
+
+  it('are with different nodes, as these tests take for granted', async () => {
+    const [a, b] = [await personOf(server), await personOf(server)];
+    const owners = await queryOf(server.home)<{ lease_owner: string }>(
+      `select distinct lease_owner from sessions where session_id in ('${a.sessionId}', '${b.sessionId}')`,
+    );
+    assert.equal(owners.length, 2);
+  });
+
+  it('get what follows in the order in which it was done: each message is there before it is edited', async () => {
+    const [a, b] = [await personOf(server), await personOf(server)];
+    const send = async (n: number) => {
+      const { body } = await a.call('POST', '/messages/send', { to: b.number, message: `draft ${n}` });
+      const edited = await a.call('PATCH', `/messages/${body.messageId}`, { message: `text ${n}` });
+      assert.equal(edited.status, 200, JSON.stringify(edited.body));
+    };
+    const expected = Array.from({ length: 30 }, (_, n) => `text ${n}`);
+    await Promise.all(expected.map((_, n) => send(n)));
+    const texts = await eventually(
+      () => textsOf(b),
+      (found) => found.length === 30 && found.every((text) => text.startsWith('text')),
+    );
+    assert.deepEqual(texts.toSorted(), expected.toSorted());
+  });
+
+  it('confirm a message to a group when the last member has it, wherever the members are', async () => {
+    const [a, b, c] = [await personOf(server), await personOf(server), await personOf(server)];
+    const group = await a.call('POST', '/groups', { subject: 'three', phoneNumbers: [b.number, c.number] });
+    await c.call('POST', `/sessions/${c.sessionId}/disconnect`);
+    const sent = await a.call('POST', '/messages/send', { to: group.body.groupId, message: 'to both' });
+    await eventually(
+      () => textsOf(b),
+      (texts) => texts.includes('to both'),
+    );
+    const statusOf = async () => (await a.call('GET', `/messages/${sent.body.messageId}`)).body.status;
+    assert.equal(await statusOf(), 'sent');
+    await c.call('POST', `/sessions/${c.sessionId}/connect`);
+    await eventually(statusOf, (status) => status === 'delivered');
+    assert.deepEqual(await textsOf(c), ['to both']);
+  });
+
+  it('take what is played on the phone of one of them as if all were together', async () => {
+    const [a, b] = [await personOf(server), await personOf(server)];
+    const founder = newNumber();
+    const created = await a.call('POST', `/sessions/${a.sessionId}/simulate`, {
+      action: 'group_create',
+      from: founder,
+      subject: 'from a phone',
+      phoneNumbers: [b.number],
+    });
+    assert.equal(created.status, 200, JSON.stringify(created.body));
+    const theirs = await eventOf(b.call, 'group.created', ({ createdBy }) => createdBy === founder);
+    const mine = await eventOf(a.call, 'group.created', ({ createdBy }) => createdBy === founder);
+    await a.call('POST', `/sessions/${a.sessionId}/simulate`, {
+      action: 'group_subject',
+      groupId: mine.groupId,
+      subject: 'renamed on a phone',
+    });
+    await eventOf(b.call, 'group.updated', ({ subject }) => subject === 'renamed on a phone');
+    await b.call('POST', `/sessions/${b.sessionId}/simulate`, {
+      action: 'group_leave',
+      groupId: theirs.groupId,
+      from: founder,
+    });
+    const left = await eventOf(a.call, 'group.updated', ({ change }) => change.type === 'participants');
+    assert.deepEqual([left.change.action, left.change.phoneNumbers], ['remove', [founder]]);
+  });
+
+  it('change a group one after the other: of changes at the same time none is lost', async () => {
+    const [a, b] = [await personOf(server), await personOf(server)];
+    const { body: mine } = await a.call('POST', '/groups', { subject: 'busy', phoneNumbers: [b.number] });
+    const participants = `/groups/${mine.groupId}/participants`;
+    await a.call('POST', participants, { action: 'promote', phoneNumbers: [b.number] });
+    const theirs = await eventOf(b.call, 'group.updated', ({ change }) => change.action === 'promote');
+    const guests = Array.from({ length: 10 }, () => newNumber());
+    await Promise.all(
+      guests.map((number, n) => {
+        const [member, id] = n % 2 === 0 ? [a, mine.groupId] : [b, theirs.groupId];
+        return member.call('POST', `/groups/${id}/participants`, { action: 'add', phoneNumbers: [number] });
+      }),
+    );
+    for (const [member, id] of [
+      [a, mine.groupId],
+      [b, theirs.groupId],
+    ] as const) {
+      const numbers = async () =>
+        (await member.call('GET', `/groups/${id}`)).body.participants.map(({ phoneNumber }: Body) => phoneNumber);
+      const found = await eventually(numbers, (all) => all.length === 12);
+      assert.deepEqual(found.toSorted(), [a.number, b.number, ...guests].toSorted());
+    }
+  });
+
+  it('leave nothing behind once everything has arrived', async () => {
+    await eventually(
+      () => postsOf(server.home),
+      (left) => left === 0,
+    );
+    assert.deepEqual(await queryOf(server.home)('select * from sandbox_receipts'), []);
+  });
+});
+
+describe('the post of the sandbox network', () => {
+  it('is not touched by what stays on one node', async () => {
+    const server = await startServer({ database: 'postgres' });
+    try {
+      const [a, b] = [await personOf(server), await personOf(server)];
+      const contact = newNumber();
+      await a.call('POST', '/messages/send', { to: b.number, message: 'to a session' });
+      const { body } = await a.call('POST', '/messages/send', { to: contact, message: 'to a virtual contact' });
+      await eventOf(a.call, 'message.delivered', ({ messageId }) => messageId === body.messageId);
+      await eventOf(b.call, 'message.incoming', ({ message }) => message === 'to a session');
+      const [{ used } = { used: undefined }] = await queryOf(server.home)<{ used: boolean }>(
+        `select pg_sequence_last_value(pg_get_serial_sequence('sandbox_post', 'post_id')) is not null as used`,
+      );
+      assert.equal(used, false);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('is looked through now and then, for a wake-up may get lost', async () => {
+    const clock = createFakeClock();
+    const server = await startServer({ database: 'postgres', clock });
+    try {
+      const me = await personOf(server);
+      const event = {
+        type: 'message',
+        networkId: randomUUID(),
+        chat: { type: 'direct', id: '491700000000' },
+        from: '491700000000',
+        content: { type: 'text', text: 'nobody was told' },
+        timestamp: clock.now(),
+        replyTo: null,
+      };
+      await queryOf(server.home)(
+        `insert into sandbox_post (number, event, is_counted, created_at)
+          values ('${me.number}', '${JSON.stringify(event)}', 0, ${clock.now()})`,
+      );
+      assert.deepEqual(await textsOf(me), []);
+      await clock.advance(10_000);
+      await eventually(
+        () => textsOf(me),
+        (texts) => texts.length === 1,
+      );
+      assert.equal(await postsOf(server.home), 0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('gives each event to one of those that take it at the same time', async (test) => {
+    const home = await newHome('postgres');
+    const databases = [
+      await openDatabase(home, systemClock),
+      await openDatabase({ ...home, dataDir: `${home.dataDir}/other` }, systemClock),
+    ];
+    test.after(async () => {
+      for (const database of databases) await database.close();
+      await home.remove();
+    });
+    const [first, second] = databases as [(typeof databases)[0], (typeof databases)[0]];
+    await first.commit((tx) => signUp(tx, '4917012345', 'ses_1'));
+    const event = { type: 'deleted', networkId: 'x', from: '49170', timestamp: 0 } as const;
+    const parcels = Array.from({ length: 20 }, () => ({ to: ['4917012345', '4917099999'], event }));
+    assert.deepEqual(await first.commit((tx) => putPost(tx, parcels, 0)), ['4917012345']);
+    const ids = (await queryOf(home)<{ post_id: string }>('select post_id from sandbox_post')).map(
+      (row) => row.post_id,
+    );
+    assert.equal(ids.length, 20, 'who has not signed up gets none');
+    const taken = await Promise.all(
+      ids.flatMap((id) => [first, second].map((database) => database.commit((tx) => takePost(tx, id)))),
+    );
+    assert.equal(taken.filter((one) => one !== undefined).length, 20);
+  });
+});
+
+describe('two nodes of a sandbox network', () => {
+  it('lose nothing between them and double nothing while one after the other is killed', (test) =>
+    keepAllWhile(test, KILLS, async (victim) => {
+      await victim.process.kill();
+      await delay(2000);
+      await victim.start();
+    }));
+
+  it('lose nothing and double nothing when one stands still beyond its lease and goes on', (test) =>
+    keepAllWhile(test, 1, async (victim, home) => {
+      victim.process.child.kill('SIGSTOP');
+      await eventually(
+        () => heldBy(home, victim.nodeId),
+        (held) => held === 0,
+        30_000,
+      );
+      victim.process.child.kill('SIGCONT');
+    }));
+});
+
+/** Whatever is done to a node under load, of what was acknowledged everything arrives, and once. */
+async function keepAllWhile(test: TestContext, times: number, harm: (victim: Node, home: Home) => Promise<void>) {
+  const { home, nodes, people, callAny } = await startPeople(test);
+  const group = await insist(() => callAny(people[0], 'POST', '/groups', groupOf(people)));
+  const acknowledged = new Map<string, string>();
+  let isRunning = true;
+  const load = people.map(async (person, place) => {
+    const peer = people[(place + 1) % people.length] as Remote;
+    for (let n = 0; isRunning; n++) {
+      const message = `${person.number} says ${n}`;
+      const key = { 'idempotency-key': message };
+      await insist(() => callAny(person, 'POST', '/messages/send', { to: peer.number, message }, key));
+      acknowledged.set(message, peer.number);
+      if (place > 0 || n % 5 > 0) continue;
+      await insist(() => callAny(person, 'PATCH', `/groups/${group.groupId}`, { subject: `subject ${n}` }));
+    }
+  });
+  for (let time = 0; time < times; time++) {
+    await delay(1000);
+    await harm(nodes[time % 2] as Node, home);
+    await untilDivided(home, people.length);
+  }
+  isRunning = false;
+  await Promise.all(load);
+
+  for (const person of people) {
+    const expected = [...acknowledged].filter(([, to]) => to === person.number).map(([message]) => message);
+    const texts = await eventually(
+      () => allOf(callAny, person, '/messages?direction=incoming'),
+      (all) => new Set(all.map(({ message }) => message)).size >= expected.length,
+      60_000,
+    );
+    assert.deepEqual(texts.map(({ message }) => message).toSorted(), expected.toSorted());
+  }
+  await eventually(
+    () => postsOf(home),
+    (left) => left === 0,
+    60_000,
+  );
+  const changes = await Promise.all(people.map((person) => subjectsSeenBy(callAny, person)));
+  for (const seen of changes) assert.deepEqual(seen, changes[0]);
+  const unconfirmed = await eventually(
+    () => queryOf(home)(`select message_id from messages where direction = 'outgoing' and status <> 'delivered'`),
+    (rows) => rows.length === 0,
+    60_000,
+  );
+  assert.deepEqual(unconfirmed, []);
+  test.diagnostic(`${acknowledged.size} messages, ${changes[0]?.length} changes of a group, ${times} times`);
+}
+
+/** Somebody with a session on one of the nodes. */
+interface Remote {
+  readonly token: string;
+  readonly number: string;
+  readonly sessionId: string;
+}
+
+type CallAny = (person: Remote | undefined, ...request: Parameters<Call>) => Promise<Answer>;
+
+async function startPeople(test: TestContext) {
+  const home = await newHome('postgres');
+  const nodes: Node[] = [];
+  test.after(async () => {
+    for (const node of nodes) node.process.child.kill('SIGCONT');
+    await Promise.all(nodes.map((node) => node.process.kill()));
+    await home.remove();
+  });
+  nodes.push(...(await spawnNodes(home, 2)));
+  const people: Remote[] = [];
+  for (let n = 0; n < 4; n++) {
+    const { url } = nodes[n % 2] as Node;
+    const credentials = { email: `remote${n}@example.com`, password: 'correct horse battery' };
+    const { token } = (await callerOf(url, {})('POST', '/auth/register', credentials)).body;
+    const number = newNumber();
+    people.push({ token, number, sessionId: await connectSession(bearer(url, token), number) });
+  }
+  await untilDivided(home, people.length);
+  const callAny: CallAny = (person, ...request) => {
+    const { url } = nodes[Math.floor(Math.random() * 2)] as Node;
+    return bearer(url, person?.token ?? '')(...request);
+  };
+  return { home, nodes, people, callAny };
+}
+
+const groupOf = (people: readonly Remote[]) => ({
+  subject: 'all of us',
+  phoneNumbers: people.slice(1).map(({ number }) => number),
+});
+
+/** Repeats until a node has done it: one that was killed does not answer, and what it had is nobody's for some seconds. */
+async function insist(request: () => Promise<Answer>): Promise<Body> {
+  const isDone = (answer: Answer | undefined): answer is Answer => answer !== undefined && answer.status < 300;
+  const answer = await eventually(
+    () => Promise.race([request().catch(() => undefined), delay(4000, undefined, { ref: false })]),
+    isDone,
+    60_000,
+  );
+  return answer?.body;
+}
+
+async function heldBy(home: Home, nodeId: string): Promise<number> {
+  return (await queryOf(home)(`select session_id from sessions where lease_owner = '${nodeId}'`)).length;
+}
+
+async function untilDivided(home: Home, sessions: number): Promise<void> {
+  await eventually(
+    () => queryOf(home)<{ held: number }>('select count(*) as held from sessions group by lease_owner'),
+    (rows) => rows.length === 2 && rows.every(({ held }) => Number(held) === sessions / 2),
+    30_000,
+  );
+}
+
+async function allOf(callAny: CallAny, person: Remote, path: string): Promise<Body[]> {
+  const found: Body[] = [];
+  for (let cursor = ''; ; ) {
+    const { data, nextCursor } = await insist(() => callAny(person, 'GET', `${path}&limit=200${cursor}`));
+    found.push(...data);
+    if (nextCursor === null) return found;
+    cursor = `&cursor=${nextCursor}`;
+  }
+}
+
+async function subjectsSeenBy(callAny: CallAny, person: Remote): Promise<string[]> {
+  const subjects: string[] = [];
+  for (let after = ''; ; ) {
+    const { data, nextCursor } = await insist(() =>
+      callAny(person, 'GET', `/events?kinds=group.updated&limit=200${after}`),
+    );
+    subjects.push(...data.map((event: Body) => event.data.subject));
+    if (data.length === 0) return subjects;
+    after = `&after=${nextCursor}`;
+  }
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { it } from 'node:test';
+import { sql } from 'kysely';
+import { WrongKeyError } from '../src/db/sealing.ts';
+import { createSeal, SealError } from '../src/seal.ts';
+import { storeOf } from '../src/sessions/sessionStore.ts';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { startReceiver } from './support/receiver.ts';
+import { startAgain, type TestServer } from './support/server.ts';
+
+const KEY = 'a key of more than thirty-two characters';
+const OTHER_KEY = 'another key of more than thirty-two chars';
+const SECRET = 'Schlüssel für die Prüfung';
+
+it('what was sealed opens again with the same key, for the same thing, and with nothing else', () => {
+  const seal = createSeal(KEY);
+  const stored = seal.close(SECRET, 'webhooks/whk_1/secret');
+  assert.ok(!stored.includes(SECRET) && stored.startsWith('sealed:v1:'));
+  assert.equal(createSeal(KEY).open(stored, 'webhooks/whk_1/secret'), SECRET);
+  assert.notEqual(seal.close(SECRET, 'webhooks/whk_1/secret'), stored, 'every nonce is new');
+  assert.throws(() => seal.open(stored, 'webhooks/whk_2/secret'), SealError);
+  assert.throws(() => createSeal(OTHER_KEY).open(stored, 'webhooks/whk_1/secret'), SealError);
+  assert.throws(() => createSeal('').open(stored, 'webhooks/whk_1/secret'), /ENCRYPTION_KEY is not set/);
+});
+
+it('a sealed text with any bit changed, or cut, does not open', () => {
+  const seal = createSeal(KEY);
+  const stored = seal.close('secret', 'a');
+  const bytes = Buffer.from(stored.slice('sealed:v1:'.length), 'base64url');
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    assert.throws(() => seal.open(`sealed:v1:${changed.toString('base64url')}`, 'a'), SealError, `bit ${bit}`);
+  }
+  for (let length = 0; length < bytes.length; length++) {
+    const cut = bytes.subarray(0, length).toString('base64url');
+    assert.throws(() => seal.open(`sealed:v1:${cut}`, 'a'), SealError, `${length} bytes`);
+  }
+});
+
+it('without a key texts are kept as they are, also those that look sealed', () => {
+  const seal = createSeal('');
+  assert.equal(seal.close(SECRET, 'a'), SECRET);
+  for (const text of ['sealed:v1:abc', 'plain:v1:abc', 'plain:v1:plain:v1:', '']) {
+    assert.equal(seal.open(seal.close(text, 'a'), 'a'), text);
+    assert.equal(createSeal(KEY).open(seal.close(text, 'a'), 'a'), text, 'and a key that comes later reads them');
+  }
+});
+
+describeOnEachDatabase('encryption at rest', (newHome, database) => {
+  const texts = async ({ app }: TestServer, table: string, columns: string) => {
+    const { kysely } = app.services.database.reader;
+    const { rows } = await sql<object>`select ${sql.raw(columns)} from ${sql.raw(table)}`.execute(kysely);
+    return JSON.stringify(rows);
+  };
+
+  it('webhook secrets sign as before and stand nowhere in the open', async (t) => {
+    const server = await startAgain(t, newHome, { database, env: { ENCRYPTION_KEY: KEY } })();
+    const receiver = await startReceiver();
+    t.after(() => receiver.close());
+    const { call } = await server.account();
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: 'the old one' });
+    await call('POST', '/webhooks/secret/rotate', { secret: SECRET });
+    assert.equal((await call('GET', '/webhooks/test')).body.delivered, true);
+    const [{ headers, body } = assert.fail()] = receiver.deliveries;
+    assert.equal(headers['x-webhook-signature'], `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`);
+    assert.equal(String(headers['webhook-signature']).split(' ').length, 2, 'the old secret still signs as well');
+    const rows = await texts(server, 'webhooks', 'secret, previous_secret');
+    assert.ok(!rows.includes(SECRET) && !rows.includes('the old one'), rows);
+  });
+
+  it('what was stored before the key was set is read, and sealed by the start with the key', async (t) => {
+    const options = { database, env: {} as Record<string, string> };
+    const start = startAgain(t, newHome, options);
+    const before = await start();
+    const receiver = await startReceiver();
+    t.after(() => receiver.close());
+    const { call, token } = await before.account();
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: SECRET });
+    const { sessionId } = (await call('POST', '/sessions', {})).body;
+    await storeOf(before.app.services.database, sessionId).set('credentials', 'kept by a connector');
+    assert.ok((await texts(before, 'webhooks', 'secret')).includes(SECRET), 'the contract: plain text unless set');
+    await before.stop();
+
+    options.env['ENCRYPTION_KEY'] = KEY;
+    const after = await start();
+    const rows = (await texts(after, 'webhooks', 'secret')) + (await texts(after, 'session_store', 'value'));
+    assert.ok(!rows.includes(SECRET) && !rows.includes('kept by'), rows);
+    assert.equal(await storeOf(after.app.services.database, sessionId).get('credentials'), 'kept by a connector');
+    const test = await after.call('GET', '/webhooks/test', undefined, { authorization: `Bearer ${token}` });
+    assert.equal(test.body.delivered, true, 'login tokens from before are good as well');
+    const [{ headers, body } = assert.fail()] = receiver.deliveries;
+    assert.equal(headers['x-webhook-signature'], `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`);
+  });
+
+  it('a wrong key, and a missing one, keep the server from starting and say so', async (t) => {
+    const options = { database, env: { ENCRYPTION_KEY: KEY } };
+    const start = startAgain(t, newHome, options);
+    await (await start()).stop();
+    options.env.ENCRYPTION_KEY = OTHER_KEY;
+    await assert.rejects(start(), (error) => error instanceof WrongKeyError && /not the key/.test(error.message));
+    options.env.ENCRYPTION_KEY = '';
+    await assert.rejects(
+      start(),
+      (error) => error instanceof WrongKeyError && /set ENCRYPTION_KEY/.test(error.message),
+    );
+    options.env.ENCRYPTION_KEY = KEY;
+    assert.equal((await (await start()).call('GET', '/health')).status, 200);
+  });
+
+  it('the key is changed, and taken away again, by a start that knows the old one', async (t) => {
+    const options = { database, env: { ENCRYPTION_KEY: KEY } as Record<string, string> };
+    const start = startAgain(t, newHome, options);
+    const first = await start();
+    const receiver = await startReceiver();
+    t.after(() => receiver.close());
+    const { call, token } = await first.account();
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: SECRET });
+    const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
+    await storeOf(first.app.services.database, sessionId).set('credentials', 'kept by a connector');
+    await first.stop();
+
+    const starts: Record<string, string>[] = [
+      { ENCRYPTION_KEY: OTHER_KEY, ENCRYPTION_KEY_PREVIOUS: KEY },
+      { ENCRYPTION_KEY: OTHER_KEY },
+      { ENCRYPTION_KEY_PREVIOUS: OTHER_KEY },
+      {},
+    ];
+    for (const env of starts) {
+      options.env = env;
+      const server = await start();
+      const headers = { authorization: `Bearer ${token}` };
+      assert.equal((await server.call('GET', '/webhooks/test', undefined, headers)).body.delivered, true);
+      assert.deepEqual((await server.call('GET', `/sessions/${sessionId}`, undefined, headers)).body.options, {
+        pairing: true,
+      });
+      assert.equal(await storeOf(server.app.services.database, sessionId).get('credentials'), 'kept by a connector');
+      const isOpen = (await texts(server, 'webhooks', 'secret')).includes(SECRET);
+      assert.equal(isOpen, !('ENCRYPTION_KEY' in env), JSON.stringify(env));
+      await server.stop();
+    }
+    const signed = receiver.deliveries.map(
+      ({ headers, body }) =>
+        headers['x-webhook-signature'] === `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+    );
+    assert.deepEqual(signed, [true, true, true, true]);
+  });
+});

@@ -1,0 +1,62 @@
+import { createHmac } from 'node:crypto';
+
+/** What a callback tells of one number: `field` and the members of `value`. */
+export interface Told {
+  readonly field?: string;
+  readonly [member: string]: unknown;
+}
+
+/** How a callback goes wrong. */
+export interface CallbackFault {
+  readonly signWith?: string;
+  /** Another number of the same app. */
+  readonly phoneNumberId?: string;
+}
+
+export interface Addressee {
+  readonly url: string;
+  readonly appSecret: string;
+  readonly phoneNumberId: string;
+  readonly displayNumber: string;
+}
+
+/** The body of a callback as Meta writes it: what is not ASCII is escaped, and so are slashes. */
+export function callbackBody({ phoneNumberId, displayNumber }: Addressee, told: readonly Told[]): string {
+  const changes = told.map(({ field = 'messages', ...value }) => ({
+    field,
+    value: {
+      messaging_product: 'whatsapp',
+      metadata: { display_phone_number: displayNumber, phone_number_id: phoneNumberId },
+      ...value,
+    },
+  }));
+  return JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: '100', changes }] })
+    .replace(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replaceAll('/', '\\/');
+}
+
+/** Posts a callback, signed with the app's secret. @returns the status of the answer */
+export async function postCallback(to: Addressee, told: readonly Told[], fault: CallbackFault = {}): Promise<number> {
+  const body = callbackBody({ ...to, phoneNumberId: fault.phoneNumberId ?? to.phoneNumberId }, told);
+  const signature = createHmac('sha256', fault.signWith ?? to.appSecret)
+    .update(body)
+    .digest('hex');
+  const response = await fetch(to.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
+    body,
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Asks whether an address is ours, as Meta does before it calls it. */
+export async function askChallenge(url: string, verifyToken: string): Promise<{ status: number; text: string }> {
+  const query = new URLSearchParams({
+    'hub.mode': 'subscribe',
+    'hub.challenge': '1158201444',
+    'hub.verify_token': verifyToken,
+  });
+  const response = await fetch(`${url}?${query}`);
+  return { status: response.status, text: await response.text() };
+}

@@ -1,0 +1,404 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { askChallenge, type CallbackFault, postCallback, type Told } from './callbacks.ts';
+
+/*
+ * A Graph API on this machine: the Cloud API for one number, as its documentation tells of it. It validates what it
+ * gets, keeps media, and calls back. Faults are ordered by the test, one by one.
+ */
+
+/** A message that was taken. */
+export interface Sent {
+  readonly id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every kind
+  readonly body: any;
+}
+
+interface StoredFile {
+  readonly mimeType: string;
+  readonly fileName: string;
+  readonly bytes: Buffer;
+}
+
+interface BusinessProfile {
+  about: string | undefined;
+  picture: Buffer | undefined;
+}
+
+/** What the next request runs into. */
+export type Fault =
+  /** An error of the API. */
+  | { readonly code: number; readonly status?: number; readonly details?: string; readonly retryAfter?: number }
+  /** It does what is asked and never says so. */
+  | 'no answer'
+  /** It does nothing, and hangs up. */
+  | 'hang up'
+  /** It waits until it is told by `release`. */
+  | 'slow';
+
+class ApiError extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly retryAfter: number | undefined;
+  constructor(status: number, code: number, details: string, retryAfter?: number) {
+    super(details);
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Somebody who is not on WhatsApp: a message there fails with 131026, by a status. */
+export const NOBODY = '4930999999';
+/** Somebody who has not written for a day: only templates are taken, else 131047. */
+export const SILENT = '4930888888';
+
+/** The numbers of the app, by their ids. */
+const NUMBERS: Readonly<Record<string, string>> = { '1066': '+1 555-010-0100', '1067': '+1 555-010-0200' };
+export const OTHER_NUMBER_ID = '1067';
+
+export async function startFakeGraph() {
+  const phoneNumberId = '1066';
+  const displayNumber = NUMBERS[phoneNumberId] ?? '';
+  const token = `EAAG${randomBytes(12).toString('hex')}`;
+  const appSecret = randomBytes(16).toString('hex');
+  const verifyToken = randomBytes(8).toString('hex');
+  const files = new Map<string, StoredFile>();
+  const sent: Sent[] = [];
+  const reads: { message_id: string; typing_indicator?: object }[] = [];
+  const blocked = new Set<string>();
+  const groups = new Map<string, object>();
+  /** What the number shows of itself. */
+  const profile: BusinessProfile = { about: undefined, picture: undefined };
+  /** Uploads to the app that are announced, by their ids, and files that came so, by their handles. */
+  const announced = new Map<string, { mimeType: string; size: number }>();
+  const handles = new Map<string, StoredFile>();
+  const faults: Fault[] = [];
+  const fileFaults: Fault[] = [];
+  const held: (() => void)[] = [];
+  const calls: string[] = [];
+  let isTokenGood = true;
+  let isDown = false;
+  let confirms = true;
+  let callbackUrl = '';
+  let calledBack: Promise<unknown> = Promise.resolve();
+
+  const to = () => ({ url: callbackUrl, appSecret, phoneNumberId, displayNumber });
+  const post = (told: Told | readonly Told[], fault?: CallbackFault) => postCallback(to(), [told].flat(), fault);
+  const now = () => String(Math.floor(Date.now() / 1000));
+  const newId = () => `wamid.${randomBytes(18).toString('base64')}`;
+
+  const statusOf = ({ id, body }: Sent, status: string, more: object = {}) => ({
+    id,
+    status,
+    timestamp: now(),
+    recipient_id: body.to ?? body.recipient,
+    ...(body.biz_opaque_callback_data && { biz_opaque_callback_data: body.biz_opaque_callback_data }),
+    ...more,
+  });
+  const failure = (code: number, title: string) => ({
+    errors: [{ code, title, message: title, error_data: { details: title } }],
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    const url = new URL(request.url ?? '', `http://${request.headers.host}`);
+    calls.push(`${request.method} ${url.pathname}`);
+    if (isDown) {
+      response.destroy();
+      return;
+    }
+    try {
+      requireToken(request, url);
+      const fault = (url.pathname.startsWith('/cdn/') ? fileFaults : faults).shift();
+      if (fault === 'hang up') {
+        response.destroy();
+        return;
+      }
+      if (fault === 'slow') await new Promise<void>((resolve) => held.push(resolve));
+      if (typeof fault === 'object')
+        throw new ApiError(fault.status ?? 400, fault.code, fault.details ?? 'ordered by the test', fault.retryAfter);
+      const answer = await route(request, url, body);
+      if (fault === 'no answer') return;
+      if (Buffer.isBuffer(answer)) response.end(answer);
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    } catch (error) {
+      const { status, code, message, retryAfter } =
+        error instanceof ApiError ? error : new ApiError(500, 1, (error as Error).message);
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+      });
+      const told = { message: `(#${code}) ${message}`, type: 'OAuthException', code, error_data: { details: message } };
+      response.end(JSON.stringify({ error: told }));
+    }
+  }
+
+  /** The resumable upload has a scheme of its own. */
+  function requireToken({ headers }: IncomingMessage, { pathname }: URL): void {
+    const scheme = pathname.includes('/upload:') ? 'OAuth' : 'Bearer';
+    if (!isTokenGood || headers.authorization !== `${scheme} ${token}`)
+      throw new ApiError(401, 190, 'Error validating access token: the session has expired');
+  }
+
+  async function route(request: IncomingMessage, url: URL, body: Buffer): Promise<object | Buffer> {
+    const [, version = '', id = '', part] = url.pathname.split('/').map(decodeURIComponent);
+    if (version === 'cdn') return files.get(id)?.bytes ?? notThere(id);
+    if (version !== 'v25.0') throw new ApiError(400, 2500, `Unknown path components: /${version}`);
+    const asked = `${request.method} ${id in NUMBERS ? 'number' : files.has(id) ? 'file' : groups.has(id) ? 'group' : 'other'}${part ? `/${part}` : ''}`;
+    const json = () => JSON.parse(body.toString());
+    switch (asked) {
+      case 'GET number':
+        return {
+          id,
+          display_phone_number: NUMBERS[id],
+          webhook_configuration: {
+            ...(callbackUrl !== '' && { phone_number: callbackUrl }),
+            application: 'https://app.example/callbacks',
+          },
+        };
+      case 'POST number':
+        return override(json());
+      case 'POST number/messages':
+        return take(json());
+      case 'POST number/media':
+        return upload(request, body);
+      case 'POST number/block_users':
+      case 'DELETE number/block_users':
+        return block(json(), request.method === 'POST');
+      case 'GET file':
+        return describeFile(id, url);
+      case 'GET group':
+        return { id, ...groups.get(id) };
+      case 'POST other/subscribed_apps':
+        return { success: true };
+      case 'POST number/whatsapp_business_profile':
+        return changeProfile(json());
+      case 'POST other/uploads':
+        return id === 'app' ? announce(url) : notThere(id);
+      case 'POST other':
+        return announced.has(id) ? receive(id, request, body) : notThere(id);
+      default:
+        return notThere(id);
+    }
+  }
+
+  function notThere(id: string): never {
+    throw new ApiError(400, 100, `Object with ID '${id}' does not exist`);
+  }
+
+  /** Before an address is called, it has to answer the challenge. */
+  async function override({ webhook_configuration: wanted }: Wanted): Promise<object> {
+    const address = wanted?.override_callback_uri ?? '';
+    if (address !== '') {
+      const { status, text } = await askChallenge(address, wanted?.verify_token ?? '');
+      if (status !== 200 || text !== '1158201444') throw new ApiError(400, 2200, 'Callback verification failed');
+    }
+    callbackUrl = address;
+    return { success: true };
+  }
+
+  function take(message: Sent['body']): object {
+    if (message.messaging_product !== 'whatsapp') throw new ApiError(400, 100, 'messaging_product is required');
+    if (message.status === 'read') {
+      reads.push(message);
+      return { success: true };
+    }
+    const { to: recipient = message.recipient, type = 'text' } = message;
+    if (message.recipient_type === 'group' && !groups.has(recipient)) notThere(recipient);
+    if (typeof recipient !== 'string') throw new ApiError(400, 131008, 'Required parameter is missing: to');
+    if (typeof message[type] !== 'object') throw new ApiError(400, 131009, `Parameter value is not valid: ${type}`);
+    if (message[type].id !== undefined && !files.has(message[type].id))
+      throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
+    if (recipient === SILENT && type !== 'template') throw new ApiError(400, 131047, 'Re-engagement message');
+    const entry = { id: newId(), body: message };
+    sent.push(entry);
+    if (confirms && type !== 'reaction') callBackOn(entry);
+    return {
+      messaging_product: 'whatsapp',
+      contacts: [{ input: recipient, wa_id: recipient.replace(/\D/g, '') }],
+      messages: [{ id: entry.id }],
+    };
+  }
+
+  function callBackOn(entry: Sent): void {
+    const statuses =
+      entry.body.to === NOBODY
+        ? [statusOf(entry, 'failed', failure(131026, 'Message undeliverable'))]
+        : [statusOf(entry, 'sent'), statusOf(entry, 'delivered')];
+    if (callbackUrl === '') return;
+    for (const status of statuses) calledBack = calledBack.then(() => post({ statuses: [status] })).catch(() => {});
+  }
+
+  async function upload({ headers }: IncomingMessage, body: Buffer): Promise<object> {
+    const type = headers['content-type'] ?? '';
+    const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+    const file = form.get('file');
+    if (form.get('messaging_product') !== 'whatsapp' || !(file instanceof File))
+      throw new ApiError(400, 100, 'Invalid parameter');
+    return { id: keep(Buffer.from(await file.arrayBuffer()), file.type, file.name) };
+  }
+
+  function keep(bytes: Buffer, mimeType: string, fileName = ''): string {
+    const id = String(randomBytes(6).readUIntBE(0, 6));
+    files.set(id, { bytes, mimeType, fileName });
+    return id;
+  }
+
+  function describeFile(id: string, { origin }: URL): object {
+    const file = files.get(id) ?? notThere(id);
+    return {
+      url: `${origin}/cdn/${id}`,
+      mime_type: file.mimeType,
+      sha256: createHash('sha256').update(file.bytes).digest('hex'),
+      file_size: file.bytes.length,
+      id,
+    };
+  }
+
+  /** A file for the app is announced before it comes. */
+  function announce({ searchParams }: URL): object {
+    const [mimeType, size] = [searchParams.get('file_type') ?? '', Number(searchParams.get('file_length'))];
+    if (!['image/jpeg', 'image/png', 'video/mp4', 'application/pdf'].includes(mimeType) || !(size > 0))
+      throw new ApiError(400, 100, 'Invalid parameter');
+    const id = `upload:${randomBytes(12).toString('base64url')}`;
+    announced.set(id, { mimeType, size });
+    return { id: `${id}?sig=${randomBytes(6).toString('base64url')}` };
+  }
+
+  /** It comes in one piece here, and has to be what was announced. */
+  function receive(id: string, { headers }: IncomingMessage, bytes: Buffer): object {
+    const { mimeType, size } = announced.get(id) ?? notThere(id);
+    if (headers['file_offset'] !== '0') throw new ApiError(400, 100, 'file_offset is required');
+    if (bytes.length !== size) throw new ApiError(400, 100, `The file has ${bytes.length} bytes, not ${size}`);
+    announced.delete(id);
+    const handle = `4::${randomBytes(12).toString('base64')}`;
+    handles.set(handle, { bytes, mimeType, fileName: '' });
+    return { h: handle };
+  }
+
+  function changeProfile(change: {
+    messaging_product?: string;
+    about?: string;
+    profile_picture_handle?: string;
+  }): object {
+    const { messaging_product: product, about, profile_picture_handle: handle } = change;
+    if (product !== 'whatsapp') throw new ApiError(400, 100, 'messaging_product is required');
+    if (about !== undefined && (about.length < 1 || about.length > 139))
+      throw new ApiError(400, 100, 'about must have 1 to 139 characters');
+    const picture = handle === undefined ? undefined : handles.get(handle);
+    if (handle !== undefined && picture === undefined) throw new ApiError(400, 100, 'Invalid profile picture handle');
+    if (about !== undefined) profile.about = about;
+    if (picture !== undefined) profile.picture = picture.bytes;
+    return { success: true };
+  }
+
+  function block({ block_users: users }: { block_users: { user: string }[] }, isBlocked: boolean): object {
+    const numbers = users.map(({ user }) => user.replace(/\D/g, ''));
+    const failed: string[] = numbers.filter((number) => number === SILENT);
+    for (const number of numbers) {
+      if (failed.includes(number)) continue;
+      if (isBlocked) blocked.add(number);
+      else blocked.delete(number);
+    }
+    return {
+      messaging_product: 'whatsapp',
+      block_users: {
+        added_users: numbers.map((input) => ({ input, wa_id: input })),
+        ...(failed.length > 0 && { failed_users: failed.map((input) => ({ input })) }),
+      },
+    };
+  }
+
+  const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    url,
+    /** What a session of this number is created with. */
+    options: { phoneNumberId, token, appSecret, verifyToken },
+    /** The number as digits. */
+    phoneNumber: displayNumber.replace(/\D/g, ''),
+    sent: sent as readonly Sent[],
+    reads: reads as readonly (typeof reads)[number][],
+    blocked: blocked as ReadonlySet<string>,
+    files: files as ReadonlyMap<string, StoredFile>,
+    profile: profile as Readonly<BusinessProfile>,
+    /** Method and path of every request. */
+    calls: calls as readonly string[],
+    /** Where it calls back. */
+    get callbackUrl() {
+      return callbackUrl;
+    },
+    callBackAt(address: string) {
+      callbackUrl = address;
+    },
+    /** Whether it calls back by itself for what it took: sent, then delivered. */
+    confirm(does: boolean) {
+      confirms = does;
+    },
+    /** Has the next requests, one each, run into these. */
+    failNext: (...next: Fault[]) => void faults.push(...next),
+    /** The same for the media host, which hands files out and is no Graph API. */
+    failNextFiles: (...next: Fault[]) => void fileFaults.push(...next),
+    /** Lets what is slow go on. */
+    release: () => void held.splice(0).forEach((go) => void go()),
+    /** How many requests are being slow. */
+    get slowOnes() {
+      return held.length;
+    },
+    expireToken() {
+      isTokenGood = false;
+    },
+    renewToken() {
+      isTokenGood = true;
+    },
+    /** Hangs up on everybody, until it is told otherwise. */
+    setDown(down: boolean) {
+      isDown = down;
+    },
+    /** A group that somebody has made at Meta. @returns its id */
+    addGroup(fields: object): string {
+      const id = `Y2FwaV9ncm91cDo${groups.size + 1}`;
+      groups.set(id, fields);
+      return id;
+    },
+    keep,
+    newId,
+    now,
+    statusOf,
+    failure,
+    post,
+    challenge: (verify: string) => askChallenge(callbackUrl, verify),
+    /** Resolves when what it called back by itself was answered. */
+    settled: () => calledBack,
+    /** Somebody writes: a number, or the id of who keeps it secret. @returns the id of the message */
+    async incoming(
+      from: string,
+      message: object,
+      { name = 'Ada', id = newId(), userId }: { name?: string; id?: string; userId?: string } = {},
+    ): Promise<string> {
+      const isNumber = /^\d+$/.test(from);
+      const contacts = [
+        { profile: { name }, ...(isNumber ? { wa_id: from, ...(userId && { user_id: userId }) } : { user_id: from }) },
+      ];
+      const sender = isNumber ? { from } : { from_user_id: from };
+      const status = await post({ contacts, messages: [{ ...sender, id, timestamp: now(), ...message }] });
+      if (status !== 200) throw new Error(`the callback was answered with ${status}`);
+      return id;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+export type FakeGraph = Awaited<ReturnType<typeof startFakeGraph>>;
+
+interface Wanted {
+  readonly webhook_configuration?: { readonly override_callback_uri?: string; readonly verify_token?: string };
+}

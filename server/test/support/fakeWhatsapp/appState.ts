@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { type BinaryNode, decodePatches, type LTHashState, newLTHashState, proto, type WAPatchName } from 'baileys';
+import type { Account } from './account.ts';
+import { newId, nowS } from './linking.ts';
+import { createLog, type Log, type WritableLog } from './log.ts';
+import { deliver, type Network } from './network.ts';
+import { type Answer, type Query, QueryError } from './queries.ts';
+import { childOf, childrenOf, SERVER_JID, stanza } from './stanza.ts';
+
+/** A change of what an account's devices share, such as which chats are archived, or its owner's name. */
+export interface StateChange {
+  readonly collection: string;
+  /** What is changed: a kind, then mostly whose. */
+  readonly index: readonly string[];
+  readonly value: proto.ISyncActionValue;
+}
+
+/** The shared state of an account: lists of changes, encrypted with a key that the phone gives to its clients. */
+export interface AppState {
+  readonly keyId: Buffer;
+  readonly keyData: Buffer;
+  readonly collections: Map<string, { hash: LTHashState; patches: Uint8Array[] }>;
+  /** The changes as the phone has read them. */
+  readonly changes: Log<StateChange>;
+}
+
+export function createAppState(): AppState & { changes: WritableLog<StateChange> } {
+  return {
+    keyId: randomBytes(6),
+    keyData: randomBytes(32),
+    collections: new Map(),
+    changes: createLog('changes of the shared state', ({ index }) => index.join(' ')),
+  };
+}
+
+/** The phone's message that gives a client the key. */
+export function keyShare({ keyId, keyData }: AppState): proto.IMessage {
+  const key = { keyId: { keyId }, keyData: { keyData, fingerprint: { rawId: 1, currentIndex: 0 }, timestamp: nowS() } };
+  return {
+    protocolMessage: {
+      type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
+      appStateSyncKeyShare: { keys: [key] },
+    },
+  };
+}
+
+/** Clients bring changes and fetch those of others. */
+export async function answerStateQuery(query: Query): Promise<Answer> {
+  const collections: BinaryNode[] = [];
+  for (const asked of childrenOf(query.ask, 'collection')) {
+    const patch = childOf(asked, 'patch');
+    collections.push(patch === undefined ? changesSince(query, asked) : await takeChange(query, asked, patch));
+  }
+  return [stanza('sync', {}, collections)];
+}
+
+function changesSince({ account }: Query, { attrs: { name = '', version = '0' } }: BinaryNode): BinaryNode {
+  const patches = account.appState.collections.get(name)?.patches ?? [];
+  const missed = patches.slice(Number(version)).map((patch) => stanza('patch', {}, patch));
+  const attributes = { name, version: String(patches.length), has_more_patches: 'false' };
+  return stanza('collection', attributes, [stanza('patches', {}, missed)]);
+}
+
+async function takeChange(query: Query, asked: BinaryNode, patch: BinaryNode): Promise<BinaryNode> {
+  const { account, network, companion } = query;
+  const { name = '', version = '0' } = asked.attrs;
+  const collection = account.appState.collections.get(name) ?? { hash: newLTHashState(), patches: [] };
+  // It builds on changes that it must know.
+  if (Number(version) !== collection.patches.length) throw new QueryError(409, 'conflict');
+  const change = proto.SyncdPatch.decode(patch.content as Uint8Array);
+  change.version = { version: collection.patches.length + 1 };
+  const stored = proto.SyncdPatch.encode(change).finish();
+  collection.hash = await readChange(account, name, change, collection.hash);
+  collection.patches.push(stored);
+  account.appState.collections.set(name, collection);
+  const attributes = { from: SERVER_JID, type: 'server_sync', id: newId(), t: String(nowS()) };
+  const told = stanza('collection', { name, version: String(collection.patches.length) });
+  tellOthers(network, account, companion.id, stanza('notification', attributes, [told]));
+  return stanza('collection', { name, version: String(collection.patches.length) });
+}
+
+/** The phone reads the change, and checks the sums over all that came before. */
+async function readChange(
+  { appState, profile }: Account,
+  collection: string,
+  change: proto.ISyncdPatch,
+  before: LTHashState,
+): Promise<LTHashState> {
+  const key = proto.Message.AppStateSyncKeyData.create({ keyData: appState.keyData });
+  const { state, mutationMap } = await decodePatches(
+    collection as WAPatchName,
+    [change],
+    before,
+    async (keyId) => (keyId === appState.keyId.toString('base64') ? key : undefined),
+    {},
+  );
+  const changes = Object.values(mutationMap);
+  if (changes.length === 0) throw new QueryError(400, 'bad-request');
+  for (const { index, syncAction } of changes) {
+    const value = syncAction.value ?? {};
+    if (value.pushNameSetting?.name) profile.name = value.pushNameSetting.name;
+    appState.changes.add({ collection, index, value });
+  }
+  return state;
+}
+
+function tellOthers(network: Network, account: Account, except: number, node: BinaryNode): void {
+  for (const device of account.companions.keys()) if (device !== except) deliver(network, { account, device }, node);
+}

@@ -1,0 +1,195 @@
+import type { BinaryNode } from 'baileys';
+import type { Account } from './account.ts';
+import type { Connection } from './connection.ts';
+import { newId, nowS } from './linking.ts';
+import { SERVER_JID, stanza } from './stanza.ts';
+
+/** Why a login is refused: the numbers that the network itself uses. */
+export type Refusal = 401 | 402 | 403 | 405 | 411 | 500 | 503;
+
+/** Why a stream is ended by the server. */
+export type StreamEnd = 'loggedOut' | 'replaced' | 'restart' | 'unavailable' | 'unknown';
+
+/** What goes wrong, by command. Each is for the clients of one number, unless it says otherwise. */
+export interface Faults {
+  /** Breaks the connections with no word. */
+  drop(number: string): void;
+  /** Leaves the connections open and silent: nothing is read, nothing is sent. */
+  freeze(number: string): void;
+  /** Ends the connections with the server's word for why. */
+  endStream(number: string, reason: StreamEnd): void;
+  /** Refuses the next logins of a number. Without `times` it does so until `acceptLogins`. */
+  refuseLogins(number: string, reason: Refusal, times?: number): void;
+  acceptLogins(number: string): void;
+  /** Refuses logins of a number for so many seconds, with 402, and says how many are left. */
+  ban(number: string, seconds: number): void;
+  /** Refuses clients that are older, with 405, linked or not. Undefined accepts all. */
+  requireVersion(version: readonly [number, number, number] | undefined): void;
+  /** Refuses sockets before any handshake, with HTTP 503, for all numbers. */
+  refuseSockets(isRefused: boolean): void;
+  /** Takes this long over every stanza, for all numbers. 0 ends it. */
+  slow(delayMs: number): void;
+  /** Accepts messages without saying so. */
+  withholdAcks(number: string): void;
+  /** Says so for all that was withheld, and from now on. */
+  releaseAcks(number: string): void;
+  /** Refuses the next message with an error, such as 463 (new chats are not allowed) or 479. */
+  refuseNextMessage(number: string, error: number): void;
+  /** Delivers the next stanza twice. */
+  duplicateNext(number: string): void;
+  /** Phones give clients that are linked now no key to the state that their devices share. */
+  withholdStateKeys(areWithheld: boolean): void;
+  /** Answers no query of this namespace any more, such as `w:g2`, for all numbers. */
+  ignoreQueries(namespace: string): void;
+  /** Answers the queries of this namespace with nothing in them, for all numbers. */
+  emptyAnswers(namespace: string): void;
+  /** Keeps back the answers to this question, such as `participating`, for all numbers: they grow old. */
+  withholdAnswers(question: string): void;
+  /** Answers as before, and gives out what was kept back. */
+  answerQueries(): void;
+  /** Tells clients that wait to be linked that the secret of their QR code is not good any more. */
+  retireQrSecrets(): void;
+  /** Answers wishes for a pairing code with this error, such as 400 or 429. Undefined ends it. */
+  refuseCodes(error: number | undefined): void;
+  /** The media host answers every upload with this status. Undefined ends it. */
+  refuseUploads(status: number | undefined): void;
+  /** The media host answers every download with this status. Undefined ends it. */
+  refuseDownloads(status: number | undefined): void;
+  /** Removes all media from the host, as it does itself some weeks after they came. */
+  expireMedia(): void;
+}
+
+/** What the server asks itself at the places where something can go wrong. */
+export interface FaultState {
+  delayMs: number;
+  areSocketsRefused: boolean;
+  areStateKeysWithheld: boolean;
+  minimumVersion: readonly [number, number, number] | undefined;
+  codeError: number | undefined;
+  uploadStatus: number | undefined;
+  downloadStatus: number | undefined;
+  readonly ignoredQueries: Set<string>;
+  readonly emptiedQueries: Set<string>;
+  /** By question, what gives out the answers that are kept back. */
+  readonly withheldAnswers: Map<string, (() => void)[]>;
+  takeRefusal(number: string): Refusal | undefined;
+  /** How many seconds a number is still banned for. */
+  banLeftS(number: string): number;
+  /** An acknowledgement: sends it, or keeps it while acks are withheld. */
+  acknowledge(connection: Connection, number: string, ack: BinaryNode): void;
+  takeMessageError(number: string): number | undefined;
+  takeDuplicate(account: Account): boolean;
+}
+
+const STREAM_ENDS: Readonly<Record<StreamEnd, () => BinaryNode>> = {
+  loggedOut: () => streamError('401', stanza('conflict', { type: 'device_removed' })),
+  replaced: () => streamError(undefined, stanza('conflict', { type: 'replaced' })),
+  restart: () => streamError('515'),
+  unavailable: () => streamError('503'),
+  unknown: () => streamError(undefined),
+};
+
+export const streamEnd = (reason: StreamEnd): BinaryNode => STREAM_ENDS[reason]();
+
+function streamError(code: string | undefined, reason?: BinaryNode): BinaryNode {
+  return stanza('stream:error', { code }, reason && [reason]);
+}
+
+export function createFaults(
+  connections: ReadonlySet<Connection>,
+  files: Map<string, Buffer>,
+): { faults: Faults; state: FaultState } {
+  const connectionsOf = (number: string) =>
+    [...connections].filter(({ companion }) => companion?.account.number === number);
+  const refusals = new Map<string, { reason: Refusal; times: number }>();
+  const bans = new Map<string, number>();
+  const withheld = new Map<string, { connection: Connection; ack: BinaryNode }[]>();
+  const messageErrors = new Map<string, number[]>();
+  const duplicates = new Set<string>();
+
+  const state: FaultState = {
+    delayMs: 0,
+    areSocketsRefused: false,
+    areStateKeysWithheld: false,
+    minimumVersion: undefined,
+    codeError: undefined,
+    uploadStatus: undefined,
+    downloadStatus: undefined,
+    ignoredQueries: new Set(),
+    emptiedQueries: new Set(),
+    withheldAnswers: new Map(),
+    takeRefusal(number) {
+      const refusal = refusals.get(number);
+      if (refusal !== undefined && --refusal.times === 0) refusals.delete(number);
+      return refusal?.reason;
+    },
+    banLeftS: (number) => Math.max(0, Math.ceil(((bans.get(number) ?? 0) - Date.now()) / 1000)),
+    acknowledge(connection, number, ack) {
+      const kept = withheld.get(number);
+      if (kept === undefined) connection.send(ack);
+      else kept.push({ connection, ack });
+    },
+    takeMessageError: (number) => messageErrors.get(number)?.shift(),
+    takeDuplicate: ({ number }) => duplicates.delete(number),
+  };
+
+  const faults: Faults = {
+    drop: (number) => connectionsOf(number).forEach((connection) => void connection.drop()),
+    freeze: (number) => connectionsOf(number).forEach((connection) => void connection.freeze()),
+    endStream: (number, reason) =>
+      connectionsOf(number).forEach((connection) => void connection.end(STREAM_ENDS[reason]())),
+    refuseLogins: (number, reason, times = Number.POSITIVE_INFINITY) => void refusals.set(number, { reason, times }),
+    acceptLogins: (number) => void refusals.delete(number),
+    ban: (number, seconds) => void bans.set(number, Date.now() + seconds * 1000),
+    requireVersion: (version) => {
+      state.minimumVersion = version;
+    },
+    refuseSockets: (isRefused) => {
+      state.areSocketsRefused = isRefused;
+    },
+    slow: (delayMs) => {
+      state.delayMs = delayMs;
+    },
+    withholdAcks: (number) => {
+      if (!withheld.has(number)) withheld.set(number, []);
+    },
+    releaseAcks(number) {
+      const kept = withheld.get(number) ?? [];
+      withheld.delete(number);
+      for (const { connection, ack } of kept) connection.send(ack);
+    },
+    refuseNextMessage: (number, error) => void messageErrors.set(number, [...(messageErrors.get(number) ?? []), error]),
+    duplicateNext: (number) => void duplicates.add(number),
+    withholdStateKeys: (areWithheld) => {
+      state.areStateKeysWithheld = areWithheld;
+    },
+    ignoreQueries: (namespace) => void state.ignoredQueries.add(namespace),
+    emptyAnswers: (namespace) => void state.emptiedQueries.add(namespace),
+    withholdAnswers: (question) => void state.withheldAnswers.set(question, []),
+    answerQueries() {
+      state.ignoredQueries.clear();
+      state.emptiedQueries.clear();
+      const kept = [...state.withheldAnswers.values()].flat();
+      state.withheldAnswers.clear();
+      for (const giveOut of kept) giveOut();
+    },
+    retireQrSecrets() {
+      const attributes = { from: SERVER_JID, type: 'companion_reg_refresh', id: newId(), t: String(nowS()) };
+      for (const connection of connections) {
+        if (connection.link !== undefined)
+          connection.send(stanza('notification', attributes, [stanza('companion_reg_refresh')]));
+      }
+    },
+    refuseCodes: (error) => {
+      state.codeError = error;
+    },
+    refuseUploads: (status) => {
+      state.uploadStatus = status;
+    },
+    refuseDownloads: (status) => {
+      state.downloadStatus = status;
+    },
+    expireMedia: () => files.clear(),
+  };
+  return { faults, state };
+}

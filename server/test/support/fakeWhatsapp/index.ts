@@ -1,0 +1,147 @@
+import './signalContexts.ts';
+import { createServer, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BinaryNode } from 'baileys';
+import { WebSocketServer } from 'ws';
+import { requireAccount } from './account.ts';
+import { handleStanza } from './clientStanzas.ts';
+import { type Connection, serveConnection } from './connection.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { createLog } from './log.ts';
+import { openSession } from './login.ts';
+import { startMediaHost, trust } from './mediaHost.ts';
+import { type Counters, createCounters, deliver, type Network } from './network.ts';
+import { createServerIdentity } from './noise.ts';
+import { createPhone, type Phone } from './phone.ts';
+import { silenceLibsignal } from './silence.ts';
+
+export type { Faults, Refusal, StreamEnd } from './faults.ts';
+export type { Log } from './log.ts';
+export type { ReceivedMessage, ReceivedReceipt, ReceivedTyping, SendOptions } from './mailbox.ts';
+export type { Counters } from './network.ts';
+export type { Phone } from './phone.ts';
+
+/**
+ * A WhatsApp of one's own, for tests with the real client: real handshake, linking, Signal encryption and media over
+ * TLS, on loopback. People are phones that the test plays; a client of any number may be linked and talks to them and
+ * to other clients.
+ *
+ * ```ts
+ * const whatsapp = await startFakeWhatsapp();
+ * whatsapp.trustMedia();
+ * const me = whatsapp.phone('15550001000', 'Me');
+ * const bob = whatsapp.phone('15550002000', 'Bob');
+ * const socket = makeWASocket({ waWebSocketUrl: whatsapp.url, … });  // the client; shows a QR code
+ * await me.scan(qr);
+ * await bob.sendText(me.number, 'hello');
+ * await bob.messages.waitFor(({ message }) => message.conversation === 'hi');
+ * whatsapp.faults.drop(me.number);
+ * ```
+ *
+ * It keeps libsignal from writing keys to this process's console. A test that watches the console, or measures its own
+ * process, starts it in another one: `forkFakeWhatsapp` (remote.ts).
+ */
+export interface FakeWhatsapp {
+  /** The client's `waWebSocketUrl`. */
+  readonly url: string;
+  /** PEM of the media host's certificate: for `NODE_EXTRA_CA_CERTS` of another process. */
+  readonly ca: string;
+  /** Makes this process trust the media host. */
+  trustMedia(): void;
+  /** The root of the server's Noise certificates, for a client that checks it (today's does not). */
+  readonly rootPublicKey: Uint8Array;
+  /** The phone of a number, digits only: the same one each time. */
+  phone(number: string, name?: string): Phone;
+  /** A phone scans the text of a QR code; resolves when the client is linked. */
+  scan(qr: string, number: string): Promise<void>;
+  /** Sends any stanza to the clients of a number: for what is not played here, such as calls. */
+  inject(number: string, stanza: BinaryNode): void;
+  readonly faults: Faults;
+  readonly counters: Counters;
+  /** Clients that are logged in now. */
+  readonly online: number;
+  /** What was wrong with a client or with this server. A test may well end with asserting that there is none. */
+  readonly troubles: readonly unknown[];
+  close(): Promise<void>;
+}
+
+export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): Promise<FakeWhatsapp> {
+  silenceLibsignal();
+  const connections = new Set<Connection>();
+  const files = new Map<string, Buffer>();
+  const { faults, state } = createFaults(connections, files);
+  const counters = createCounters();
+  const network: Network = {
+    identity: createServerIdentity(),
+    connections,
+    byNumber: new Map(),
+    byOtherNumber: new Map(),
+    byLid: new Map(),
+    groups: new Map(),
+    media: await startMediaHost(files, state, counters),
+    pictures: new Map(),
+    faults: state,
+    counters,
+    authors: new Map(),
+    codesShown: createLog('clients that show a code', ({ link }) => link?.code?.number ?? ''),
+    troubles: [],
+  };
+  const phones = new Map<string, Phone>();
+
+  const http = createServer((_request, response) => response.writeHead(404).end());
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  http.on('upgrade', (request, socket, head) => {
+    if (state.areSocketsRefused) socket.end(`HTTP/1.1 503 ${STATUS_CODES[503]}\r\nConnection: close\r\n\r\n`);
+    else sockets.handleUpgrade(request, socket, head, (webSocket) => sockets.emit('connection', webSocket));
+  });
+  sockets.on('connection', (socket) => {
+    serveConnection(socket, network.identity, {
+      delayMs: () => state.delayMs,
+      onOpen: (connection) => {
+        connections.add(connection);
+        openSession(network, connection);
+      },
+      onStanza: (connection, node) => handleStanza(network, connection, node),
+      onClose: (connection) => forget(network, connection),
+      onTrouble: (error) => network.troubles.push(error),
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
+
+  const whatsapp: FakeWhatsapp = {
+    url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}/ws/chat`,
+    ca: network.media.ca,
+    trustMedia: () => trust(network.media.ca),
+    rootPublicKey: network.identity.rootPublicKey,
+    phone(number, name = number) {
+      const known = phones.get(number);
+      if (known !== undefined) return known;
+      const phone = createPhone(network, number, name);
+      phones.set(number, phone);
+      return phone;
+    },
+    scan: (qr, number) => whatsapp.phone(number).scan(qr),
+    inject(number, stanza) {
+      const account = requireAccount(network, number);
+      for (const device of account.companions.keys()) deliver(network, { account, device }, stanza);
+    },
+    faults,
+    counters,
+    get online() {
+      return [...connections].filter(({ companion }) => companion !== undefined).length;
+    },
+    troubles: network.troubles,
+    async close() {
+      for (const socket of sockets.clients) socket.terminate();
+      http.closeAllConnections();
+      await Promise.all([new Promise((resolve) => http.close(resolve)), network.media.close()]);
+    },
+  };
+  return whatsapp;
+}
+
+function forget({ connections }: Network, connection: Connection): void {
+  connections.delete(connection);
+  connection.link?.settle?.reject(new Error('the client went away while it was being linked'));
+  if (connection.companion?.connection === connection) connection.companion.connection = undefined;
+}

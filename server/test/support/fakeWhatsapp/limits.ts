@@ -1,0 +1,74 @@
+import { type Account, devicesOf } from './account.ts';
+import { newId, nowS } from './linking.ts';
+import { deliver, type Network } from './network.ts';
+import { type Answer, type Query, QueryError } from './queries.ts';
+import { SERVER_JID, stanza } from './stanza.ts';
+
+/** What the network allows a number that it does not quite trust. */
+export interface Limits {
+  /** Until when it may not begin chats, in seconds since 1970. */
+  noNewChatsUntilS: number | undefined;
+  /** How many new chats it may begin in a month, and how many it has. */
+  newChats: { readonly total: number; readonly used: number } | undefined;
+}
+
+/** The two kinds of limits, as clients ask for them (the client's numbers of these queries) and are told of them. */
+const KINDS = {
+  timelock: {
+    queryId: '23983697327930364',
+    asked: 'xwa2_fetch_account_reachout_timelock',
+    operation: 'NotificationUserReachoutTimelockUpdate',
+    told: 'xwa2_notify_account_reachout_timelock',
+    of: ({ noNewChatsUntilS }: Limits) => ({
+      is_active: noNewChatsUntilS !== undefined,
+      time_enforcement_ends: String(noNewChatsUntilS ?? 0),
+      enforcement_type: noNewChatsUntilS === undefined ? 'DEFAULT' : 'WEB_COMPANION_ONLY',
+    }),
+  },
+  cap: {
+    queryId: '24503548349331633',
+    asked: 'xwa2_message_capping_info',
+    operation: 'MessageCappingInfoNotification',
+    told: 'xwa2_notify_new_chat_messages_capping_info_update',
+    of: ({ newChats }: Limits) => ({
+      total_quota: newChats?.total,
+      used_quota: newChats?.used,
+      capping_status: newChats === undefined ? 'NONE' : newChats.used < newChats.total ? 'FIRST_WARNING' : 'CAPPED',
+    }),
+  },
+} as const;
+
+export function answerLimitsQuery({ account, ask }: Query): Answer {
+  const kind = Object.values(KINDS).find(({ queryId }) => queryId === ask?.attrs['query_id']);
+  if (kind === undefined) throw new QueryError(400, 'bad-request');
+  return [stanza('result', {}, json({ data: { [kind.asked]: kind.of(account.limits) } }))];
+}
+
+/** Limits a number, or no longer, and tells its clients. */
+export function limit(network: Network, account: Account, change: Partial<Limits>): void {
+  Object.assign(account.limits, change);
+  if ('noNewChatsUntilS' in change) tell(network, account, 'timelock');
+  if ('newChats' in change) tell(network, account, 'cap');
+}
+
+function tell(network: Network, account: Account, name: keyof typeof KINDS): void {
+  const { operation, told, of } = KINDS[name];
+  tellByMex(network, account, operation, { data: { [told]: of(account.limits) } });
+}
+
+/** Somebody's number is known from now on, though nothing was sent. */
+export function tellOfNumber(network: Network, { lidJid, numberJid }: Account, to: Account): void {
+  const update = {
+    operation: 'NotificationLinkedProfilesUpdates',
+    updates: [{ jid: lidJid, added_profiles: [numberJid] }],
+  };
+  tellByMex(network, to, 'NotificationLinkedProfilesUpdates', { data: {}, ...update });
+}
+
+function tellByMex(network: Network, account: Account, operation: string, content: object): void {
+  const attributes = { from: SERVER_JID, type: 'mex', id: newId(), t: String(nowS()) };
+  const update = stanza('update', { op_name: operation }, json(content));
+  for (const device of devicesOf(account)) deliver(network, device, stanza('notification', attributes, [update]));
+}
+
+const json = (value: object) => Buffer.from(JSON.stringify(value));

@@ -1,0 +1,110 @@
+import { createAccount, type Profile, requireAccount } from './account.ts';
+import type { StateChange } from './appState.ts';
+import { announceDevice, unlink } from './companions.ts';
+import { isGroup } from './envelope.ts';
+import { type Limits, limit, tellOfNumber } from './limits.ts';
+import { scanQr } from './linking.ts';
+import type { Log } from './log.ts';
+import { createMailbox, type Mailbox, type ReceivedMessage, type ReceivedTyping, type SendOptions } from './mailbox.ts';
+import { type FileKind, findFile, openFile, uploadFile } from './mediaFile.ts';
+import { isConfirmed, type Network } from './network.ts';
+import { enterCode } from './pairingCode.ts';
+import { createPhoneGroups, type PhoneGroups } from './phoneGroups.ts';
+import { announcePresence, routeTyping } from './presence.ts';
+import { setPicture } from './profiles.ts';
+import { stanza } from './stanza.ts';
+
+/** A person's phone, played by a test. Others are named by their numbers, groups by their ids (`…@g.us`). */
+export interface Phone extends Mailbox {
+  readonly number: string;
+  readonly lid: string;
+  readonly numberJid: string;
+  readonly lidJid: string;
+  readonly profile: Profile;
+  /** Who sees what, as a client sets it: `profile` (the picture) or `status` (the about text) to `none` hides it. */
+  readonly privacy: Map<string, string>;
+  readonly groups: PhoneGroups;
+  /** Scans a client's QR code. Resolves when the client is linked. */
+  scan(qr: string): Promise<void>;
+  /** Types the code that a client shows for this number. Rejects when it is another. */
+  enterCode(code: string): Promise<void>;
+  /** Unlinks all clients, as its owner does in the list of linked devices. */
+  unlink(): void;
+  /** How many devices are linked to it. */
+  devices(): number;
+  /** Whether its clients have confirmed all that they were sent under the id of a message: itself, or its receipts. */
+  haveConfirmed(id: string): boolean;
+  sendText(to: string, text: string, options?: SendOptions): Promise<string>;
+  /** Uploads and sends a file; `details` are further fields of its message, such as `caption` or `mimetype`. */
+  sendFile(to: string, kind: FileKind, content: Buffer, details?: object, options?: SendOptions): Promise<string>;
+  /** Downloads the file of a message. Fails when it is not what its message says. */
+  openFile(message: ReceivedMessage): Buffer;
+  typing(to: string, state: ReceivedTyping['state']): void;
+  /** Whether its owner looks at WhatsApp now: those who have asked are told. */
+  setOnline(isOnline: boolean): void;
+  /** Sets the picture of this person, or of a group; undefined removes it. */
+  setPicture(content: Buffer | undefined, group?: string): void;
+  /** What clients of this account have changed in the state that its devices share. */
+  readonly stateChanges: Log<StateChange>;
+  /** This number is another way to write its own: who asks about it is answered with its own. */
+  answerTo(otherNumber: string): void;
+  /** Shows the number that was hidden to somebody, without sending anything. */
+  showNumberTo(number: string): void;
+  /** What the network allows this number: its clients are told, and may ask. */
+  limit(change: Partial<Limits>): void;
+  block(number: string): void;
+  unblock(number: string): void;
+}
+
+export function createPhone(network: Network, number: string, name: string): Phone {
+  const account = createAccount(number, name);
+  network.byNumber.set(number, account);
+  network.byLid.set(account.lid, account);
+  const mailbox = createMailbox(network, account);
+  const jidOf = (to: string) => (isGroup(to) ? to : requireAccount(network, to).lidJid);
+
+  return Object.assign(mailbox, {
+    number,
+    lid: account.lid,
+    numberJid: account.numberJid,
+    lidJid: account.lidJid,
+    profile: account.profile,
+    privacy: account.privacy,
+    groups: createPhoneGroups(network, account),
+    async scan(qr: string) {
+      announceDevice(network, await scanQr(network.connections, account, qr));
+    },
+    async enterCode(code: string) {
+      announceDevice(network, await enterCode(network, account, code));
+    },
+    unlink() {
+      for (const companion of account.companions.values()) unlink(network, companion);
+    },
+    devices: () => account.companions.size,
+    haveConfirmed: (id: string) => [...account.companions.values()].every((client) => isConfirmed(client, id)),
+    sendText: (to: string, text: string, options?: SendOptions) => mailbox.send(to, { conversation: text }, options),
+    sendFile: (to: string, kind: FileKind, content: Buffer, details = {}, options?: SendOptions) =>
+      mailbox.send(to, uploadFile(network.media, kind, content, details), options),
+    openFile({ message }: ReceivedMessage) {
+      const reference = findFile(message);
+      const file = network.media.files.get(reference?.directPath ?? '');
+      if (reference === undefined || file === undefined) throw new Error('there is no file');
+      return openFile(file, reference);
+    },
+    typing(to: string, state: ReceivedTyping['state']) {
+      const said = state === 'recording' ? stanza('composing', { media: 'audio' }) : stanza(state);
+      routeTyping(network, { account, device: 0 }, stanza('chatstate', { to: jidOf(to) }, [said]));
+    },
+    setOnline: (isOnline: boolean) => announcePresence(account, isOnline),
+    setPicture: (content: Buffer | undefined, group?: string) => setPicture(network, account, group ?? number, content),
+    stateChanges: account.appState.changes,
+    answerTo: (otherNumber: string) => void network.byOtherNumber.set(otherNumber, account),
+    showNumberTo(other: string) {
+      account.profile.hidesNumber = false;
+      tellOfNumber(network, account, requireAccount(network, other));
+    },
+    limit: (change: Partial<Limits>) => limit(network, account, change),
+    block: (other: string) => void account.blocked.add(requireAccount(network, other)),
+    unblock: (other: string) => void account.blocked.delete(requireAccount(network, other)),
+  });
+}

@@ -1,0 +1,97 @@
+import type { BinaryNode } from 'baileys';
+import { type Account, devicesOf, findAccount } from './account.ts';
+import { isGroup } from './envelope.ts';
+import { newId, nowS } from './linking.ts';
+import { deliver, type Network } from './network.ts';
+import { type Answer, type Query, QueryError } from './queries.ts';
+import { childrenOf, firstChild, stanza, textOf } from './stanza.ts';
+
+/** What is shown to everybody unless its owner says otherwise. */
+const PRIVACY_NAMES = ['readreceipts', 'last', 'online', 'profile', 'status', 'groupadd', 'calladd'];
+
+/** Pictures of people and groups. */
+export function answerPictureQuery({ network, account, iq, ask }: Query): Answer {
+  const { pictures } = network;
+  const owner = iq.attrs['target'] ?? account.numberJid;
+  const key = findAccount(network, owner)?.number ?? owner;
+  if (iq.attrs['type'] === 'get') {
+    const path = pictures.get(key);
+    if (isHidden(findAccount(network, owner), 'profile', account)) throw new QueryError(401, 'not-authorized');
+    if (path === undefined) throw new QueryError(404, 'item-not-found');
+    const url = `https://${network.media.host}${path}`;
+    return [stanza('picture', { id: path.slice(3), type: ask?.attrs['type'], url, direct_path: path })];
+  }
+  if (ask === undefined) {
+    setPicture(network, account, key, undefined);
+    return undefined;
+  }
+  if (!(ask.content instanceof Uint8Array) || !isJpeg(ask.content)) throw new QueryError(406, 'not-acceptable');
+  setPicture(network, account, key, Buffer.from(ask.content));
+  return [stanza('picture', { id: pictures.get(key)?.slice(3) })];
+}
+
+/** A picture is taken when it is a JPEG, by its first bytes. */
+const isJpeg = (content: Uint8Array) =>
+  Buffer.from(content)
+    .subarray(0, 3)
+    .equals(Buffer.from([0xff, 0xd8, 0xff]));
+
+/** Whether somebody shows this to nobody else. Of others' choices, such as `contacts`, nothing is played here. */
+export function isHidden(owner: Account | undefined, what: 'profile' | 'status', asker: Account): boolean {
+  return owner !== undefined && owner !== asker && owner.privacy.get(what) === 'none';
+}
+
+/** Of a person, by number, or of a group, by id. Members of a group are told, and clients of those who know a person. */
+export function setPicture(network: Network, by: Account, key: string, content: Buffer | undefined): void {
+  const path = content && network.media.put(content);
+  if (path === undefined) network.pictures.delete(key);
+  else network.pictures.set(key, path);
+  const change = stanza(path === undefined ? 'delete' : 'set', { id: path?.slice(3), author: by.lidJid });
+  const attributes = { from: isGroup(key) ? key : by.lidJid, type: 'picture', id: newId(), t: String(nowS()) };
+  const told = isGroup(key) ? (network.groups.get(key)?.members.keys() ?? []) : by.watchers;
+  for (const device of [...told].flatMap(devicesOf))
+    deliver(network, device, stanza('notification', attributes, [change]));
+}
+
+/** The line in the profile that its owner writes. */
+export function answerStatusQuery({ account, ask }: Query): Answer {
+  account.profile.about = textOf(ask) ?? '';
+  return undefined;
+}
+
+export function answerBlocklistQuery({ network, account, iq, ask }: Query): Answer {
+  if (iq.attrs['type'] === 'set' && ask !== undefined) {
+    const other = findAccount(network, ask.attrs['jid']);
+    if (other === undefined) throw new QueryError(400, 'bad-request');
+    if (ask.attrs['action'] === 'block') account.blocked.add(other);
+    else account.blocked.delete(other);
+  }
+  const items = [...account.blocked].map(({ lidJid }) => stanza('item', { jid: lidJid }));
+  return [stanza('list', {}, items)];
+}
+
+/** Who sees what; and the tokens by which those who have written before may write again, which are not kept here. */
+export function answerPrivacyQuery({ account, iq, ask }: Query): Answer {
+  if (ask?.tag === 'tokens') return undefined;
+  if (iq.attrs['type'] === 'set') {
+    for (const { attrs } of childrenOf(ask, 'category')) account.privacy.set(attrs['name'] ?? '', attrs['value'] ?? '');
+    return undefined;
+  }
+  const categories = PRIVACY_NAMES.map((name) =>
+    stanza('category', { name, value: account.privacy.get(name) ?? 'all' }),
+  );
+  return [stanza('privacy', {}, categories)];
+}
+
+/** What a business says of itself. */
+export function answerBusinessQuery({ network, ask }: Query): Answer {
+  const asked = ask && firstChild(ask);
+  const account = findAccount(network, asked?.attrs['jid']);
+  if (account?.profile.business === undefined) return [stanza('business_profile', {}, [])];
+  return [stanza('business_profile', {}, [businessStanza(account)])];
+}
+
+function businessStanza({ numberJid, profile }: Account): BinaryNode {
+  const lines = Object.entries(profile.business ?? {}).map(([name, value]) => stanza(name, {}, Buffer.from(value)));
+  return stanza('profile', { jid: numberJid }, lines);
+}

@@ -1,0 +1,4 @@
+import { keepSignalContexts } from '../../../src/connectors/whatsapp/signalContexts.ts';
+
+// The phones share a libsignal as sessions do. To be imported before anything that imports it.
+keepSignalContexts();

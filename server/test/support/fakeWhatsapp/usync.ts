@@ -1,0 +1,47 @@
+import { type BinaryNode, jidDecode } from 'baileys';
+import { type Account, findAccount } from './account.ts';
+import { nowS } from './linking.ts';
+import type { Network } from './network.ts';
+import { isHidden } from './profiles.ts';
+import type { Answer, Query } from './queries.ts';
+import { childOf, childrenOf, PEOPLE, stanza, textOf } from './stanza.ts';
+
+/** Says of each person that is asked about what is asked of them: whether they exist, their devices, LID, status. */
+export function answerUsync({ network, account: asker, ask }: Query): Answer {
+  const query = childOf(ask, 'query');
+  const asked = Array.isArray(query?.content) ? query.content.map(({ tag }) => tag) : [];
+  const users = childrenOf(childOf(ask, 'list'), 'user').map((user) => {
+    const { jid, account } = personAsked(network, user);
+    if (account !== undefined && asked.includes('devices')) account.watchers.add(asker);
+    const facts = asked.map((name) => FACTS[name]?.(account, asker)).filter((fact) => fact !== undefined);
+    return stanza('user', { jid }, facts);
+  });
+  const attributes = { sid: ask?.attrs['sid'], index: '0', last: 'true', mode: ask?.attrs['mode'] };
+  return [stanza('usync', { ...attributes, context: ask?.attrs['context'] }, [stanza('list', {}, users)])];
+}
+
+/** Somebody is asked about by address, or by a phone number as it stands in an address book, and answered by address. */
+function personAsked(network: Network, user: BinaryNode): { jid: string; account: Account | undefined } {
+  const number = textOf(childOf(user, 'contact'))?.replace(/\D/g, '') ?? '';
+  const asked = user.attrs['jid'] ?? `${number}@${PEOPLE}`;
+  const jid = network.byOtherNumber.get(jidDecode(asked)?.user ?? '')?.numberJid ?? asked;
+  return { jid, account: findAccount(network, jid) };
+}
+
+type Fact = (account: Account | undefined, asker: Account) => BinaryNode | undefined;
+
+const FACTS: Readonly<Record<string, Fact>> = {
+  contact: (account) => stanza('contact', { type: account ? 'in' : 'out' }),
+  lid: (account) => account && stanza('lid', { val: account.lidJid }),
+  devices: (account) => account && stanza('devices', {}, [stanza('device-list', { hash: 'tst' }, deviceList(account))]),
+  status: (account, asker) => {
+    if (account === undefined) return undefined;
+    if (isHidden(account, 'status', asker)) return stanza('status', { code: '401', type: 'fail' });
+    return stanza('status', { t: String(nowS()) }, Buffer.from(account.profile.about));
+  },
+};
+
+function deviceList({ companions }: Account): BinaryNode[] {
+  const linked = [...companions.keys()].map((id) => stanza('device', { id: String(id), 'key-index': String(id) }));
+  return [stanza('device', { id: '0' }), ...linked];
+}

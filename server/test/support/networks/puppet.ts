@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+import type { Connection, Connector, OutgoingMessage, SessionHost } from '../../../src/connectors/connector.ts';
+
+export const PUPPET_NUMBER = '4930123456';
+
+/**
+ * A network that does just what a test says. A server loads it by `CONNECTORS` with the path of this file, and shares it
+ * with the tests of its process.
+ */
+export const puppet: {
+  /** What the network does with a message. */
+  send: Connection['send'];
+  /** What a connection was opened with last. */
+  host: SessionHost | undefined;
+  /** Whose the next connection is. */
+  phoneNumber: string;
+} = { send: async () => ({ timestamp: Date.now() }), host: undefined, phoneNumber: PUPPET_NUMBER };
+
+export function createConnector(): Connector {
+  return {
+    name: 'puppet',
+    options: Type.Object({}),
+    messageTypes: ['text'],
+    async open(host) {
+      puppet.host = host;
+      await host.onEvent({ type: 'connected', phoneNumber: puppet.phoneNumber });
+      return {
+        send: (message: OutgoingMessage) => puppet.send(message),
+        async close() {},
+        async logout() {},
+      };
+    },
+  };
+}

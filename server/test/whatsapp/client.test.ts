@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { it } from 'node:test';
+import { newHome } from '../support/databases.ts';
+import { startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
+import { download, picture, upload } from '../support/media.ts';
+import { spawnServer } from '../support/process.ts';
+import { startHttpProxy, startSocksProxy } from '../support/proxies.ts';
+import { bearer, callerOf, eventOf } from '../support/server.ts';
+import { linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp();
+
+for (const [kind, start] of [
+  ['HTTP', startHttpProxy],
+  ['SOCKS', startSocksProxy],
+] as const) {
+  it(`everything of a session goes through its ${kind} proxy`, async (test) => {
+    const { whatsapp, server, call, token } = setting;
+    const proxy = await start();
+    test.after(() => proxy.close());
+    const [me, bob] = [nextPhone(whatsapp), nextPhone(whatsapp)];
+    const sessionId = await linkSession(call, me, { proxy: proxy.url });
+    assert.ok(proxy.targets.includes(new URL(whatsapp.url).host), JSON.stringify(proxy.targets));
+    const connections = proxy.targets.length;
+
+    const content = picture();
+    const { body: file } = await upload(server, token, content, { headers: { 'content-type': 'image/png' } });
+    const media = { type: 'image', mediaId: file.mediaId };
+    const { status, body } = await call('POST', '/messages/send-media', { sessionId, to: bob.number, ...media });
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.deepEqual(bob.openFile(await bob.messages.waitFor()), content);
+    const uploaded = proxy.targets.length;
+    assert.ok(uploaded > connections, 'the upload went another way');
+
+    const sent = picture();
+    await bob.sendFile(me.number, 'image', sent, { caption: kind });
+    const told = await eventOf(call, 'message.incoming', ({ message }) => message === kind);
+    assert.deepEqual((await download(server, token, told.media.mediaId)).bytes, sent);
+    assert.ok(proxy.targets.length > uploaded, 'the download went another way');
+  });
+}
+
+it('a proxy that is not there is an outage, and nothing goes around it', async () => {
+  const { whatsapp, call } = setting;
+  const { connections } = whatsapp.counters;
+  const proxy = await startHttpProxy();
+  await proxy.close();
+  const options = { proxy: proxy.url };
+  const { body } = await call('POST', '/sessions', { connector: 'whatsapp', options });
+  await call('POST', `/sessions/${body.sessionId}/connect`);
+  for (;;) {
+    const { body: session } = await call('GET', `/sessions/${body.sessionId}`);
+    if (session.error !== null) break;
+  }
+  assert.equal(whatsapp.counters.connections, connections);
+  await call('POST', `/sessions/${body.sessionId}/disconnect`);
+});
+
+it('a server without the client runs, and says how to add it', async (test) => {
+  const home = await newHome('sqlite');
+  // The client is installed here: this process is kept from finding it.
+  const hide = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (name !== 'baileys') return next(name, context);
+      throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+    } });`;
+  const server = await spawnServer(home, {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hide)}`,
+  });
+  test.after(async () => {
+    await server.stop();
+    await home.remove();
+  });
+  const credentials = { email: 'none@example.com', password: 'correct horse battery' };
+  const { body } = await callerOf(server.url, {})('POST', '/auth/register', credentials);
+  const call = bearer(server.url, body.token);
+  const { body: session } = await call('POST', '/sessions', { connector: 'whatsapp' });
+  const { status, body: problem } = await call('POST', `/sessions/${session.sessionId}/connect`);
+  assert.equal(status, 422);
+  assert.match(problem.detail, /npm install --include=optional/);
+  const other = await call('POST', '/sessions', {});
+  assert.equal((await call('POST', `/sessions/${other.body.sessionId}/connect`)).body.status, 'connected');
+});
+
+it('what the server prints shows no key of a conversation', async (test) => {
+  const whatsapp = await startFakeWhatsapp();
+  const home = await newHome('sqlite');
+  const server = await spawnServer(home, { WHATSAPP_URL: whatsapp.url, LOG_LEVEL: 'debug' });
+  let printed = '';
+  for (const stream of [server.child.stdout, server.child.stderr]) {
+    stream?.on('data', (chunk) => {
+      printed += chunk;
+    });
+  }
+  test.after(async () => {
+    await server.stop();
+    await whatsapp.close();
+    await home.remove();
+  });
+  const credentials = { email: 'quiet@example.com', password: 'correct horse battery' };
+  const { body } = await callerOf(server.url, {})('POST', '/auth/register', credentials);
+  const call = bearer(server.url, body.token);
+  const [me, bob] = [nextPhone(whatsapp), nextPhone(whatsapp)];
+  const sessionId = await linkSession(call, me);
+  // Both begin the conversation, one message is broken, and asked for again: what libsignal has most to say about.
+  await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'a secret of ours' });
+  await bob.sendText(me.number, 'a secret of theirs', { isCorrupt: true });
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'a secret of theirs');
+  await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'another secret' });
+  const ended = once(server.child, 'exit');
+  await server.stop();
+  await ended;
+  assert.match(printed, /"operation"/);
+  assert.doesNotMatch(printed, /privKey|rootKey|chainKey|Closing session|secret of/);
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { NetworkEvent } from '../../src/connectors/connector.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestStore, linkAsHost, openAsHost } from './host.ts';
+import { nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp();
+
+it('who hears that the phone has unlinked the session and connects at once is shown a code', async (test) => {
+  const store = createTestStore();
+  const { promise: isStored, resolve: release } = Promise.withResolvers<void>();
+  test.after(() => release());
+  const { promise: began, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: next, resolve: connectAgain } = Promise.withResolvers<ReturnType<typeof openAsHost>>();
+  async function onEvent({ type }: NetworkEvent) {
+    if (type === 'logged_out') connectAgain(openAsHost(test, setting.whatsapp, { store }));
+    if (type !== 'message') return;
+    begin();
+    await isStored;
+  }
+  const { me } = await linkAsHost(test, setting.whatsapp, { store, onEvent });
+  // A file that takes long keeps the old connection from ending.
+  await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'a film');
+  await began;
+  me.unlink();
+  const again = await next;
+  const { type } = await again.events.waitFor();
+  assert.equal(type, 'pairing');
+});
+
+it('a connection that is over writes nothing into what is the store of the next one', async (test) => {
+  const store = createTestStore();
+  const { me, told, logged } = await linkAsHost(test, setting.whatsapp, { store });
+  const failures = (count: number) =>
+    eventually(
+      async () => logged.all.filter((line) => line.includes('failed to commit')).length,
+      (failed) => failed === count,
+    );
+  // The keys of a conversation cannot be stored now, and the client tries again every three seconds.
+  store.refuses = (key) => key?.startsWith('key/session/') === true;
+  await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'the last one');
+  await failures(1);
+  store.refuses = () => false;
+  me.unlink();
+  await told('logged_out');
+  await failures(2);
+  assert.deepEqual([...store.entries.keys()], []);
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { NetworkEvent } from '../../src/connectors/connector.ts';
+import { eventually } from '../support/eventually.ts';
+import { linkAsHost } from './host.ts';
+import { nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp();
+const CHATS = 10;
+
+it('the files of many chats are fetched a few at a time, and texts do not wait for them', async (test) => {
+  const { whatsapp } = setting;
+  const { promise: isFetched, resolve: fetched } = Promise.withResolvers<void>();
+  test.after(() => fetched());
+  let now = 0;
+  let most = 0;
+  async function onEvent(event: NetworkEvent) {
+    if (event.type !== 'message' || event.content.media === undefined) return;
+    most = Math.max(most, ++now);
+    await isFetched;
+    now--;
+  }
+  const { me, events, told } = await linkAsHost(test, whatsapp, { onEvent });
+  for (let chat = 0; chat < CHATS; chat++)
+    await nextPhone(whatsapp).sendFile(me.number, 'image', Buffer.from(`film ${chat}`));
+  // It comes behind all of them.
+  await nextPhone(whatsapp, 'Bob').sendText(me.number, 'a text');
+  await told('message', ({ content }) => content.text === 'a text');
+  assert.equal(now, 4);
+  fetched();
+  await eventually(
+    async () => events.all.filter(({ type }) => type === 'message').length,
+    (count) => count === CHATS + 1,
+  );
+  assert.equal(most, 4);
+});

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { proto } from 'baileys';
+import { eventually } from '../support/eventually.ts';
+import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { type Answer, eventOf } from '../support/server.ts';
+import { eventsOf, inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp({}, prepare);
+let me: Phone;
+let bob: Phone;
+let carol: Phone;
+let sessionId: string;
+
+async function prepare() {
+  me = nextPhone(setting.whatsapp, 'Me');
+  bob = nextPhone(setting.whatsapp, 'Bob');
+  carol = nextPhone(setting.whatsapp, 'Carol');
+  sessionId = await linkSession(setting.call, me);
+}
+
+async function createGroup(subject: string): Promise<Answer['body']> {
+  const { status, body } = await setting.call('POST', '/groups', { sessionId, subject, phoneNumbers: [bob.number] });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body;
+}
+
+/** The changes of a group that were told, in order. */
+async function changesOf(groupId: string): Promise<Answer['body'][]> {
+  const told = await eventsOf(setting.call, sessionId, ['group.updated']);
+  return told.filter(({ data }) => data.groupId === groupId).map(({ data }) => data.change);
+}
+
+it('a group is made, told of once, and written in both ways', async () => {
+  const { call } = setting;
+  const group = await createGroup('Team');
+  assert.deepEqual(
+    group.participants.map(({ phoneNumber }: { phoneNumber: string }) => phoneNumber).toSorted(),
+    [me.number, bob.number].toSorted(),
+  );
+  const { status, body } = await call('POST', '/messages/send', { sessionId, to: group.groupId, message: 'hello all' });
+  assert.equal(status, 201, JSON.stringify(body));
+  const got = await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'hello all');
+  await eventOf(call, 'message.delivered', ({ messageId }) => messageId === body.messageId);
+  await bob.sendText(got.chat, 'hello to you');
+  const incoming = await eventOf(call, 'message.incoming', ({ message }) => message === 'hello to you');
+  assert.equal(incoming.groupId, group.groupId);
+  assert.equal(incoming.from, bob.number);
+  const created = await eventsOf(call, sessionId, ['group.created']);
+  assert.equal(created.filter(({ data }) => data.groupId === group.groupId).length, 1);
+});
+
+it('subject, description and settings are changed, each told once', async () => {
+  const { call } = setting;
+  const { groupId } = await createGroup('Before');
+  const { status, body } = await call('PATCH', `/groups/${groupId}`, {
+    subject: 'After',
+    description: 'what it is about',
+    settings: { announce: true },
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(body.subject, 'After');
+  assert.equal(body.description, 'what it is about');
+  assert.equal(body.settings.announce, true);
+  assert.deepEqual(
+    (await changesOf(groupId)).map(({ type }) => type),
+    ['subject', 'description', 'settings'],
+  );
+});
+
+it('people are added, made admin, and removed; who cannot be is said with the reason', async () => {
+  const { call } = setting;
+  const { groupId } = await createGroup('People');
+  const act = (action: string, phoneNumbers: string[]) =>
+    call('POST', `/groups/${groupId}/participants`, { action, phoneNumbers });
+  assert.deepEqual((await act('add', [carol.number])).body.results, [{ phoneNumber: carol.number, ok: true }]);
+  const again = (await act('add', [carol.number])).body.results[0];
+  assert.equal(again.ok, false);
+  assert.match(again.reason, /member already/);
+  await act('promote', [carol.number]);
+  await act('remove', [bob.number]);
+  assert.deepEqual(
+    (await changesOf(groupId)).map(({ action, phoneNumbers }) => [action, phoneNumbers]),
+    [
+      ['add', [carol.number]],
+      ['promote', [carol.number]],
+      ['remove', [bob.number]],
+    ],
+  );
+});
+
+it('somebody else changes a group, and somebody else makes one', async () => {
+  const { call } = setting;
+  const networkId = bob.groups.create('From Bob', [me.number]);
+  const created = await eventOf(call, 'group.created', ({ subject }) => subject === 'From Bob');
+  assert.equal(created.createdBy, bob.number);
+  bob.groups.rename(networkId, 'From Bob, renamed');
+  const { change } = await eventOf(call, 'group.updated', ({ groupId }) => groupId === created.groupId);
+  assert.deepEqual(change, { type: 'subject', subject: 'From Bob, renamed' });
+});
+
+it('what changed while the session was away is told when it is back', async () => {
+  const { call } = setting;
+  const networkId = bob.groups.create('Seen', [me.number]);
+  const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Seen');
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  bob.groups.change(networkId, 'add', [carol.number]);
+  await call('POST', `/sessions/${sessionId}/connect`);
+  await inStatus(call, sessionId, 'connected');
+  const { change } = await eventOf(call, 'group.updated', (data) => data.groupId === groupId);
+  assert.deepEqual(change, { type: 'participants', action: 'add', phoneNumbers: [carol.number] });
+});
+
+/** Connects the session anew, and resolves when it has asked for its groups. */
+async function reconnect(): Promise<void> {
+  const { call, whatsapp } = setting;
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  const asked = async () => whatsapp.counters.queries['w:g2'] ?? 0;
+  const before = await asked();
+  await call('POST', `/sessions/${sessionId}/connect`);
+  await inStatus(call, sessionId, 'connected');
+  await eventually(asked, (now) => now > before);
+}
+
+it('an answer without groups is no word of having left them', async () => {
+  const { call, whatsapp } = setting;
+  const networkId = bob.groups.create('Still there', [me.number]);
+  const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Still there');
+  whatsapp.faults.emptyAnswers('w:g2');
+  await reconnect();
+  whatsapp.faults.answerQueries();
+  bob.groups.rename(networkId, 'Here all along');
+  await eventOf(call, 'group.updated', (data) => data.groupId === groupId && data.change.type === 'subject');
+  assert.deepEqual(await changesOf(groupId), [{ type: 'subject', subject: 'Here all along' }]);
+});
+
+it('an answer that has grown old on its way changes no group that is newer', async () => {
+  const { call, whatsapp } = setting;
+  const networkId = bob.groups.create('Old name', [me.number]);
+  const old = await eventOf(call, 'group.created', ({ subject }) => subject === 'Old name');
+  whatsapp.faults.withholdAnswers('participating');
+  await reconnect();
+  bob.groups.rename(networkId, 'New name');
+  await eventOf(call, 'group.updated', ({ groupId }) => groupId === old.groupId);
+  const { groupId } = await createGroup('Made meanwhile');
+  whatsapp.faults.answerQueries();
+  bob.groups.rename(networkId, 'Newest name');
+  await eventOf(call, 'group.updated', ({ subject }) => subject === 'Newest name');
+  await call('PATCH', `/groups/${groupId}`, { subject: 'Still ours' });
+  assert.deepEqual(
+    (await changesOf(old.groupId)).map(({ subject }) => subject),
+    ['New name', 'Newest name'],
+  );
+  assert.deepEqual(await changesOf(groupId), [{ type: 'subject', subject: 'Still ours' }]);
+});
+
+it('an invite link is given, renewed, and joined by', async () => {
+  const { call } = setting;
+  const { groupId } = await createGroup('Open house');
+  const first = (await call('GET', `/groups/${groupId}/invite-link`)).body;
+  assert.match(first.inviteLink, /^https:\/\/chat\.whatsapp\.com\/.+/);
+  const renewed = (await call('DELETE', `/groups/${groupId}/invite-link`)).body;
+  assert.notEqual(renewed.inviteLink, first.inviteLink);
+  assert.equal((await call('GET', `/groups/${groupId}/invite-link`)).body.inviteLink, renewed.inviteLink);
+
+  const networkId = bob.groups.create('Come in', []);
+  const joined = await call('POST', '/groups/join', { sessionId, invite: bob.groups.inviteCode(networkId) });
+  assert.equal(joined.status, 200, JSON.stringify(joined.body));
+  const wrong = await call('POST', '/groups/join', { sessionId, invite: 'https://chat.whatsapp.com/nothing' });
+  assert.equal(wrong.status, 404, JSON.stringify(wrong.body));
+});
+
+it('who was removed and is added again, or joins again, is in the group again, and that is told', async () => {
+  const { call } = setting;
+  const networkId = bob.groups.create('In and out', [me.number]);
+  const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'In and out');
+  const listed = async () =>
+    (await call('GET', `/groups?sessionId=${sessionId}&limit=100`)).body.data.find(
+      (group: Answer['body']) => group.groupId === groupId,
+    );
+  const isMember = (group: Answer['body']) =>
+    group?.participants.some(({ phoneNumber }: Answer['body']) => phoneNumber === me.number) === true;
+
+  bob.groups.change(networkId, 'remove', [me.number]);
+  await eventually(listed, (group) => group === undefined);
+  bob.groups.rename(networkId, 'In again');
+  bob.groups.change(networkId, 'add', [me.number]);
+  assert.equal((await eventually(listed, isMember)).subject, 'In again');
+
+  assert.equal((await call('POST', `/groups/${groupId}/leave`)).status, 200);
+  assert.equal(await listed(), undefined);
+  const joined = await call('POST', '/groups/join', { sessionId, invite: bob.groups.inviteCode(networkId) });
+  assert.deepEqual([joined.status, joined.body.group?.groupId], [200, groupId], JSON.stringify(joined.body));
+  assert.ok(isMember(await listed()));
+  const change = (action: string) => ({ type: 'participants', action, phoneNumbers: [me.number] });
+  assert.deepEqual(await changesOf(groupId), ['remove', 'add', 'remove', 'add'].map(change));
+  const created = await eventsOf(call, sessionId, ['group.created']);
+  assert.equal(created.filter(({ data }) => data.groupId === groupId).length, 1);
+});
+
+it('who is identified has neither joined a group nor left it', async () => {
+  const { call, whatsapp } = setting;
+  const erin = nextPhone(whatsapp, 'Erin');
+  const frank = nextPhone(whatsapp, 'Frank');
+  for (const { profile } of [erin, frank]) profile.hidesNumber = true;
+  // Linked later, a session has not been told the numbers with the history.
+  const dave = nextPhone(whatsapp, 'Dave');
+  const session = await linkSession(call, dave);
+  const networkId = carol.groups.create('Masks', [dave.number, erin.number, frank.number]);
+  const { groupId } = await eventOf(
+    call,
+    'group.created',
+    (data) => data.sessionId === session && data.subject === 'Masks',
+  );
+  const members = async () =>
+    (await call('GET', `/groups/${groupId}`)).body.participants.map(({ phoneNumber }: Answer['body']) => phoneNumber);
+  const standIns = [erin, frank].map(({ lid }) => `000${lid}`);
+  assert.deepEqual((await members()).toSorted(), [carol.number, dave.number, ...standIns].toSorted());
+
+  // One is known by a word of the network, the other by the next description of the group.
+  erin.showNumberTo(dave.number);
+  await eventually(members, (numbers) => numbers.includes(erin.number));
+  carol.groups.rename(networkId, 'Faces');
+  await eventOf(call, 'group.updated', (data) => data.groupId === groupId && data.subject === 'Faces');
+  frank.profile.hidesNumber = false;
+  carol.groups.rename(networkId, 'Friends');
+  await eventOf(call, 'group.updated', (data) => data.groupId === groupId && data.subject === 'Friends');
+  assert.deepEqual((await members()).toSorted(), [carol, dave, erin, frank].map(({ number }) => number).toSorted());
+  const told = await eventsOf(call, session, ['group.updated']);
+  assert.deepEqual(
+    told.map(({ data }) => data.change.type),
+    ['subject', 'subject'],
+  );
+});
+
+it('an admin deletes messages of anybody in the group, and a member none but their own', async () => {
+  const { call } = setting;
+  const networkId = bob.groups.create('Tidy', [me.number, carol.number]);
+  const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Tidy');
+  const remove = (by: Phone, id: string, author: Phone) =>
+    by.send(networkId, {
+      protocolMessage: {
+        type: proto.Message.ProtocolMessage.Type.REVOKE,
+        key: { id, remoteJid: networkId, fromMe: by === author, participant: author.lidJid },
+      },
+    });
+  const isDeleted = async (messageId: string) => (await call('GET', `/messages/${messageId}`)).body.deleted === true;
+  const written = async (by: Phone, text: string) => {
+    const id = await by.sendText(networkId, text);
+    return { id, ...(await eventOf(call, 'message.incoming', ({ message }) => message === text)) };
+  };
+
+  const ofBob = await written(bob, 'by an admin');
+  const ofCarol = await written(carol, 'by a member');
+  const { body: ours } = await call('POST', '/messages/send', { sessionId, to: groupId, message: 'by the session' });
+  const { id } = await carol.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'by the session');
+
+  await remove(carol, ofBob.id, bob);
+  await remove(carol, id, me);
+  await written(carol, 'may I not?');
+  assert.deepEqual([await isDeleted(ofBob.messageId), await isDeleted(ours.messageId)], [false, false]);
+  await remove(bob, ofCarol.id, carol);
+  await remove(bob, id, me);
+  await written(bob, 'tidied');
+  assert.deepEqual([await isDeleted(ofCarol.messageId), await isDeleted(ours.messageId)], [true, true]);
+  assert.equal(await isDeleted(ofBob.messageId), false);
+});
+
+it('a group is left', async () => {
+  const { call } = setting;
+  const { groupId } = await createGroup('Short');
+  assert.equal((await call('POST', `/groups/${groupId}/leave`)).status, 200);
+  const changes = await changesOf(groupId);
+  assert.deepEqual(changes, [{ type: 'participants', action: 'remove', phoneNumbers: [me.number] }]);
+});
+
+it('where only admins may write, a member is told so', async () => {
+  const { call } = setting;
+  const networkId = bob.groups.create('Quiet', [me.number]);
+  const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Quiet');
+  bob.groups.set(networkId, 'announcement');
+  await eventOf(call, 'group.updated', (data) => data.groupId === groupId);
+  const { status, body } = await call('POST', '/messages/send', { sessionId, to: groupId, message: 'may I?' });
+  assert.equal(status, 403, JSON.stringify(body));
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, eventOf } from '../support/server.ts';
+import { linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp();
+
+it('somebody who hides their number goes by a stand-in, is answered, and is known by number once it is shown', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  // Before the session is linked: with the history, WhatsApp tells the numbers that it knows.
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  const id = await bob.sendText(me.number, 'guess who');
+  const hidden = await eventOf(call, 'message.incoming', ({ message }) => message === 'guess who');
+  const standIn = `000${bob.lid}`;
+  assert.equal(hidden.from, standIn);
+  assert.equal(hidden.unidentified, true);
+
+  const { status, body } = await call('POST', '/messages/send', { sessionId, to: standIn, message: 'no idea' });
+  assert.equal(status, 201, JSON.stringify(body));
+  await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'no idea');
+  await bob.send(me.number, { reactionMessage: { key: { id, fromMe: true, remoteJid: me.lidJid }, text: '😀' } });
+  const read = async () => (await call('GET', `/messages/${hidden.messageId}`)).body;
+  await eventually(read, ({ reactions }) => reactions?.[0]?.from === standIn);
+
+  bob.profile.hidesNumber = false;
+  await bob.sendText(me.number, 'it is me');
+  const shown = await eventOf(call, 'message.incoming', ({ message }) => message === 'it is me');
+  assert.equal(shown.from, bob.number);
+  assert.equal(shown.unidentified, undefined);
+  const first = await read();
+  assert.equal(first.from, bob.number);
+  assert.equal(first.chatId, bob.number);
+  assert.equal(first.reactions[0].from, bob.number);
+  const { body: sent } = await call('GET', `/messages/${body.messageId}`);
+  assert.deepEqual([sent.to, sent.chatId], [bob.number, bob.number]);
+  const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
+  assert.deepEqual(
+    chats.data.map(({ chatId, unreadCount }: Answer['body']) => [chatId, unreadCount]),
+    [[bob.number, 2]],
+  );
+  const { body: contacts } = await call('GET', `/contacts?sessionId=${sessionId}`);
+  assert.deepEqual(
+    contacts.data.map(({ phoneNumber }: Answer['body']) => phoneNumber),
+    [bob.number],
+  );
+});
+
+it('a number that stands for nobody cannot be written to', async () => {
+  const { whatsapp, call } = setting;
+  const sessionId = await linkSession(call, nextPhone(whatsapp, 'Me'));
+  const { status, body } = await call('POST', '/messages/send', { sessionId, to: '000123456789', message: 'Anybody?' });
+  assert.deepEqual([status, body.code], [422, 'recipient_not_on_network']);
+});
+
+it('who was known by number before hiding it stays one person', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  await linkSession(call, me);
+  await bob.sendText(me.number, 'here I am');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'here I am');
+  bob.profile.hidesNumber = true;
+  await bob.sendText(me.number, 'and here');
+  const later = await eventOf(call, 'message.incoming', ({ message }) => message === 'and here');
+  assert.equal(later.from, bob.number);
+});
+
+it('a number that becomes known without a message is given to what was written before', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  bob.profile.hidesNumber = true;
+  await linkSession(call, me);
+  await bob.sendText(me.number, 'still a secret');
+  const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'still a secret');
+  bob.showNumberTo(me.number);
+  await eventually(
+    async () => (await call('GET', `/messages/${messageId}`)).body,
+    ({ from }) => from === bob.number,
+  );
+});
+
+it('who writes from an address that is hosted is known by number', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const shop = nextPhone(whatsapp, 'Shop');
+  await linkSession(call, me);
+  await shop.sendText(me.number, 'we are open', { addressing: 'hosted' });
+  const told = await eventOf(call, 'message.incoming', ({ message }) => message === 'we are open');
+  assert.deepEqual([told.from, told.chatId, told.unidentified], [shop.number, shop.number, undefined]);
+});

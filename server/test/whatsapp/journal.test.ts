@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { createTestStore, linkAsHost, type TestStore } from './host.ts';
+import { nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp();
+const isReceived = (key: string | undefined) => key?.startsWith('key/received/') === true;
+const rowsIn = (store: TestStore, isMet: (count: number) => boolean) =>
+  eventually(async () => [...store.entries.keys()].filter(isReceived).length, isMet);
+
+it('what could not be crossed out is crossed out later, or a restart would change a reaction back', async (test) => {
+  const store = createTestStore();
+  const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
+  const key = { id: 'ABC', fromMe: true, remoteJid: me.lidJid };
+  await nextPhone(setting.whatsapp, 'Bob').send(me.number, { reactionMessage: { key, text: '👍' } });
+  await told('reaction');
+  // The database is away when the row is to go.
+  let refusals = 0;
+  store.refuses = (key) => isReceived(key) && ++refusals > 0;
+  await eventually(
+    async () => refusals,
+    (count) => count > 0,
+  );
+  assert.equal(await rowsIn(store, () => true), 1);
+  store.refuses = () => false;
+  await rowsIn(store, (count) => count === 0);
+});
+
+it('what is passed on while it cannot be written down is crossed out once it stands there', async (test) => {
+  const store = createTestStore();
+  const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
+  let refusals = 0;
+  store.refuses = (key) => isReceived(key) && ++refusals === 1;
+  await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'early');
+  await told('message');
+  // The client tries again after three seconds.
+  await rowsIn(store, (count) => count === 1);
+  await rowsIn(store, (count) => count === 0);
+});
+
+it('what came in an empty envelope is written down once the database takes it', async (test) => {
+  const store = createTestStore();
+  const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
+  const bob = nextPhone(setting.whatsapp, 'Bob');
+  let refusals = 0;
+  store.refuses = (key) => isReceived(key) && ++refusals <= 2;
+  const attrs = { from: bob.lidJid, sender_pn: bob.numberJid, id: 'SEENONCE', t: '1767225600', type: 'media' };
+  const content = [{ tag: 'unavailable', attrs: { type: 'view_once_unavailable_fanout' } }];
+  setting.whatsapp.inject(me.number, { tag: 'message', attrs, content });
+  const { networkId, from } = await told('message');
+  assert.deepEqual([networkId, from, refusals > 2], ['SEENONCE', bob.number, true]);
+});

@@ -1,0 +1,479 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { aesEncryptGCM, proto } from 'baileys';
+import { eventually } from '../support/eventually.ts';
+import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { stanza } from '../support/fakeWhatsapp/stanza.ts';
+import { download, picture, upload } from '../support/media.ts';
+import { type Answer, eventOf } from '../support/server.ts';
+import { wireIdOf } from '../support/wireId.ts';
+import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+const setting = useWhatsapp({}, prepare);
+let me: Phone;
+let bob: Phone;
+let sessionId: string;
+
+async function prepare() {
+  me = nextPhone(setting.whatsapp, 'Me');
+  bob = nextPhone(setting.whatsapp, 'Bob');
+  sessionId = await linkSession(setting.call, me);
+}
+
+/** Sends, and answers with the message as the API has it and as the other phone has read it. */
+async function sendBob(
+  path: string,
+  body: object,
+): Promise<{ sent: Answer['body']; got: NonNullable<Answer['body']> }> {
+  const { status, body: sent } = await setting.call('POST', path, { sessionId, to: bob.number, ...body });
+  assert.equal(status, 201, JSON.stringify(sent));
+  assert.equal(sent.status, 'sent');
+  const { message } = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+  return { sent, got: message };
+}
+
+/** What files of these types begin with, by which they are told. */
+const BEGINNINGS = {
+  'video/mp4': Buffer.from('000000206674797069736f6d0000020069736f6d69736f32617663316d703431', 'hex'),
+  'audio/mpeg': Buffer.from('fffb9064', 'hex'),
+  'audio/ogg': Buffer.concat([
+    Buffer.from('4f67675300020000000000000000', 'hex'),
+    Buffer.alloc(14),
+    Buffer.from('OpusHead'),
+  ]),
+  'application/pdf': Buffer.from('%PDF-1.4\n'),
+  'image/webp': Buffer.from('524946463400000057454250565038200000', 'hex'),
+};
+
+/** Seals a vote as a phone does: for the poll's author, with the poll's secret. */
+function sealVote(
+  options: readonly string[],
+  { pollId, secret, author, voter }: { pollId: string; secret: Uint8Array; author: string; voter: string },
+) {
+  const selectedOptions = options.map((option) => createHash('sha256').update(option).digest());
+  const plain = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish();
+  const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest();
+  const key = createHmac('sha256', first).update(`${pollId}${author}${voter}Poll Vote\u0001`).digest();
+  const encIv = randomBytes(12);
+  return { encPayload: aesEncryptGCM(plain, key, encIv, Buffer.from(`${pollId}\0${voter}`)), encIv };
+}
+
+describe('outgoing', () => {
+  it('a reply shows what it answers, and mentions people', async () => {
+    await bob.sendText(me.number, 'a question');
+    const { messageId } = await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'a question');
+    const { got } = await sendBob('/messages/send', {
+      message: `an answer, @${bob.number}`,
+      replyTo: messageId,
+      mentions: [bob.number],
+    });
+    const context = got.extendedTextMessage?.contextInfo;
+    assert.equal(context?.quotedMessage?.conversation, 'a question');
+    assert.match(context?.participant ?? '', new RegExp(bob.number));
+    assert.deepEqual(context?.mentionedJid, [bob.numberJid]);
+  });
+
+  it('a location, a contact and a poll', async () => {
+    const { got: place } = await sendBob('/messages/send-location', { latitude: 52.5, longitude: 13.4, name: 'Here' });
+    assert.equal(place.locationMessage?.degreesLatitude, 52.5);
+    assert.equal(place.locationMessage?.name, 'Here');
+    const { got: card } = await sendBob('/messages/send-contact', { name: 'Ada, L.', phoneNumbers: ['491701112223'] });
+    assert.match(card.contactMessage?.vcard ?? '', /waid=491701112223/);
+    const { got: poll } = await sendBob('/messages/send-poll', { question: 'When?', options: ['Today', 'Later'] });
+    const asked = poll.pollCreationMessage ?? poll.pollCreationMessageV3;
+    assert.equal(asked?.name, 'When?');
+    assert.deepEqual(
+      asked?.options?.map(({ optionName }: { optionName?: string }) => optionName),
+      ['Today', 'Later'],
+    );
+  });
+
+  it('a file is uploaded encrypted, and comes back as it was', async () => {
+    const { server, call } = setting;
+    const { token } = setting;
+    const content = picture();
+    const { body: file } = await upload(server, token, content, { headers: { 'content-type': 'image/png' } });
+    const { got } = await sendBob('/messages/send-media', { type: 'image', mediaId: file.mediaId, caption: 'Look' });
+    assert.equal(got.imageMessage?.caption, 'Look');
+    assert.deepEqual(Buffer.from(got.imageMessage?.fileSha256 ?? []), createHash('sha256').update(content).digest());
+    // The same file sent back: what the network holds is what was uploaded.
+    await bob.send(me.number, { imageMessage: { ...got.imageMessage, caption: 'Seen' } });
+    const incoming = await eventOf(call, 'message.incoming', ({ message }) => message === 'Seen');
+    assert.equal(incoming.type, 'image');
+    assert.equal(incoming.media.size, content.length);
+    const { bytes } = await download(server, token, incoming.media.mediaId);
+    assert.deepEqual(bytes, content);
+  });
+
+  it('a reaction, an edit, a deletion, a forward', async () => {
+    const { sent } = await sendBob('/messages/send', { message: 'frist' });
+    const id = wireIdOf(sent.messageId);
+    const { call } = setting;
+    await call('PATCH', `/messages/${sent.messageId}`, { message: 'first' });
+    const edit = await bob.messages.waitFor(
+      ({ message }) => message.protocolMessage?.editedMessage != null || message.editedMessage != null,
+    );
+    const change = edit.message.protocolMessage ?? edit.message.editedMessage?.message?.protocolMessage;
+    assert.equal(change?.key?.id, id);
+    assert.equal((await call('PUT', `/messages/${sent.messageId}/reaction`, { emoji: '👍' })).status, 200);
+    const reaction = await bob.messages.waitFor(({ message }) => message.reactionMessage != null);
+    assert.equal(reaction.message.reactionMessage?.key?.id, id);
+    const forwarded = await call('POST', `/messages/${sent.messageId}/forward`, { to: bob.number });
+    const copy = await bob.messages.waitFor((one) => one.id === wireIdOf(forwarded.body.messageId));
+    assert.equal(copy.message.extendedTextMessage?.contextInfo?.isForwarded, true);
+    assert.equal((await call('DELETE', `/messages/${sent.messageId}`)).status, 200);
+    const revoked = await bob.messages.waitFor(({ message }) => message.protocolMessage?.type === 0);
+    assert.equal(revoked.message.protocolMessage?.key?.id, id);
+  });
+
+  it('each kind of file comes as what it is', async () => {
+    const { server, token } = setting;
+    const kinds = {
+      video: ['video/mp4', 'videoMessage'],
+      audio: ['audio/mpeg', 'audioMessage'],
+      voice: ['audio/ogg', 'audioMessage'],
+      document: ['application/pdf', 'documentMessage'],
+      sticker: ['image/webp', 'stickerMessage'],
+    } as const;
+    for (const [type, [mimeType, field]] of Object.entries(kinds)) {
+      const content = Buffer.concat([BEGINNINGS[mimeType], Buffer.alloc(3000, type)]);
+      const { body: file } = await upload(server, token, content, { headers: { 'content-type': mimeType } });
+      const { sent, got } = await sendBob('/messages/send-media', { type, mediaId: file.mediaId });
+      const part = got.documentWithCaptionMessage?.message?.[field] ?? got[field];
+      assert.ok(part, `${type}: ${Object.keys(got)}`);
+      if (type === 'voice') assert.equal(part.ptt, true);
+      const received = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+      assert.deepEqual(bob.openFile(received), content);
+    }
+  });
+
+  it('an upload that the network refuses has failed', async () => {
+    const { whatsapp, server, token, call } = setting;
+    const { body: file } = await upload(server, token, picture(), { headers: { 'content-type': 'image/png' } });
+    whatsapp.faults.refuseUploads(500);
+    try {
+      const { status, body } = await call('POST', '/messages/send-media', {
+        sessionId,
+        to: bob.number,
+        type: 'image',
+        mediaId: file.mediaId,
+      });
+      assert.equal(status, 502, JSON.stringify(body));
+    } finally {
+      whatsapp.faults.refuseUploads(undefined);
+    }
+  });
+
+  it('votes in a poll stand with it, also when they change', async () => {
+    const { call } = setting;
+    const { sent, got } = await sendBob('/messages/send-poll', { question: 'Who?', options: ['You', 'Me', 'Both'] });
+    const secret = got.messageContextInfo?.messageSecret;
+    assert.ok(secret);
+    const id = wireIdOf(sent.messageId);
+    const vote = (options: string[]) =>
+      bob.send(me.number, {
+        pollUpdateMessage: {
+          pollCreationMessageKey: { id, fromMe: false, remoteJid: me.lidJid },
+          vote: sealVote(options, { pollId: id, secret, author: me.lidJid, voter: bob.lidJid }),
+          senderTimestampMs: Date.now(),
+        },
+      });
+    const read = async () => (await call('GET', `/messages/${sent.messageId}`)).body;
+    await vote(['Me']);
+    await eventually(read, ({ votes }) => votes?.[0]?.options?.[0] === 'Me');
+    await vote(['Both']);
+    const { votes } = await eventually(read, (message) => message.votes?.[0]?.options?.[0] === 'Both');
+    assert.deepEqual(
+      votes.map(({ from, options }: Answer['body']) => [from, options]),
+      [[bob.number, ['Both']]],
+    );
+  });
+
+  it('somebody who is not there is refused before anything is sent', async () => {
+    const { status, body } = await setting.call('POST', '/messages/send', {
+      sessionId,
+      to: '4917012345678',
+      message: 'hi',
+    });
+    assert.equal(status, 422);
+    assert.equal(body.code, 'recipient_not_on_network');
+  });
+
+  it('what the server refuses has failed, in words', async () => {
+    setting.whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { status, body } = await setting.call('POST', '/messages/send', { sessionId, to: bob.number, message: 'no' });
+    assert.equal(status, 502);
+    assert.match(body.detail, /begin new chats/);
+  });
+
+  it('is sent when the server says so and not before, also over a broken connection, and once', async () => {
+    const { whatsapp, call } = setting;
+    whatsapp.faults.withholdAcks(me.number);
+    bob.confirmsDelivery = false;
+    const sending = call('POST', '/messages/send', { sessionId, to: bob.number, message: 'patience' });
+    await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'patience');
+    const { body: page } = await call('GET', `/messages?sessionId=${sessionId}&status=queued`);
+    assert.equal(page.data[0].message, 'patience');
+    whatsapp.faults.drop(me.number);
+    whatsapp.faults.releaseAcks(me.number);
+    const { body } = await sending;
+    assert.equal(body.status, 'sent');
+    const copies = bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === 'patience');
+    assert.equal(new Set(copies.map(({ id }) => id)).size, 1);
+    bob.confirmsDelivery = true;
+    await inStatus(call, sessionId, 'connected');
+  });
+
+  it('is sent, too, when the server does not say so and somebody has got it', async () => {
+    const { whatsapp, call } = setting;
+    whatsapp.faults.withholdAcks(me.number);
+    const { status, body } = await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'got it?' });
+    whatsapp.faults.releaseAcks(me.number);
+    assert.equal(status, 201, JSON.stringify(body));
+    await eventOf(call, 'message.delivered', ({ messageId }) => messageId === body.messageId);
+    const { data } = (await call('GET', '/events?kinds=message.sent&limit=200')).body;
+    assert.equal(data.filter(({ data }: Answer['body']) => data.messageId === body.messageId).length, 1);
+  });
+
+  const breaks: Record<string, (number: string) => void> = {
+    'breaks off': (number) => setting.whatsapp.faults.drop(number),
+    'is ended by the server': (number) => setting.whatsapp.faults.endStream(number, 'unavailable'),
+  };
+  for (const [title, end] of Object.entries(breaks)) {
+    it(`goes out on the next connection when one ${title} while its recipient is looked up`, async () => {
+      const { whatsapp, call } = setting;
+      const carol = nextPhone(whatsapp);
+      const asked = async () => whatsapp.counters.queries['usync'] ?? 0;
+      const before = await asked();
+      whatsapp.faults.ignoreQueries('usync');
+      const sending = call('POST', '/messages/send', { sessionId, to: carol.number, message: 'are you there?' });
+      await eventually(asked, (now) => now > before);
+      end(me.number);
+      whatsapp.faults.answerQueries();
+      const { status, body } = await sending;
+      assert.deepEqual([status, body.status], [201, 'sent'], JSON.stringify(body));
+      await carol.messages.waitFor(({ id }) => id === wireIdOf(body.messageId));
+      await inStatus(call, sessionId, 'connected');
+    });
+  }
+
+  it('a session that is disconnected waits for the answer to its last message', async () => {
+    const { whatsapp, call } = setting;
+    whatsapp.faults.withholdAcks(me.number);
+    const sending = call('POST', '/messages/send', { sessionId, to: bob.number, message: 'last words' });
+    await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'last words');
+    const disconnecting = call('POST', `/sessions/${sessionId}/disconnect`);
+    // Once it does nothing more, it is on its way out.
+    await eventually(
+      () => call('POST', `/chats/${bob.number}/typing`, { sessionId, state: 'typing' }),
+      ({ body }) => body.code === 'session_not_connected',
+    );
+    whatsapp.faults.releaseAcks(me.number);
+    assert.equal((await sending).body.status, 'sent');
+    assert.equal((await disconnecting).body.status, 'disconnected');
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await inStatus(call, sessionId, 'connected');
+  });
+
+  it('whoever could not read a message gets it again', async () => {
+    const { sent } = await sendBob('/messages/send', { message: 'say again' });
+    const first = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+    await bob.askAgain(first);
+    await bob.messages.waitFor((one) => one !== first && one.id === first.id);
+  });
+});
+
+describe('incoming', () => {
+  it('each kind says what it is', async () => {
+    const { call } = setting;
+    await bob.send(me.number, { locationMessage: { degreesLatitude: 1.5, degreesLongitude: 2.5, name: 'There' } });
+    const place = await eventOf(call, 'message.incoming', ({ type }) => type === 'location');
+    assert.deepEqual(place.location, { latitude: 1.5, longitude: 2.5, name: 'There' });
+    const vcard = 'BEGIN:VCARD\nVERSION:3.0\nFN:Ada\nTEL;type=CELL;waid=491701112223:+49 170 1112223\nEND:VCARD';
+    await bob.send(me.number, { contactMessage: { displayName: 'Ada', vcard } });
+    const card = await eventOf(call, 'message.incoming', ({ type }) => type === 'contact');
+    assert.deepEqual(card.contact, { name: 'Ada', phoneNumbers: ['491701112223'] });
+    const options = [{ optionName: 'a' }, { optionName: 'b' }];
+    await bob.send(me.number, { pollCreationMessageV3: { name: 'Which?', options, selectableOptionsCount: 0 } });
+    const poll = await eventOf(call, 'message.incoming', ({ type }) => type === 'poll');
+    assert.deepEqual(poll.poll, { options: ['a', 'b'], maxSelections: 2 });
+    const singleSelectReply = { selectedRowId: 'row-2' };
+    await bob.send(me.number, { listResponseMessage: { title: 'The second', singleSelectReply } });
+    const chosen = await eventOf(call, 'message.incoming', ({ message }) => message === 'The second');
+    assert.equal(chosen.payload, 'row-2');
+    await bob.send(me.number, { ephemeralMessage: { message: { extendedTextMessage: { text: 'it will vanish' } } } });
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'it will vanish');
+  });
+
+  it('a file that the network has deleted is asked of the sender again', async () => {
+    const { whatsapp, server, call, token } = setting;
+    const content = picture();
+    whatsapp.faults.refuseDownloads(404);
+    await bob.sendFile(me.number, 'image', content, { caption: 'later' });
+    setTimeout(() => whatsapp.faults.refuseDownloads(undefined), 300);
+    const { media } = await eventOf(call, 'message.incoming', ({ message }) => message === 'later');
+    assert.deepEqual((await download(server, token, media.mediaId)).bytes, content);
+  });
+
+  it('a file that cannot be had keeps nobody from its caption', async () => {
+    const { whatsapp, call } = setting;
+    whatsapp.faults.refuseDownloads(503);
+    try {
+      await bob.sendFile(me.number, 'document', Buffer.from('%PDF-1.4'), { caption: 'without' });
+      const told = await eventOf(call, 'message.incoming', ({ message }) => message === 'without');
+      assert.equal(told.type, 'document');
+      assert.equal(told.media, undefined);
+    } finally {
+      whatsapp.faults.refuseDownloads(undefined);
+    }
+  });
+
+  it('an answer to a message of ours names it', async () => {
+    const { sent } = await sendBob('/messages/send', { message: 'a question of ours' });
+    const contextInfo = { stanzaId: wireIdOf(sent.messageId), participant: me.lidJid };
+    await bob.send(me.number, { extendedTextMessage: { text: 'an answer to ours', contextInfo } });
+    const answer = await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'an answer to ours');
+    assert.equal(answer.replyTo, sent.messageId);
+  });
+
+  it('an edit, a reaction and a deletion change what is there', async () => {
+    const { call } = setting;
+    const id = await bob.sendText(me.number, 'teh text');
+    const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'teh text');
+    const key = { id, fromMe: true, remoteJid: me.lidJid };
+    await bob.send(me.number, { protocolMessage: { type: 14, key, editedMessage: { conversation: 'the text' } } });
+    const read = async () => (await call('GET', `/messages/${messageId}`)).body;
+    await eventually(read, ({ message }) => message === 'the text');
+    await bob.send(me.number, { reactionMessage: { key, text: '🎉' } });
+    await eventually(read, ({ reactions }) => reactions?.[0]?.emoji === '🎉');
+    await bob.send(me.number, { protocolMessage: { type: 0, key } });
+    await eventually(read, ({ deleted }) => deleted === true);
+  });
+
+  it('of a message that can be seen once it is said that there is one', async () => {
+    const content = [stanza('unavailable', { type: 'view_once' })];
+    setting.whatsapp.inject(me.number, stanza('message', envelope('SEENONCE'), content));
+    const told = await eventOf(setting.call, 'message.incoming', ({ message }) => /seen once/.test(message));
+    assert.equal(told.from, bob.number);
+  });
+
+  it('a message that comes empty is handed on by the phone', async () => {
+    const { whatsapp, call } = setting;
+    whatsapp.inject(me.number, stanza('message', envelope('EMPTY'), [stanza('unavailable')]));
+    await bob.sendText(me.number, 'behind the empty one');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'behind the empty one');
+    const handedOn = proto.WebMessageInfo.encode({
+      key: { id: 'EMPTY', remoteJid: bob.lidJid, fromMe: false },
+      message: { conversation: 'I saw your advertisement' },
+    }).finish();
+    const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE: type } = proto.Message.ProtocolMessage.Type;
+    const result = { placeholderMessageResendResponse: { webMessageInfoBytes: handedOn } };
+    await me.send(me.number, {
+      protocolMessage: {
+        type,
+        peerDataOperationRequestResponseMessage: { stanzaId: 'REQUEST', peerDataOperationResult: [result] },
+      },
+    });
+    const told = await eventOf(call, 'message.incoming', ({ message }) => message === 'I saw your advertisement');
+    assert.equal(told.from, bob.number);
+  });
+
+  /** An envelope of Bob's, with nothing said of what is in it. */
+  const envelope = (id: string) => ({
+    id,
+    from: bob.lidJid,
+    sender_pn: bob.numberJid,
+    type: 'text',
+    t: String(Math.floor(Date.now() / 1000)),
+  });
+
+  it('what comes twice is told once', async () => {
+    setting.whatsapp.faults.duplicateNext(me.number);
+    await bob.sendText(me.number, 'only once');
+    await bob.sendText(me.number, 'and then this');
+    await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'and then this');
+    const { body } = await setting.call('GET', '/events?kinds=message.incoming&limit=200');
+    assert.equal(body.data.filter(({ data }: Answer['body']) => data.message === 'only once').length, 1);
+  });
+
+  it('who takes the id of a message of somebody else keeps neither away', async () => {
+    const carol = nextPhone(setting.whatsapp, 'Carol');
+    const id = await bob.sendText(me.number, 'from Bob');
+    await carol.sendText(me.number, 'from Carol', { id });
+    await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'from Bob');
+    const { messageId } = await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'from Carol');
+    await carol.send(me.number, {
+      protocolMessage: {
+        type: proto.Message.ProtocolMessage.Type.REVOKE,
+        key: { id, remoteJid: me.lidJid, fromMe: true },
+      },
+    });
+    const { body } = await eventually(
+      () => setting.call('GET', '/messages?direction=incoming'),
+      ({ body }) => body.data.some((one: Answer['body']) => one.messageId === messageId && one.deleted),
+    );
+    assert.ok(body.data.some(({ message }: Answer['body']) => message === 'from Bob'));
+  });
+
+  it('what cannot be decrypted is asked for again and told then', async () => {
+    await bob.sendText(me.number, 'garbled at first', { isCorrupt: true });
+    await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'garbled at first');
+  });
+
+  it('what came while the session was away is told once, as replayed, with its own time', async () => {
+    const { call } = setting;
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    const before = Date.now();
+    await bob.sendText(me.number, 'while you were out');
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const data = await eventOf(call, 'message.incoming', ({ message }) => message === 'while you were out');
+    assert.equal(data.replayed, true);
+    assert.ok(Math.abs(Date.parse(data.timestamp) - before) < 5000);
+    await inStatus(call, sessionId, 'connected');
+  });
+
+  it('reading and typing reach the other side', async () => {
+    const { call } = setting;
+    const id = await bob.sendText(me.number, 'have you read this?');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'have you read this?');
+    assert.equal((await call('POST', `/chats/${bob.number}/read`, { sessionId })).status, 200);
+    await bob.receipts.waitFor((receipt) => receipt.id === id && receipt.type === 'read');
+    assert.equal((await call('POST', `/chats/${bob.number}/typing`, { sessionId, state: 'typing' })).status, 200);
+    await bob.typings.waitFor(({ state }) => state === 'composing');
+  });
+});
+
+describe('people', () => {
+  it('numbers are checked, and blocked', async () => {
+    const { call } = setting;
+    const { body } = await call(
+      'GET',
+      `/contacts/check?sessionId=${sessionId}&phoneNumbers=${bob.number}&phoneNumbers=4917099999999`,
+    );
+    assert.deepEqual(
+      body.data.map(({ onNetwork }: { onNetwork: boolean }) => onNetwork),
+      [true, false],
+    );
+    const carol = nextPhone(setting.whatsapp, 'Carol');
+    assert.equal((await call('PUT', `/contacts/${carol.number}/blocked`, { sessionId, blocked: true })).status, 200);
+    await carol.sendText(me.number, 'let me in');
+    assert.equal((await call('PUT', `/contacts/${carol.number}/blocked`, { sessionId, blocked: false })).status, 200);
+    await carol.sendText(me.number, 'thank you');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'thank you');
+    const { body: events } = await call('GET', '/events?kinds=message.incoming&limit=200');
+    assert.ok(!events.data.some(({ data }: Answer['body']) => data.message === 'let me in'));
+  });
+
+  it('somebody who writes by number and by LID is one person', async () => {
+    const { call } = setting;
+    await bob.sendText(me.number, 'by number', { addressing: 'number' });
+    const one = await eventOf(call, 'message.incoming', ({ message }) => message === 'by number');
+    await bob.sendText(me.number, 'by LID', { addressing: 'lid' });
+    const other = await eventOf(call, 'message.incoming', ({ message }) => message === 'by LID');
+    assert.deepEqual([one.from, other.from], [bob.number, bob.number]);
+    assert.equal(one.chatId, other.chatId);
+  });
+});
+
+it('the fake has seen nothing wrong', () => assert.deepEqual(setting.whatsapp.troubles, []));

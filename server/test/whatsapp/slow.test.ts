@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
+import { type Call, startServer, type TestServer } from '../support/server.ts';
+import { inStatus, linkSession } from './support.ts';
+
+/** Longer than any of these tests takes: to the session, whose clock is moved, it is as long as that says. */
+const SLOW_MS = 5000;
+
+describe('a server that is slow', () => {
+  const clock = createFakeClock(Date.now());
+  let whatsapp: FakeWhatsapp;
+  let server: TestServer;
+  let call: Call;
+  let me: Phone;
+  let bob: Phone;
+  let sessionId: string;
+
+  before(async () => {
+    whatsapp = await startFakeWhatsapp();
+    server = await startServer({ clock, env: { WHATSAPP_URL: whatsapp.url } });
+    ({ call } = await server.account());
+    me = whatsapp.phone('15551000001', 'Me');
+    bob = whatsapp.phone('15551000002', 'Bob');
+    sessionId = await linkSession(call, me);
+    // What is looked up before the first message is known from here on.
+    assert.equal((await send('hello')).status, 201);
+  });
+  after(async () => {
+    await server.stop();
+    await whatsapp.close();
+  });
+
+  const send = (message: string) => call('POST', '/messages/send', { sessionId, to: bob.number, message });
+  const copies = (text: string) => bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === text);
+  const hasCome = (text: string) =>
+    eventually(
+      async () => copies(text).length,
+      (count) => count > 0,
+    );
+  /** Lets time pass until this has happened. */
+  async function pass<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    await eventually(
+      () => clock.advance(200).then(() => isDone),
+      (is) => is,
+    );
+    return done;
+  }
+
+  it('says of a message that it is sent when it says so, and not before', async () => {
+    whatsapp.faults.slow(500);
+    const sending = send('slowly');
+    await hasCome('slowly');
+    const { body: page } = await call('GET', `/messages?sessionId=${sessionId}&status=queued`);
+    assert.deepEqual(
+      page.data.map(({ message }: { message: string }) => message),
+      ['slowly'],
+    );
+    assert.deepEqual([(await sending).status, copies('slowly').length], [201, 1]);
+    whatsapp.faults.slow(0);
+  });
+
+  it('loses the connection when it takes twelve seconds, and gets the message again as the same one', async () => {
+    bob.confirmsDelivery = false;
+    whatsapp.faults.slow(SLOW_MS);
+    const sending = send('too slowly');
+    await hasCome('too slowly');
+    await clock.advance(12_000);
+    whatsapp.faults.slow(0);
+    const { status, body } = await pass(sending);
+    assert.deepEqual([status, body.status], [201, 'sent']);
+    assert.equal(new Set(copies('too slowly').map(({ id }) => id)).size, 1);
+    await inStatus(call, sessionId, 'connected');
+  });
+
+  it('that never answers leaves a message that has failed and may have been sent, which is said', async () => {
+    whatsapp.faults.slow(SLOW_MS);
+    const sending = send('never');
+    await hasCome('never');
+    whatsapp.faults.refuseSockets(true);
+    const { status, body } = await pass(sending);
+    assert.deepEqual([status, body.code], [502, 'send_failed']);
+    assert.match(body.detail, /may have been sent or not/);
+    whatsapp.faults.slow(0);
+    whatsapp.faults.refuseSockets(false);
+    await pass(inStatus(call, sessionId, 'connected'));
+  });
+});

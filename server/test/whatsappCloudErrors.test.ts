@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { toAppError, verdictOf } from '../src/connectors/whatsapp-cloud/errors.ts';
+import { GraphError } from '../src/connectors/whatsapp-cloud/graph.ts';
+
+const error = (code: number, status = 400, retryAfterSeconds?: number) =>
+  new GraphError('in words', { code, status, retryAfterSeconds });
+
+it('an error of the Cloud API is judged by its code, and by its status only where the code says nothing', () => {
+  const cases: [code: number, status: number, verdict: string][] = [
+    [190, 401, 'session'],
+    [0, 401, 'session'],
+    [0, 400, 'refused'],
+    [0, 502, 'retry'],
+    [131031, 400, 'session'],
+    [10, 403, 'permission'],
+    [131005, 403, 'permission'],
+    [200, 403, 'permission'],
+    [299, 403, 'permission'],
+    [300, 403, 'refused'],
+    [131047, 400, 'window'],
+    [131026, 400, 'nobody'],
+    [131056, 400, 'pair'],
+    [130429, 429, 'retry'],
+    [131049, 500, 'refused'],
+    [987654, 400, 'refused'],
+    [987654, 429, 'retry'],
+    [132001, 404, 'refused'],
+  ];
+  for (const [code, status, verdict] of cases)
+    assert.equal(verdictOf(error(code, status)), verdict, `${code} ${status}`);
+});
+
+it('callers get it in the words of the API, with when to come again', () => {
+  const told = (code: number, status?: number, retryAfter?: number) => {
+    const { code: name, retryAfterSeconds, message } = toAppError(error(code, status, retryAfter));
+    assert.match(message, code === 0 ? /in words$/ : new RegExp(`in words \\(${code}\\)$`));
+    return [name, retryAfterSeconds];
+  };
+  assert.deepEqual(told(130429, 429, 60), ['rate_limited', 60]);
+  assert.deepEqual(told(80007), ['rate_limited', 30]);
+  assert.deepEqual(told(131056), ['rate_limited', 6]);
+  assert.deepEqual(told(131016, 503), ['send_failed', undefined]);
+  assert.deepEqual(told(0, 502), ['send_failed', undefined]);
+  assert.deepEqual(told(131047), ['template_required', undefined]);
+  assert.deepEqual(told(131026), ['recipient_not_on_network', undefined]);
+  assert.deepEqual(told(10, 403), ['permission_denied', undefined]);
+  assert.deepEqual(told(190, 401), ['session_not_connected', undefined]);
+});
