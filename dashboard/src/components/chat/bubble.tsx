@@ -1,0 +1,140 @@
+import type { Message } from '@switchboard/sdk/api';
+import { MapPin } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { oneLine } from '../../model/messageList.ts';
+import type { NameOf } from '../../model/names.ts';
+import { chatWords, messageWords } from '../../strings/chats.ts';
+import { classes } from '../classes.ts';
+import { Time } from '../time.tsx';
+import { Choices, Template } from './choices.tsx';
+import { MediaView } from './mediaView.tsx';
+import { Ticks } from './ticks.tsx';
+
+interface BubbleProps {
+  readonly message: Message;
+  /** Whether it is one of the side that looks on: it stands at the right. */
+  readonly isOwn: boolean;
+  readonly isFound: boolean;
+  /** The message that it answers, as far as it was read. */
+  readonly answered: Message | undefined;
+  readonly nameOf: NameOf;
+  readonly actions?: ReactNode;
+}
+
+/** One message. All of it is text of somebody else, and shown as nothing but text. */
+export function Bubble({ message, isOwn, isFound, answered, nameOf, actions }: BubbleProps) {
+  const { direction, type, replyTo, timestamp, status, edited, forwarded, deleted, error, chatId } = message;
+  const isGroup = chatId.startsWith('grp_');
+  return (
+    <div className={classes('flex items-center gap-1', isOwn && 'flex-row-reverse')}>
+      <div
+        className={classes(
+          'min-w-0 max-w-[min(34rem,80%)] rounded-2xl border px-3.5 py-2 text-sm',
+          isOwn ? 'rounded-br-md border-transparent bg-accent-soft' : 'rounded-bl-md border-line bg-surface',
+          isFound && 'outline-2 outline-warn-lamp',
+        )}
+      >
+        {isGroup && !isOwn && <p className="text-xs font-medium text-accent">{nameOf(message.from)}</p>}
+        {forwarded && <p className="text-xs text-ink-faint italic">{messageWords.forwarded}</p>}
+        {replyTo !== undefined && (
+          <blockquote className="mb-1.5 truncate border-l-2 border-accent pl-2 text-xs text-ink-soft">
+            {answered === undefined ? messageWords.earlier : oneLine(answered, messageWords)}
+          </blockquote>
+        )}
+        {deleted ? (
+          <p className="text-ink-faint italic">{messageWords.deleted}</p>
+        ) : (
+          <div className="grid gap-1.5">
+            <Extra message={message} nameOf={nameOf} />
+            {message.message !== '' && (
+              <p className={classes('wrap-anywhere whitespace-pre-wrap', type === 'poll' && 'font-medium')} dir="auto">
+                {message.message}
+              </p>
+            )}
+            <Poll message={message} />
+            <Template message={message} />
+            <Choices message={message} />
+          </div>
+        )}
+        {error !== undefined && <p className="mt-1 text-xs text-bad">{error}</p>}
+        <p className="mt-0.5 flex items-center justify-end gap-1.5 text-xs text-ink-faint">
+          {edited && <span>{messageWords.edited}</span>}
+          <Time at={timestamp} as="clock" />
+          {direction === 'outgoing' && <Ticks status={status} />}
+        </p>
+        <Reactions message={message} nameOf={nameOf} />
+      </div>
+      {actions}
+    </div>
+  );
+}
+
+/** What stands above the text. */
+function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
+  const { media, type, location, contact } = message;
+  if (media !== undefined) return <MediaView media={media} type={type} />;
+  if (location !== undefined) {
+    const { latitude, longitude, name, address } = location;
+    return (
+      <div className="flex items-start gap-2">
+        <MapPin aria-hidden className="mt-0.5 size-4 shrink-0 text-accent" />
+        <div className="wrap-anywhere">
+          {name !== undefined && <p className="font-medium">{name}</p>}
+          {address !== undefined && <p>{address}</p>}
+          <p className="font-mono text-xs text-ink-faint">
+            {latitude}, {longitude}
+          </p>
+        </div>
+      </div>
+    );
+  }
+  if (contact !== undefined) {
+    return (
+      <div className="rounded-lg border border-line-strong px-3 py-1.5 wrap-anywhere">
+        <p className="font-medium">{contact.name}</p>
+        <p className="text-xs text-ink-soft">{contact.phoneNumbers.map(nameOf).join(', ')}</p>
+      </div>
+    );
+  }
+  return null;
+}
+
+function Poll({ message: { poll, votes = [] } }: { readonly message: Message }) {
+  if (poll === undefined) return null;
+  return (
+    <ul aria-label={messageWords.poll} className="grid gap-1">
+      {poll.options.map((option) => (
+        <li key={option} className="flex justify-between gap-4 rounded-lg border border-line-strong px-2.5 py-1">
+          <span className="wrap-anywhere">{option}</span>
+          <span className="text-xs whitespace-nowrap text-ink-faint">
+            {messageWords.votes(votes.filter(({ options }) => options.includes(option)).length)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Reactions({ message: { reactions = [] }, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
+  if (reactions.length === 0) return null;
+  return (
+    <ul className="mt-1 flex flex-wrap gap-1">
+      {reactions.map(({ from, emoji }) => (
+        <li
+          key={from}
+          title={messageWords.reactedBy(emoji, nameOf(from))}
+          className="rounded-full border border-line bg-surface px-1.5 text-sm"
+        >
+          <span aria-hidden>{emoji}</span>
+          <span className="sr-only">{messageWords.reactedBy(emoji, nameOf(from))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** For screen readers, before the message itself. */
+export function bubbleLabel(message: Message, isOwn: boolean, nameOf: NameOf): string {
+  if (isOwn) return messageWords.you;
+  return message.direction === 'outgoing' ? chatWords.session : nameOf(message.from);
+}

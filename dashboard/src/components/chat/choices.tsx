@@ -1,0 +1,49 @@
+import type { Message } from '@switchboard/sdk/api';
+import { messageWords } from '../../strings/chats.ts';
+import { Tag } from '../lamp.tsx';
+
+/** What a message offers to choose from: buttons, a list or a link. A link is shown and does not lead anywhere. */
+export function Choices({ message: { interactive } }: { readonly message: Message }) {
+  if (interactive === undefined) return null;
+  const titles = titlesOf(interactive);
+  return (
+    <>
+      {titles.length > 0 && (
+        <ul aria-label={messageWords.kinds.interactive} className="grid gap-1">
+          {titles.map((title) => (
+            <li key={title} className="rounded-lg border border-line-strong px-2.5 py-1 text-center wrap-anywhere">
+              {title}
+            </li>
+          ))}
+        </ul>
+      )}
+      {typeof interactive['footer'] === 'string' && (
+        <p className="text-xs wrap-anywhere text-ink-faint">{interactive['footer']}</p>
+      )}
+    </>
+  );
+}
+
+/** A text that the network has approved before: which one, and in which language. */
+export function Template({ message: { template } }: { readonly message: Message }) {
+  if (template === undefined) return null;
+  return (
+    <p>
+      {messageWords.kinds.template} <Tag>{`${template.name} ${template.language}`}</Tag>
+    </p>
+  );
+}
+
+/** The API hands out the choices as they were sent, in one of three forms. */
+function titlesOf({ buttons, list, link }: Readonly<Record<string, unknown>>): string[] {
+  const rows = isFields(list) ? list['rows'] : undefined;
+  return [buttons, rows, [link]]
+    .filter((choices) => Array.isArray(choices))
+    .flat()
+    .filter(isFields)
+    .map(({ title, url }) => [title, url].filter((part) => typeof part === 'string').join(': '));
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,192 @@
+import type { Media, Message } from '@switchboard/sdk/api';
+import { useMutation } from '@tanstack/react-query';
+import { Plus, SendHorizontal, X } from 'lucide-react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { api, inWords } from '../../api.ts';
+import { oneLine } from '../../model/messageList.ts';
+import { messageWords } from '../../strings/chats.ts';
+import { IconButton } from '../button.tsx';
+import { Menu, MenuItem } from '../menu.tsx';
+import { Notice } from '../notice.tsx';
+import { type Extra, ExtraDialog, extraTypes } from './extraDialog.tsx';
+
+export interface Written {
+  readonly text: string;
+  readonly media?: { readonly mediaId: string; readonly type: 'image' | 'video' | 'audio' | 'document' };
+}
+
+interface Draft {
+  readonly text: string;
+  readonly file: File | undefined;
+  readonly answering: Message | undefined;
+}
+
+interface ComposerProps {
+  readonly answering: Message | undefined;
+  readonly onStopAnswering: () => void;
+  /** Rejects when it could not be sent: then what was written stays. */
+  readonly onSend: (written: Written) => Promise<unknown>;
+  /** The same for a poll, a place or a contact card. */
+  readonly onSendExtra: (extra: Extra) => Promise<unknown>;
+  /** As the reader writes; `false` when nothing is there to be sent. */
+  readonly onTyping?: (isTyping: boolean) => void;
+  readonly disabled?: boolean;
+}
+
+/** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
+export function Composer({
+  answering,
+  onStopAnswering,
+  onSend,
+  onSendExtra,
+  onTyping,
+  disabled = false,
+}: ComposerProps) {
+  const [text, setText] = useState('');
+  const [file, setFile] = useState<File>();
+  const [extra, setExtra] = useState<Extra['type']>();
+  const picker = useRef<HTMLInputElement>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const id = useId();
+  const send = useMutation({
+    mutationFn: async (draft: Draft) => {
+      if (draft.file === undefined) return onSend({ text: draft.text });
+      const media = await api.media.upload(draft.file, { fileName: draft.file.name });
+      return onSend({ text: draft.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
+    },
+    // The next one may be written while this one is on its way.
+    onMutate: () => {
+      setText('');
+      setFile(undefined);
+      box.current?.focus();
+    },
+    onSuccess: (_, draft) => {
+      if (draft.answering === answering) onStopAnswering();
+    },
+    onError: (_, draft) => {
+      setText((since) => [draft.text, since].filter((part) => part !== '').join('\n'));
+      setFile((since) => since ?? draft.file);
+    },
+  });
+  const isEmpty = text.trim() === '' && file === undefined;
+
+  // Who chooses to answer goes on by writing.
+  useEffect(() => {
+    if (answering !== undefined) box.current?.focus();
+  }, [answering]);
+
+  function submit() {
+    if (!isEmpty && !disabled && !send.isPending) send.mutate({ text, file, answering });
+  }
+
+  function keyDown(event: KeyboardEvent) {
+    // While an input method composes a word, Enter belongs to it.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    submit();
+  }
+
+  return (
+    <>
+      <form
+        className="grid grid-cols-1 gap-2 border-t border-line bg-surface p-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        {send.error !== null && <Notice tone="bad">{inWords(send.error)}</Notice>}
+        {answering !== undefined && (
+          <Strip label={messageWords.stopAnswering} onRemove={onStopAnswering}>
+            {`${messageWords.answering}: ${oneLine(answering, messageWords)}`}
+          </Strip>
+        )}
+        <p role="status" className="px-3 text-xs text-ink-soft empty:hidden">
+          {send.isPending && send.variables.file !== undefined && messageWords.uploading(send.variables.file.name)}
+        </p>
+        {file !== undefined && (
+          <Strip label={messageWords.removeAttachment} onRemove={() => setFile(undefined)}>
+            {messageWords.attached(file.name)}
+          </Strip>
+        )}
+        <div className="flex items-end gap-1.5">
+          <input
+            ref={picker}
+            type="file"
+            hidden
+            onChange={({ currentTarget }) => {
+              setFile(currentTarget.files?.[0]);
+              currentTarget.value = '';
+            }}
+          />
+          <Menu
+            trigger={
+              <IconButton label={messageWords.more} disabled={disabled}>
+                <Plus />
+              </IconButton>
+            }
+          >
+            <MenuItem onSelect={() => picker.current?.click()}>{messageWords.attach}</MenuItem>
+            {extraTypes.map((type) => (
+              <MenuItem key={type} onSelect={() => setExtra(type)}>
+                {messageWords.sendExtra[type]}
+              </MenuItem>
+            ))}
+          </Menu>
+          <label htmlFor={id} className="sr-only">
+            {messageWords.write}
+          </label>
+          <textarea
+            id={id}
+            ref={box}
+            rows={1}
+            dir="auto"
+            value={text}
+            disabled={disabled}
+            placeholder={messageWords.placeholder}
+            onKeyDown={keyDown}
+            onChange={({ currentTarget: { value } }) => {
+              setText(value);
+              onTyping?.(value !== '');
+            }}
+            className="field-sizing-content max-h-40 min-h-9 min-w-0 flex-1 resize-none rounded-lg border border-line-strong bg-surface px-3 py-1.5 text-sm"
+          />
+          <IconButton
+            type="submit"
+            label={messageWords.send}
+            disabled={disabled || isEmpty || send.isPending}
+            className="bg-accent text-on-accent not-disabled:hover:bg-accent-strong not-disabled:hover:text-on-accent"
+          >
+            <SendHorizontal />
+          </IconButton>
+        </div>
+      </form>
+      <ExtraDialog type={extra} onSend={onSendExtra} onClose={() => setExtra(undefined)} />
+    </>
+  );
+}
+
+function Strip({
+  label,
+  onRemove,
+  children,
+}: {
+  readonly label: string;
+  readonly onRemove: () => void;
+  readonly children: string;
+}) {
+  return (
+    <div className="flex items-center gap-2 rounded-lg bg-sunken pl-3 text-xs text-ink-soft">
+      <span className="min-w-0 flex-1 truncate">{children}</span>
+      <IconButton label={label} onClick={onRemove}>
+        <X />
+      </IconButton>
+    </div>
+  );
+}
+
+/** What a file is sent as: by what the server has found in it. */
+function typeOf({ mimeType }: Media): 'image' | 'video' | 'audio' | 'document' {
+  const [kind] = mimeType.split('/');
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
+}

@@ -1,0 +1,102 @@
+import { useMutation } from '@tanstack/react-query';
+import { inWords } from '../../api.ts';
+import { messageWords } from '../../strings/chats.ts';
+import { words } from '../../strings/shared.ts';
+import { Button } from '../button.tsx';
+import { Actions, Dialog } from '../dialog.tsx';
+import { CheckField, TextArea, TextField } from '../field.tsx';
+import { Notice } from '../notice.tsx';
+
+/** What is written with a form of its own. */
+export type Extra =
+  | { readonly type: 'poll'; readonly question: string; readonly options: string[]; readonly maxSelections: number }
+  | { readonly type: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
+  | { readonly type: 'contact'; readonly name: string; readonly phoneNumbers: string[] };
+
+export const extraTypes = ['poll', 'location', 'contact'] as const satisfies readonly Extra['type'][];
+
+interface ExtraFormProps {
+  /** Rejects when it could not be sent: then what was filled in stays. */
+  readonly onSend: (extra: Extra) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks for a poll, a place or a contact card, and sends it. */
+export function ExtraDialog({ type, ...rest }: ExtraFormProps & { readonly type: Extra['type'] | undefined }) {
+  return (
+    <Dialog
+      title={type === undefined ? '' : messageWords.sendExtra[type]}
+      open={type !== undefined}
+      onOpenChange={rest.onClose}
+    >
+      {type !== undefined && <ExtraForm type={type} {...rest} />}
+    </Dialog>
+  );
+}
+
+function ExtraForm({ type, onSend, onClose }: ExtraFormProps & { readonly type: Extra['type'] }) {
+  const send = useMutation({ mutationFn: (form: FormData) => onSend(extraOf(type, form)), onSuccess: onClose });
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send.mutate(new FormData(event.currentTarget));
+      }}
+    >
+      {send.error !== null && <Notice tone="bad">{inWords(send.error)}</Notice>}
+      {type === 'poll' && (
+        <>
+          <TextField label={messageWords.question} name="question" required autoFocus />
+          <TextArea label={messageWords.options} hint={messageWords.optionsHint} name="options" required />
+          <CheckField label={messageWords.severalOptions} name="several" />
+        </>
+      )}
+      {type === 'location' && (
+        <>
+          <TextField label={messageWords.placeName} name="name" isOptional autoFocus />
+          <div className="grid grid-cols-2 gap-4">
+            <Degrees label={messageWords.latitude} name="latitude" most={90} />
+            <Degrees label={messageWords.longitude} name="longitude" most={180} />
+          </div>
+        </>
+      )}
+      {type === 'contact' && (
+        <>
+          <TextField label={messageWords.contactName} name="name" required autoFocus />
+          <TextField label={messageWords.contactNumber} name="number" type="tel" required />
+        </>
+      )}
+      <Actions>
+        <Button onClick={onClose}>{words.cancel}</Button>
+        <Button type="submit" look="primary" busy={send.isPending}>
+          {messageWords.send}
+        </Button>
+      </Actions>
+    </form>
+  );
+}
+
+function Degrees({ label, name, most }: { readonly label: string; readonly name: string; readonly most: number }) {
+  return <TextField label={label} name={name} type="number" step="any" min={-most} max={most} required />;
+}
+
+function extraOf(type: Extra['type'], form: FormData): Extra {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  switch (type) {
+    case 'poll': {
+      const options = text('options')
+        .split('\n')
+        .map((option) => option.trim())
+        .filter((option) => option !== '');
+      return { type, question: text('question'), options, maxSelections: form.has('several') ? options.length : 1 };
+    }
+    case 'location': {
+      const name = text('name');
+      const [latitude, longitude] = [Number(text('latitude')), Number(text('longitude'))];
+      return { type, latitude, longitude, ...(name !== '' && { name }) };
+    }
+    case 'contact':
+      return { type, name: text('name'), phoneNumbers: [text('number')] };
+  }
+}

@@ -1,0 +1,125 @@
+import type { Message } from '@switchboard/sdk/api';
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { api, inWords } from '../../api.ts';
+import { messageWords } from '../../strings/chats.ts';
+import { Button } from '../button.tsx';
+import { useToast } from '../toast.tsx';
+
+type MediaOf = NonNullable<Message['media']>;
+
+/** Larger files, and all that are no pictures, are fetched when they are wanted. */
+const SHOWN_AT_ONCE_BYTES = 5_000_000;
+
+const KEPT_MS = 30_000;
+/** The browser reads a file that is downloaded only after the click. */
+const DOWNLOAD_MS = 60_000;
+
+/** A file in a message: pictures, sounds and videos are shown, anything else can be downloaded. */
+export function MediaView({ media, type }: { readonly media: MediaOf; readonly type: Message['type'] }) {
+  const [kind] = media.mimeType.split('/');
+  const isShown = kind === 'image' || kind === 'audio' || kind === 'video';
+  const [isWanted, setWanted] = useState(kind === 'image' && media.size <= SHOWN_AT_ONCE_BYTES);
+  if (!isShown || type === 'document') return <FileLink media={media} />;
+  if (!isWanted) {
+    return (
+      <Button size="small" onClick={() => setWanted(true)}>
+        {messageWords.load(sizeInWords(media.size))}
+      </Button>
+    );
+  }
+  return <Shown mediaId={media.mediaId} name={media.fileName ?? ''} kind={kind} isSticker={type === 'sticker'} />;
+}
+
+/** A picture that is no part of a message. */
+export function LonePicture({ mediaId, name }: { readonly mediaId: string; readonly name: string }) {
+  return <Shown mediaId={mediaId} name={name} kind="image" isSticker={false} />;
+}
+
+function Shown({
+  mediaId,
+  name,
+  kind,
+  isSticker,
+}: {
+  readonly mediaId: string;
+  readonly name: string;
+  readonly kind: 'image' | 'audio' | 'video';
+  readonly isSticker: boolean;
+}) {
+  const { url, failed } = useContent(mediaId);
+  if (failed) return <p className="text-sm text-bad">{messageWords.mediaGone}</p>;
+  // Its place is kept, so that the messages do not jump when it comes.
+  if (url === undefined) return <div className="pulse-slow h-40 w-56 rounded-lg bg-sunken" />;
+  // biome-ignore lint/a11y/useMediaCaption: what others send has none
+  if (kind === 'audio') return <audio controls src={url} aria-label={name || messageWords.kinds.audio} />;
+  if (kind === 'video') {
+    // biome-ignore lint/a11y/useMediaCaption: see above
+    return <video controls src={url} aria-label={name || messageWords.kinds.video} className="max-h-72 rounded-lg" />;
+  }
+  return (
+    <img
+      src={url}
+      alt={messageWords.picture(name)}
+      className={isSticker ? 'max-h-32 max-w-full' : 'max-h-72 max-w-full rounded-lg'}
+    />
+  );
+}
+
+/** The bytes as an address of this page: an `<img>` of its own could not say that the dashboard asks. */
+function useContent(mediaId: string): { readonly url: string | undefined; readonly failed: boolean } {
+  const { data, isError } = useQuery({
+    queryKey: ['media', mediaId, 'content'],
+    queryFn: async () => (await api.media.content({ mediaId })).blob(),
+    staleTime: Number.POSITIVE_INFINITY,
+    // Who scrolls back finds it again; a long conversation does not fill the memory.
+    gcTime: KEPT_MS,
+  });
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (data === undefined) return;
+    const made = URL.createObjectURL(data);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data]);
+  return { url, failed: isError };
+}
+
+function FileLink({ media: { mediaId, fileName, size } }: { readonly media: MediaOf }) {
+  const say = useToast();
+  const name = fileName ?? messageWords.file;
+
+  async function download() {
+    try {
+      const content = await (await api.media.content({ mediaId })).blob();
+      // Without its type: whatever it is, the browser keeps it and does not open it in our name.
+      const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
+      const link = document.createElement('a');
+      link.href = url;
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
+    } catch (error) {
+      say(inWords(error), 'bad');
+    }
+  }
+
+  return (
+    <Button
+      size="small"
+      icon={<Download className="size-4 shrink-0" />}
+      onClick={download}
+      aria-label={messageWords.download(name)}
+      className="max-w-full"
+    >
+      <span className="truncate">{name}</span>
+      <span className="text-ink-faint">{sizeInWords(size)}</span>
+    </Button>
+  );
+}
+
+function sizeInWords(bytes: number): string {
+  if (bytes < 1_000_000) return messageWords.kilobytes(Math.max(1, Math.round(bytes / 1000)));
+  return messageWords.megabytes((bytes / 1_000_000).toFixed(1));
+}

@@ -1,0 +1,33 @@
+import type { Message } from '@switchboard/sdk/api';
+import { Check, CheckCheck, CircleAlert, Clock } from 'lucide-react';
+import { messageWords } from '../../strings/chats.ts';
+import { classes } from '../classes.ts';
+
+const icons = {
+  queued: Clock,
+  scheduled: Clock,
+  sent: Check,
+  delivered: CheckCheck,
+  read: CheckCheck,
+  failed: CircleAlert,
+};
+
+/** How far a message has come: one tick for sent, two for delivered, two in colour for read. */
+export function Ticks({ status }: { readonly status: Message['status'] }) {
+  const Icon = icons[status];
+  const word = messageWords.statuses[status];
+  return (
+    <span title={word} className="inline-flex">
+      <Icon
+        aria-hidden
+        className={classes(
+          'size-4',
+          status === 'read' && 'text-accent',
+          status === 'failed' && 'text-bad',
+          status !== 'read' && status !== 'failed' && 'text-ink-faint',
+        )}
+      />
+      <span className="sr-only">{word}</span>
+    </span>
+  );
+}

@@ -1,0 +1,36 @@
+import { CopyButton } from './copyButton.tsx';
+import { ScrollArea } from './scrollArea.tsx';
+import { TabSet } from './tabSet.tsx';
+
+/** Something to copy into a terminal or a program. */
+export function CodeSnippet({ code, label }: { readonly code: string; readonly label: string }) {
+  return (
+    <div className="relative rounded-lg border border-line bg-sunken">
+      <ScrollArea label={label} className="max-h-96 p-3.5 pr-12 text-sm">
+        <pre>{code}</pre>
+      </ScrollArea>
+      <div className="absolute top-1.5 right-1.5 rounded-lg bg-sunken">
+        <CopyButton text={code} />
+      </div>
+    </div>
+  );
+}
+
+/** The same thing in several languages, one at a time. */
+export function CodeSnippets({
+  snippets,
+  label,
+}: {
+  readonly snippets: readonly { readonly name: string; readonly code: string }[];
+  readonly label: string;
+}) {
+  return (
+    <TabSet
+      label={label}
+      tabs={snippets.map(({ name, code }) => ({
+        name,
+        content: <CodeSnippet code={code} label={`${label}: ${name}`} />,
+      }))}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { words } from '../strings/shared.ts';
+import { IconButton } from './button.tsx';
+import { useToast } from './toast.tsx';
+
+/** Puts a text on the clipboard, and says that it has. */
+export function CopyButton({ text, label = words.copy }: { readonly text: string; readonly label?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const say = useToast();
+
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+
+  async function copy() {
+    try {
+      await writeClipboard(text);
+      setCopied(true);
+      say(words.copied);
+    } catch {
+      say(words.copyFailed, 'bad');
+    }
+  }
+
+  return (
+    <IconButton label={label} onClick={copy}>
+      {isCopied ? <Check className="text-good" /> : <Copy />}
+    </IconButton>
+  );
+}
+
+/** Browsers give `clipboard` only to pages that came by https, or from this machine; the old way works everywhere. */
+async function writeClipboard(text: string): Promise<void> {
+  if (window.isSecureContext) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.style.position = 'fixed';
+  // Inside the open dialog, if there is one: it takes the focus back from everything else.
+  (document.querySelector('[role="dialog"]') ?? document.body).append(area);
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  if (!isDone) throw new Error('the browser does not copy');
+}

@@ -1,0 +1,41 @@
+import { useId } from 'react';
+import { type EventKind, eventKinds, kindWords } from '../strings/events.ts';
+import { CheckField } from './field.tsx';
+
+/** Some of the kinds of events, each explained. */
+export function KindChoice({
+  label,
+  value,
+  onChange,
+  error,
+}: {
+  readonly label: string;
+  readonly value: readonly EventKind[];
+  readonly onChange: (kinds: readonly EventKind[]) => void;
+  readonly error?: string | undefined;
+}) {
+  const id = useId();
+  const toggle = (kind: EventKind, isOn: boolean) =>
+    onChange(eventKinds.filter((one) => (one === kind ? isOn : value.includes(one))));
+  return (
+    <fieldset aria-describedby={error === undefined ? undefined : id} className="grid gap-2">
+      <legend className="mb-2 text-sm font-medium">{label}</legend>
+      <div className="grid gap-x-6 gap-y-2 wide:grid-cols-2">
+        {eventKinds.map((kind) => (
+          <CheckField
+            key={kind}
+            label={kind}
+            hint={kindWords[kind]}
+            checked={value.includes(kind)}
+            onChange={(event) => toggle(kind, event.currentTarget.checked)}
+          />
+        ))}
+      </div>
+      {error !== undefined && (
+        <p id={id} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,35 @@
+import { classes } from './classes.ts';
+
+export type LampTone = 'good' | 'warn' | 'bad' | 'off' | 'busy';
+
+const DOTS: Readonly<Record<LampTone, string>> = {
+  good: 'bg-good-lamp',
+  warn: 'bg-warn-lamp',
+  bad: 'bg-bad-lamp',
+  off: 'border-[1.5px] border-line-strong',
+  busy: 'bg-warn-lamp pulse-slow',
+};
+
+/** A state: a lamp for the eye, and its name for everybody. */
+export function Lamp({ tone, children }: { readonly tone: LampTone; readonly children: string }) {
+  return (
+    <span className="inline-flex items-center gap-2 text-sm whitespace-nowrap">
+      <Dot tone={tone} />
+      {children}
+    </span>
+  );
+}
+
+/** A lamp beside words that may take several lines. */
+export function Dot({ tone }: { readonly tone: LampTone }) {
+  return <span aria-hidden className={classes('size-2.5 shrink-0 rounded-full', DOTS[tone])} />;
+}
+
+/** A short word beside something, such as its kind. */
+export function Tag({ children }: { readonly children: string }) {
+  return (
+    <span className="inline-block rounded-md bg-sunken px-1.5 py-0.5 font-mono text-xs whitespace-nowrap text-ink-soft">
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,84 @@
+import type { ReactNode } from 'react';
+import { useEffect, useId } from 'react';
+import { words } from '../strings/shared.ts';
+import { classes } from './classes.ts';
+
+/** A page: its title, what it is for, and its main actions. The title is the document's too. */
+export function Page({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${title} · ${words.product}`;
+  }, [title]);
+  return (
+    <div className="mx-auto grid w-full max-w-6xl gap-6 px-4 py-6 wide:px-10 wide:py-9">
+      <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <h1 className="text-2xl font-semibold wrap-anywhere">{title}</h1>
+          {lead && <div className="mt-1 max-w-prose text-sm text-ink-soft">{lead}</div>}
+        </div>
+        {actions && <div className="flex flex-wrap gap-2.5">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A sheet of paper on the page, with a heading of its own where it has one. */
+export function Card({
+  title,
+  hint,
+  actions,
+  flush = false,
+  children,
+}: {
+  readonly title?: ReactNode;
+  readonly hint?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Whether its content goes to the edges, as a table does. */
+  readonly flush?: boolean;
+  readonly children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <section
+      aria-labelledby={title === undefined ? undefined : id}
+      className="min-w-0 overflow-clip rounded-card border border-line bg-surface"
+    >
+      {title !== undefined && (
+        <div className={classes('flex flex-wrap items-center justify-between gap-3 px-5 pt-4', flush && 'pb-3')}>
+          <div>
+            <h2 id={id} className="font-semibold">
+              {title}
+            </h2>
+            {hint && <div className="text-sm text-ink-faint">{hint}</div>}
+          </div>
+          {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
+        </div>
+      )}
+      <div className={flush ? '' : 'px-5 pt-4 pb-5'}>{children}</div>
+    </section>
+  );
+}
+
+/** Names and what they have, in two columns. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-6 gap-y-2.5 text-sm">
+      {facts.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-ink-faint">{name}</dt>
+          <dd className="min-w-0 wrap-anywhere text-ink [&_time]:whitespace-normal">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,29 @@
+import { useEntered } from './entered.ts';
+import { TextField } from './field.tsx';
+
+/** A moment to enter, in the reader's zone. It comes out as ISO in UTC, or `undefined` when it is empty. */
+export function LocalTimeField({
+  value,
+  onChange,
+  ...rest
+}: {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly isOptional?: boolean;
+  readonly value: string | undefined;
+  readonly onChange: (at: string | undefined) => void;
+  readonly error?: string | undefined;
+  readonly required?: boolean;
+}) {
+  const entered = useEntered(value === undefined ? '' : toLocal(value), (text) => {
+    const at = new Date(text);
+    onChange(Number.isNaN(at.getTime()) ? undefined : at.toISOString());
+  });
+  return <TextField type="datetime-local" {...rest} {...entered} />;
+}
+
+/** As `datetime-local` wants it: without a zone, to the minute. */
+function toLocal(iso: string): string {
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,25 @@
+import { useEffect } from 'react';
+import { inWords } from '../api.ts';
+import type { More } from '../paged.ts';
+import { words } from '../strings/shared.ts';
+import { Button } from './button.tsx';
+
+/** Reads the next page as the reader comes near it. One that failed is read again when the reader says so. */
+export function useMore(more: More | undefined, isNear: boolean): void {
+  useEffect(() => {
+    if (isNear && more?.load !== undefined && !more.isLoading && more.error === null) more.load();
+  }, [isNear, more]);
+}
+
+/** In place of the page that could not be read. */
+export function MoreFailed({ more }: { readonly more: More | undefined }) {
+  if (more === undefined || more.error === null) return null;
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-x-4 gap-y-1 border-y border-line px-5 py-2 text-sm">
+      <p className="min-w-0 flex-1 wrap-anywhere text-bad">{words.moreFailed(inWords(more.error))}</p>
+      <Button size="small" busy={more.isLoading} onClick={() => more.load?.()}>
+        {words.tryAgain}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import type { Session } from '@switchboard/sdk/api';
+import { Link } from '@tanstack/react-router';
+import { RadioTower } from 'lucide-react';
+import { sessionName } from '../model/sessions.ts';
+import { chatWords } from '../strings/chats.ts';
+import { sessionWords } from '../strings/sessions.ts';
+import { buttonClass } from './button.tsx';
+import { Empty } from './states.tsx';
+
+/** Of which session the page shows something. */
+export function SessionSelect({
+  sessions,
+  chosen,
+  onChoose,
+}: {
+  readonly sessions: readonly Session[];
+  readonly chosen: Session | undefined;
+  readonly onChoose: (sessionId: string) => void;
+}) {
+  const isListed = sessions.some(({ sessionId }) => sessionId === chosen?.sessionId);
+  return (
+    <select
+      aria-label={chatWords.session}
+      value={chosen?.sessionId ?? ''}
+      onChange={(event) => onChoose(event.currentTarget.value)}
+      className="h-10 max-w-72 rounded-lg border border-line-strong bg-surface px-3 text-sm"
+    >
+      {!isListed && (
+        <option value={chosen?.sessionId ?? ''}>
+          {chosen === undefined ? chatWords.chooseSession : sessionName(chosen)}
+        </option>
+      )}
+      {sessions.map((session) => (
+        <option key={session.sessionId} value={session.sessionId}>
+          {sessionName(session)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** In place of what belongs to a session, while there is none, or not the one that is asked for. */
+export function NoSession({ wanted }: { readonly wanted: string | undefined }) {
+  if (wanted !== undefined) return <Empty icon={<RadioTower />} title={sessionWords.notFound} />;
+  return (
+    <Empty
+      icon={<RadioTower />}
+      title={chatWords.noSession}
+      action={
+        <Link to="/sessions" className={buttonClass('primary')}>
+          {chatWords.toSessions}
+        </Link>
+      }
+    >
+      {chatWords.noSessionHint}
+    </Empty>
+  );
+}

@@ -1,0 +1,33 @@
+import { Tabs } from 'radix-ui';
+import type { ReactNode } from 'react';
+
+/** Contents of which one is shown. */
+export function TabSet({
+  tabs,
+  label,
+}: {
+  readonly tabs: readonly { readonly name: string; readonly content: ReactNode }[];
+  readonly label: string;
+}) {
+  return (
+    // By place: a name may have spaces, and what is made of it as an id may not.
+    <Tabs.Root defaultValue="0">
+      <Tabs.List aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
+        {tabs.map(({ name }, index) => (
+          <Tabs.Trigger
+            key={name}
+            value={String(index)}
+            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm whitespace-nowrap text-ink-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+          >
+            {name}
+          </Tabs.Trigger>
+        ))}
+      </Tabs.List>
+      {tabs.map(({ name, content }, index) => (
+        <Tabs.Content key={name} value={String(index)}>
+          {content}
+        </Tabs.Content>
+      ))}
+    </Tabs.Root>
+  );
+}

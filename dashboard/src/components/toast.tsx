@@ -1,0 +1,57 @@
+import { X } from 'lucide-react';
+import { Toast as RadixToast } from 'radix-ui';
+import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { words } from '../strings/shared.ts';
+import { IconButton } from './button.tsx';
+import { Dot } from './lamp.tsx';
+
+type Say = (text: string, tone?: 'good' | 'bad') => void;
+
+const ToastContext = createContext<Say>(() => {});
+
+/**
+ * Says in a corner that something was done, or was not: `const say = useToast(); say(words.saved)`. What is bad stays
+ * until it is closed.
+ */
+export function useToast(): Say {
+  return useContext(ToastContext);
+}
+
+interface Said {
+  readonly id: number;
+  readonly text: string;
+  readonly tone: 'good' | 'bad';
+}
+
+export function ToastProvider({ children }: { readonly children: ReactNode }) {
+  const [said, setSaid] = useState<readonly Said[]>([]);
+  const say = useCallback<Say>((text, tone = 'good') => {
+    setSaid((before) => [...before.slice(-3), { id: (before.at(-1)?.id ?? 0) + 1, text, tone }]);
+  }, []);
+  const drop = (id: number) => setSaid((before) => before.filter((toast) => toast.id !== id));
+
+  return (
+    <ToastContext value={say}>
+      <RadixToast.Provider label={words.notifications} duration={5000}>
+        {children}
+        {said.map(({ id, text, tone }) => (
+          <RadixToast.Root
+            key={id}
+            onOpenChange={(isOpen) => isOpen || drop(id)}
+            {...(tone === 'bad' && { duration: Number.POSITIVE_INFINITY })}
+            className="appear flex items-center gap-3 rounded-card border border-line bg-surface py-2 pr-2 pl-4 shadow-card"
+          >
+            <Dot tone={tone} />
+            <RadixToast.Description className="min-w-0 text-sm wrap-anywhere">{text}</RadixToast.Description>
+            <RadixToast.Close asChild>
+              <IconButton label={words.dismiss} className="ml-auto">
+                <X />
+              </IconButton>
+            </RadixToast.Close>
+          </RadixToast.Root>
+        ))}
+        <RadixToast.Viewport className="fixed right-0 bottom-0 z-50 grid w-full max-w-sm gap-2 p-4" />
+      </RadixToast.Provider>
+    </ToastContext>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { api } from '../api.ts';
+import { useLiveEvents } from '../live.ts';
+import { chatWords } from '../strings/chats.ts';
+
+/** More people than this are shown by their number, and more groups as just a group. */
+const MOST_NAMES = 1000;
+const REFRESH_MS = 30_000;
+
+export type NameOf = (id: string) => string;
+
+/** What to call the people and groups that a session knows: a name, or the number. */
+export function useNames(sessionId: string): NameOf {
+  const queries = useQueryClient();
+  // Not below `contacts` or `groups`: they are not to be read for every message.
+  const queryKey = ['names', sessionId];
+  const { data } = useQuery({ queryKey, queryFn: () => readNames(sessionId), refetchInterval: REFRESH_MS });
+  useLiveEvents(({ event, data: about }) => {
+    if (event !== 'message.incoming' || about.sessionId !== sessionId) return;
+    const isNew = data !== undefined && data.size < MOST_NAMES && !data.has(about.from);
+    if (isNew) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
+  });
+  return (id) => data?.get(id) ?? (id.startsWith('grp_') ? chatWords.group : chatWords.phone(id));
+}
+
+/** Who has no name is in it too: they are known. */
+async function readNames(sessionId: string): Promise<ReadonlyMap<string, string | null>> {
+  const names = new Map<string, string | null>();
+  for await (const { phoneNumber, name } of api.contacts.list.all({ sessionId, limit: 200 })) {
+    names.set(phoneNumber, name);
+    if (names.size >= MOST_NAMES) break;
+  }
+  let groups = 0;
+  for await (const { groupId, subject } of api.groups.list.all({ sessionId, limit: 200 })) {
+    names.set(groupId, subject);
+    if (++groups >= MOST_NAMES) break;
+  }
+  return names;
+}

@@ -1,0 +1,51 @@
+import { type QueryKey, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+
+export interface PageOf<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** The rest of a list that is read page by page. */
+export interface More {
+  /** Reads the next page; undefined where there is none. */
+  readonly load: (() => unknown) | undefined;
+  readonly isLoading: boolean;
+  /** Why the next page could not be read. */
+  readonly error: unknown;
+}
+
+/**
+ * A list of the API as far as it was read: `rows`, and `more` for the rest. What `DataTable` takes.
+ *
+ * ```ts
+ * const keys = usePaged(['api_keys'], (page) => api.apiKeys.list(page));
+ * ```
+ */
+export function usePaged<T>(key: QueryKey, read: (page: { limit: number; cursor?: string }) => Promise<PageOf<T>>) {
+  const query = useInfiniteQuery({
+    queryKey: [...key, 'pages'],
+    queryFn: ({ pageParam }) => read({ limit: 100, ...(pageParam !== null && { cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  return {
+    data: query.data,
+    error: query.error,
+    refetch: query.refetch,
+    rows: query.data?.pages.flatMap(({ data }) => data) ?? [],
+    more: moreOf(query),
+  };
+}
+
+type Pages = Pick<
+  UseInfiniteQueryResult,
+  'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError' | 'error'
+>;
+
+export function moreOf(query: Pages): More {
+  return {
+    load: query.hasNextPage ? () => query.fetchNextPage() : undefined,
+    isLoading: query.isFetchingNextPage,
+    error: query.isFetchNextPageError ? query.error : null,
+  };
+}

@@ -1,0 +1,98 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldError, inWords } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Actions } from '../../components/dialog.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { LocalTimeField } from '../../components/localTime.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { apiKeyWords } from '../../strings/apiKeys.ts';
+import { words } from '../../strings/shared.ts';
+import { PermissionChoice } from './permissionChoice.tsx';
+
+/** What can be set of a key. */
+export interface KeySettings {
+  readonly name: string;
+  readonly permissions: string[];
+  readonly expiresAt: string | null;
+}
+
+interface KeyFormProps {
+  readonly settings: KeySettings;
+  readonly submit: string;
+  readonly onSubmit: (settings: KeySettings) => Promise<unknown>;
+  readonly onCancel: () => void;
+}
+
+/** Name, permissions and expiry of a key, new or not. */
+export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) {
+  const [name, setName] = useState(settings.name);
+  const [permissions, setPermissions] = useState(settings.permissions);
+  const [expiry, setExpiry] = useState<string>(settings.expiresAt === null ? 'never' : 'at');
+  const [expiresAt, setExpiresAt] = useState(settings.expiresAt ?? undefined);
+  const save = useMutation({
+    mutationFn: () => onSubmit({ name, permissions, expiresAt: expiryTime(expiry, expiresAt) }),
+  });
+  const problem = (field: string) => fieldError(save.error, field);
+
+  return (
+    <form
+      className="grid gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      {save.error !== null && <Notice tone="bad">{inWords(save.error)}</Notice>}
+      <TextField
+        label={apiKeyWords.name}
+        hint={apiKeyWords.nameHint}
+        error={problem('name')}
+        required
+        autoFocus
+        maxLength={100}
+        autoComplete="off"
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <PermissionChoice
+        value={permissions}
+        onChange={setPermissions}
+        error={permissions.length === 0 ? apiKeyWords.noPermissions : problem('permissions')}
+      />
+      <div className="grid items-start gap-4 wide:grid-cols-2">
+        <SelectField
+          label={apiKeyWords.expiry}
+          options={apiKeyWords.expiries}
+          value={expiry}
+          error={expiry === 'at' ? undefined : problem('expiresAt')}
+          onChange={({ currentTarget }) => setExpiry(currentTarget.value)}
+        />
+        {expiry === 'at' && (
+          <LocalTimeField
+            label={apiKeyWords.expiresAt}
+            required
+            value={expiresAt}
+            error={problem('expiresAt')}
+            onChange={setExpiresAt}
+          />
+        )}
+      </div>
+      <Actions>
+        <Button onClick={onCancel}>{words.cancel}</Button>
+        <Button type="submit" look="primary" busy={save.isPending} disabled={permissions.length === 0}>
+          {submit}
+        </Button>
+      </Actions>
+    </form>
+  );
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** @param expiry `never`, `at` the time that was entered, or a number of days from now */
+function expiryTime(expiry: string, entered: string | undefined): string | null {
+  if (expiry === 'never') return null;
+  if (expiry === 'at') return entered ?? null;
+  return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+}

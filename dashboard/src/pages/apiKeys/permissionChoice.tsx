@@ -1,0 +1,74 @@
+import { useId, useState } from 'react';
+import { CheckField } from '../../components/field.tsx';
+import { permits, withPermission } from '../../model/grants.ts';
+import { apiKeyWords, permissionWords } from '../../strings/apiKeys.ts';
+
+interface PermissionChoiceProps {
+  readonly value: readonly string[];
+  readonly onChange: (grants: string[]) => void;
+  readonly error?: string | undefined;
+}
+
+/** Everything, or some of all permissions, each explained. */
+export function PermissionChoice({ value, onChange, error }: PermissionChoiceProps) {
+  const id = useId();
+  const isAll = value.includes('*');
+  // Comes back when somebody looks at "everything" and thinks better of it.
+  const [chosen, setChosen] = useState<readonly string[]>(isAll ? [] : value);
+
+  function choose(grants: string[]) {
+    setChosen(grants);
+    onChange(grants);
+  }
+
+  return (
+    <fieldset aria-describedby={error === undefined ? undefined : id} className="grid gap-3">
+      <legend className="mb-2 text-sm font-medium">{apiKeyWords.permissions}</legend>
+      <CheckField
+        type="radio"
+        name={id}
+        label={apiKeyWords.all}
+        hint={apiKeyWords.allHint}
+        checked={isAll}
+        onChange={() => onChange(['*'])}
+      />
+      <CheckField
+        type="radio"
+        name={id}
+        label={apiKeyWords.some}
+        hint={apiKeyWords.someHint}
+        checked={!isAll}
+        onChange={() => onChange([...chosen])}
+      />
+      {!isAll && (
+        <div className="grid gap-x-6 gap-y-4 rounded-lg bg-sunken p-4 wide:grid-cols-2">
+          {Object.entries(permissionWords).map(([resource, actions]) => (
+            <fieldset
+              key={resource}
+              aria-label={apiKeyWords.permissionsOf(resource)}
+              className="grid content-start gap-2"
+            >
+              {Object.entries(actions).map(([action, explanation]) => {
+                const permission = `${resource}:${action}`;
+                return (
+                  <CheckField
+                    key={permission}
+                    label={permission}
+                    hint={explanation}
+                    checked={permits(value, permission)}
+                    onChange={({ currentTarget }) => choose(withPermission(value, permission, currentTarget.checked))}
+                  />
+                );
+              })}
+            </fieldset>
+          ))}
+        </div>
+      )}
+      {error !== undefined && (
+        <p id={id} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

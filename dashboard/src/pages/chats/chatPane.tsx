@@ -1,0 +1,232 @@
+import type { Chat, Contact, Message, Session } from '@switchboard/sdk/api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ArrowLeft, EllipsisVertical } from 'lucide-react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { api, inWords } from '../../api.ts';
+import { Button, buttonClass, IconButton } from '../../components/button.tsx';
+import { Composer, type Written } from '../../components/chat/composer.tsx';
+import type { Extra } from '../../components/chat/extraDialog.tsx';
+import { Thread } from '../../components/chat/thread.tsx';
+import { Menu, MenuItem } from '../../components/menu.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { useMessages } from '../../model/messageList.ts';
+import type { NameOf } from '../../model/names.ts';
+import { chatWords } from '../../strings/chats.ts';
+import { MessageDialog, MessageMenu, type OpenedMessage } from './messageMenu.tsx';
+
+interface ChatPaneProps {
+  readonly session: Session;
+  readonly chatId: string;
+  /** Not there while nothing was written. */
+  readonly chat: Chat | undefined;
+  readonly nameOf: NameOf;
+  readonly foundId: string | undefined;
+  /** The time of a message that was found: those after it are not shown. */
+  readonly upTo: string | undefined;
+  readonly onBack: () => void;
+  readonly onNewest: () => void;
+}
+
+/** One conversation: what was written, and where to write. */
+export function ChatPane({ session, chatId, chat, nameOf, foundId, upTo, onBack, onNewest }: ChatPaneProps) {
+  const { sessionId, status } = session;
+  const [answering, setAnswering] = useState<Message>();
+  const [opened, setOpened] = useState<OpenedMessage>();
+  const queries = useQueryClient();
+  const typing = useTyping(sessionId, chatId);
+  const list = useMessages(sessionId, chatId, upTo === undefined ? undefined : justAfter(upTo));
+  const contact = useContact(sessionId, chatId);
+  const name = nameOf(chatId);
+  const isConnected = status === 'connected';
+
+  const common = { sessionId, to: chatId, ...(answering !== undefined && { replyTo: answering.messageId }) };
+
+  async function send({ text, media }: Written) {
+    if (media === undefined) await api.messages.send({ ...common, message: text });
+    else await api.messages.sendMedia({ ...common, ...media, ...(text !== '' && { caption: text }) });
+    typing(false);
+    refresh();
+  }
+
+  async function sendExtra({ type, ...extra }: Extra) {
+    if ('question' in extra) await api.messages.sendPoll({ ...common, ...extra });
+    else if ('latitude' in extra) await api.messages.sendLocation({ ...common, ...extra });
+    else await api.messages.sendContact({ ...common, ...extra });
+    setAnswering(undefined);
+    refresh();
+  }
+
+  function refresh() {
+    for (const resource of ['messages', 'chats']) void queries.invalidateQueries({ queryKey: [resource] });
+  }
+
+  return (
+    <>
+      <header className="flex min-h-15 items-center gap-2 border-b border-line px-3 py-2 wide:pl-4">
+        <IconButton label={chatWords.back} onClick={onBack} className="wide:hidden">
+          <ArrowLeft />
+        </IconButton>
+        <h2 className="min-w-0 flex-1 truncate font-semibold">{name}</h2>
+        {chatId.startsWith('grp_') && (
+          <Link to="/groups/$groupId" params={{ groupId: chatId }} className={buttonClass('quiet', 'small')}>
+            {chatWords.openGroup}
+          </Link>
+        )}
+        {chat !== undefined && <ChatMenu chat={chat} isConnected={isConnected} contact={contact} />}
+      </header>
+      {contact?.blocked && <p className="bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.blocked}</p>}
+      {upTo !== undefined && (
+        <p className="flex flex-wrap items-center justify-between gap-2 bg-warn-soft px-4 py-1.5 text-xs text-warn">
+          {chatWords.upTo}
+          <Button size="small" onClick={onNewest}>
+            {chatWords.toNewest}
+          </Button>
+        </p>
+      )}
+      <Loaded query={list}>
+        {() =>
+          list.messages.length === 0 ? (
+            <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.noMessages}</p>
+          ) : (
+            <Thread
+              label={chatWords.messages(name)}
+              messages={list.messages}
+              ownDirection="outgoing"
+              nameOf={nameOf}
+              older={list.more}
+              foundId={foundId}
+              actions={(message) => (
+                <MessageMenu
+                  message={message}
+                  isConnected={isConnected}
+                  onAnswer={() => setAnswering(message)}
+                  onOpen={setOpened}
+                />
+              )}
+            />
+          )
+        }
+      </Loaded>
+      {!isConnected && (
+        <p className="border-t border-line bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.notConnected}</p>
+      )}
+      {upTo === undefined && (
+        <Composer
+          answering={answering}
+          onStopAnswering={() => setAnswering(undefined)}
+          onSend={send}
+          onSendExtra={sendExtra}
+          onTyping={typing}
+          disabled={!isConnected}
+        />
+      )}
+      {opened !== undefined && <MessageDialog opened={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}
+
+/** Networks take "is typing" back after some seconds; it is told again while the reader goes on. */
+const TYPING_EVERY_MS = 5000;
+
+function useTyping(sessionId: string, chatId: string): (isTyping: boolean) => void {
+  const told = useRef(0);
+
+  function tell(isTyping: boolean) {
+    const now = Date.now();
+    if (isTyping ? now - told.current < TYPING_EVERY_MS : told.current === 0) return;
+    told.current = isTyping ? now : 0;
+    // A courtesy to the other side: where a network has no such thing, or the chat is new, nothing is lost.
+    api.chats.setTyping({ sessionId, chatId, state: isTyping ? 'typing' : 'paused' }).catch(() => {});
+  }
+
+  const stop = useEffectEvent(() => tell(false));
+  useEffect(() => () => stop(), []);
+  return tell;
+}
+
+/** The one that a direct chat is with, if the session knows it. */
+function useContact(sessionId: string, chatId: string): Contact | undefined {
+  const { data } = useQuery({
+    queryKey: ['contacts', sessionId, chatId],
+    queryFn: async () => (await api.contacts.list({ sessionId, phoneNumber: chatId })).data[0] ?? null,
+    enabled: !chatId.startsWith('grp_'),
+  });
+  return data ?? undefined;
+}
+
+const MUTED_MS = 8 * 3_600_000;
+
+function ChatMenu({
+  chat,
+  isConnected,
+  contact,
+}: {
+  readonly chat: Chat;
+  readonly isConnected: boolean;
+  readonly contact: Contact | undefined;
+}) {
+  const { chatId, sessionId, unreadCount, archived, pinned, mutedUntil } = chat;
+  const queries = useQueryClient();
+  const say = useToast();
+  const act = useMutation({
+    mutationFn: (run: () => Promise<unknown>) => run(),
+    onSuccess: () =>
+      Promise.all(['chats', 'contacts'].map((resource) => queries.invalidateQueries({ queryKey: [resource] }))),
+    onError: (error) => say(inWords(error), 'bad'),
+  });
+  const change = (more: Partial<Pick<Chat, 'archived' | 'pinned' | 'mutedUntil'>>) =>
+    act.mutate(() => api.chats.update({ sessionId, chatId, ...more }));
+  const isMuted = mutedUntil !== null && Date.parse(mutedUntil) > Date.now();
+
+  return (
+    <>
+      {unreadCount > 0 && (
+        <Button
+          size="small"
+          title={chatWords.markReadHint}
+          disabled={!isConnected}
+          onClick={() => act.mutate(() => api.chats.markRead({ sessionId, chatId }))}
+        >
+          {chatWords.markRead}
+        </Button>
+      )}
+      <Menu
+        trigger={
+          <IconButton label={chatWords.chatActions}>
+            <EllipsisVertical />
+          </IconButton>
+        }
+      >
+        <MenuItem onSelect={() => change({ pinned: !pinned })}>{pinned ? chatWords.unpin : chatWords.pin}</MenuItem>
+        <MenuItem
+          onSelect={() => change({ mutedUntil: isMuted ? null : new Date(Date.now() + MUTED_MS).toISOString() })}
+        >
+          {isMuted ? chatWords.unmute : chatWords.mute}
+        </MenuItem>
+        <MenuItem onSelect={() => change({ archived: !archived })}>
+          {archived ? chatWords.unarchive : chatWords.archive}
+        </MenuItem>
+        {contact !== undefined && (
+          <MenuItem
+            isDangerous={!contact.blocked}
+            disabled={!isConnected}
+            onSelect={() =>
+              act.mutate(() =>
+                api.contacts.setBlocked({ sessionId, phoneNumber: contact.phoneNumber, blocked: !contact.blocked }),
+              )
+            }
+          >
+            {contact.blocked ? chatWords.unblock : chatWords.block}
+          </MenuItem>
+        )}
+      </Menu>
+    </>
+  );
+}
+
+/** Lists end before a moment: this one takes the message of that moment in. */
+function justAfter(at: string): string {
+  return new Date(Date.parse(at) + 1).toISOString();
+}

@@ -1,0 +1,185 @@
+import type { Message } from '@switchboard/sdk/api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { EllipsisVertical } from 'lucide-react';
+import { api, inWords } from '../../api.ts';
+import { IconButton } from '../../components/button.tsx';
+import { AskNumber } from '../../components/chat/askNumber.tsx';
+import { EditForm } from '../../components/chat/editForm.tsx';
+import { Dialog, Question } from '../../components/dialog.tsx';
+import { JsonInspector } from '../../components/jsonInspector.tsx';
+import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { emojis, messageWords } from '../../strings/chats.ts';
+
+/** A dialog about a message. The pane shows it: the message's own row goes away as the thread scrolls. */
+export interface OpenedMessage {
+  readonly what: 'edit' | 'delete' | 'details' | 'forward';
+  readonly message: Message;
+}
+
+/** What can be done with a message from the session's side. */
+export function MessageMenu({
+  message,
+  isConnected,
+  onAnswer,
+  onOpen,
+}: {
+  readonly message: Message;
+  readonly isConnected: boolean;
+  readonly onAnswer: () => void;
+  readonly onOpen: (opened: OpenedMessage) => void;
+}) {
+  const { messageId, direction, status, deleted, type, reactions = [] } = message;
+  const { act } = useActions();
+  const open = (what: OpenedMessage['what']) => onOpen({ what, message });
+  const isSent = status !== 'queued' && status !== 'scheduled' && status !== 'failed';
+  const canChange = isConnected && isSent && !deleted;
+  const isOwn = direction === 'outgoing';
+  const hasText = type === 'text' || message.media !== undefined;
+
+  return (
+    <Menu
+      defaultOpen
+      trigger={
+        <IconButton label={messageWords.actions}>
+          <EllipsisVertical />
+        </IconButton>
+      }
+    >
+      {canChange &&
+        emojis.map((emoji) => (
+          <MenuItem key={emoji} onSelect={() => act.mutate(() => api.messages.react({ messageId, emoji }))}>
+            {messageWords.react(emoji)}
+          </MenuItem>
+        ))}
+      {canChange && reactions.length > 0 && (
+        <MenuItem onSelect={() => act.mutate(() => api.messages.react({ messageId, emoji: '' }))}>
+          {messageWords.unreact}
+        </MenuItem>
+      )}
+      {canChange && <MenuLine />}
+      {canChange && <MenuItem onSelect={onAnswer}>{messageWords.answer}</MenuItem>}
+      {canChange && <MenuItem onSelect={() => open('forward')}>{messageWords.forward}</MenuItem>}
+      {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageWords.edit}</MenuItem>}
+      {status === 'scheduled' && (
+        <MenuItem onSelect={() => act.mutate(() => api.messages.cancel({ messageId }))}>
+          {messageWords.cancelScheduled}
+        </MenuItem>
+      )}
+      <MenuItem onSelect={() => open('details')}>{messageWords.details}</MenuItem>
+      {canChange && isOwn && (
+        <MenuItem isDangerous onSelect={() => open('delete')}>
+          {messageWords.remove}
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
+
+/** What was opened from the menu of a message. */
+export function MessageDialog({
+  opened: {
+    what,
+    message: { messageId, message },
+  },
+  onClose,
+}: {
+  readonly opened: OpenedMessage;
+  readonly onClose: () => void;
+}) {
+  const { act, refresh } = useActions();
+  const say = useToast();
+  if (what === 'edit') {
+    return (
+      <Dialog title={messageWords.editTitle} open onOpenChange={onClose}>
+        <EditForm
+          text={message}
+          onCancel={onClose}
+          onSave={async (text) => {
+            await api.messages.edit({ messageId, message: text });
+            await refresh();
+            onClose();
+          }}
+        />
+      </Dialog>
+    );
+  }
+  if (what === 'delete') {
+    return (
+      <Question
+        title={messageWords.removeTitle}
+        confirm={messageWords.remove}
+        open
+        onOpenChange={onClose}
+        onConfirm={async () => {
+          await api.messages.delete({ messageId });
+          await refresh();
+        }}
+      >
+        {messageWords.removeHint}
+      </Question>
+    );
+  }
+  if (what === 'forward') {
+    return (
+      <AskNumber
+        title={messageWords.forwardTitle}
+        confirm={messageWords.forward}
+        open
+        onOpenChange={onClose}
+        onChoose={(to) =>
+          act.mutate(async () => {
+            await api.messages.forward({ messageId, to });
+            say(messageWords.wasForwarded);
+          })
+        }
+      />
+    );
+  }
+  return (
+    <Dialog title={messageWords.detailsTitle} open onOpenChange={onClose} width="wide">
+      <Details messageId={messageId} />
+    </Dialog>
+  );
+}
+
+function useActions() {
+  const queries = useQueryClient();
+  const say = useToast();
+  const refresh = () =>
+    Promise.all(['messages', 'chats'].map((resource) => queries.invalidateQueries({ queryKey: [resource] })));
+  const act = useMutation({
+    mutationFn: (run: () => Promise<unknown>) => run(),
+    onSuccess: refresh,
+    onError: (error) => say(inWords(error), 'bad'),
+  });
+  return { act, refresh };
+}
+
+function Details({ messageId }: { readonly messageId: string }) {
+  const query = useQuery({
+    queryKey: ['messages', messageId, 'history'],
+    queryFn: () => api.messages.get({ messageId }),
+  });
+  return (
+    <Loaded query={query}>
+      {(message) => (
+        <div className="grid grid-cols-1 gap-5">
+          <ol className="grid gap-1.5 text-sm">
+            {message.statusHistory.map(({ status, at }) => (
+              <li key={`${status} ${at}`} className="flex justify-between gap-4">
+                <span>{messageWords.statuses[status]}</span>
+                <span className="text-ink-faint">
+                  <Time at={at} />
+                </span>
+              </li>
+            ))}
+          </ol>
+          <JsonInspector value={message} label={messageWords.rawTitle} />
+        </div>
+      )}
+    </Loaded>
+  );
+}

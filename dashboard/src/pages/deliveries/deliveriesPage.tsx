@@ -1,0 +1,155 @@
+import type { Delivery } from '@switchboard/sdk/api';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { History, Send } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { api } from '../../api.ts';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { type Column, DataTable, rowLinkClass } from '../../components/dataTable.tsx';
+import { DeliveryState } from '../../components/deliveryState.tsx';
+import { Tag } from '../../components/lamp.tsx';
+import { Card, Page } from '../../components/layout.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { useLivePaged } from '../../livePaged.ts';
+import { deliveryWords } from '../../strings/deliveries.ts';
+import { FilterBar } from './filterBar.tsx';
+import { asInput } from './filters.ts';
+import { ReplayDialog } from './replayDialog.tsx';
+import { shortUrl, useWebhooks } from './webhookNames.ts';
+
+const route = getRouteApi('/shell/deliveries');
+
+/** What becomes of a delivery is no event of its own. */
+const REFRESH_MS = 2000;
+const idOf = ({ deliveryId }: Delivery) => deliveryId;
+
+/** The log of deliveries, as it grows. */
+export function DeliveriesPage() {
+  const filters = route.useSearch();
+  const [isReplaying, setReplaying] = useState(false);
+  const navigate = useNavigate();
+  const webhooks = useWebhooks();
+  const deliveries = useLivePaged({
+    key: ['deliveries', filters],
+    read: (page) => api.webhooks.listDeliveries({ ...asInput(filters), ...page }),
+    idOf,
+    everyMs: REFRESH_MS,
+  });
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const columns = useMemo(() => columnsFor(webhooks), [webhooks]);
+
+  return (
+    <Page
+      title={deliveryWords.title}
+      lead={deliveryWords.lead}
+      actions={
+        <Button icon={<History className="size-4" />} onClick={() => setReplaying(true)}>
+          {deliveryWords.replay}
+        </Button>
+      }
+    >
+      <Card flush>
+        <FilterBar webhooks={webhooks} />
+        <Loaded query={deliveries}>
+          {() => (
+            <DataTable
+              label={deliveryWords.list}
+              columns={columns}
+              rows={deliveries.rows}
+              rowKey={idOf}
+              more={deliveries.more}
+              empty={isFiltered ? <Empty title={deliveryWords.noneFit} /> : <NothingYet />}
+            />
+          )}
+        </Loaded>
+      </Card>
+      <ReplayDialog
+        open={isReplaying}
+        onOpenChange={setReplaying}
+        webhooks={webhooks}
+        onReplayed={(search) => {
+          void navigate({ to: '/deliveries', search });
+          void deliveries.refresh();
+        }}
+      />
+    </Page>
+  );
+}
+
+function NothingYet() {
+  return (
+    <Empty
+      icon={<Send />}
+      title={deliveryWords.empty}
+      action={
+        <Link to="/webhooks" className={buttonClass('primary')}>
+          {deliveryWords.setWebhook}
+        </Link>
+      }
+    >
+      {deliveryWords.emptyHint}
+    </Empty>
+  );
+}
+
+function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<Delivery>[] {
+  const urls = new Map(webhooks.map(({ webhookId, webhookUrl }) => [webhookId, shortUrl(webhookUrl)]));
+  return [
+    {
+      id: 'event',
+      header: deliveryWords.event,
+      width: 'minmax(0, 13rem)',
+      cell: ({ deliveryId, event, isTest, createdAt }) => (
+        <>
+          <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className={rowLinkClass}>
+            {event}
+          </Link>{' '}
+          {isTest && <Tag>{deliveryWords.test}</Tag>}
+          <span className="block text-xs text-ink-faint wide:hidden">
+            <Time at={createdAt} as="relative" />
+          </span>
+        </>
+      ),
+    },
+    {
+      id: 'state',
+      header: deliveryWords.state,
+      width: '7rem',
+      cell: (delivery) => <DeliveryState delivery={delivery} />,
+    },
+    {
+      id: 'reason',
+      header: deliveryWords.reason,
+      width: 'minmax(0, 1fr)',
+      wideOnly: true,
+      cell: ({ lastMessage, state }) => (
+        <span className="text-ink-soft" title={lastMessage ?? undefined}>
+          {state === 'delivered' ? '' : lastMessage}
+        </span>
+      ),
+    },
+    {
+      id: 'webhook',
+      header: deliveryWords.webhook,
+      width: 'minmax(0, 14rem)',
+      wideOnly: true,
+      cell: ({ webhookId }) => (
+        <span className="text-ink-soft">{urls.get(webhookId) ?? deliveryWords.removedWebhook}</span>
+      ),
+    },
+    {
+      id: 'attempts',
+      header: deliveryWords.attempts,
+      width: '4.5rem',
+      wideOnly: true,
+      cell: ({ attempts }) => attempts,
+    },
+    {
+      id: 'time',
+      header: deliveryWords.time,
+      width: '6.5rem',
+      wideOnly: true,
+      cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
+    },
+  ];
+}

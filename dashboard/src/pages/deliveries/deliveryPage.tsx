@@ -1,0 +1,228 @@
+import type { DeliveryWithAttempts } from '@switchboard/sdk/api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
+import { api, inWords } from '../../api.ts';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { CodeSnippet } from '../../components/codeSnippet.tsx';
+import { DeliveryState } from '../../components/deliveryState.tsx';
+import { JsonInspector } from '../../components/jsonInspector.tsx';
+import { Lamp } from '../../components/lamp.tsx';
+import { Card, Facts, Page } from '../../components/layout.tsx';
+import { Notice, type Tone } from '../../components/notice.tsx';
+import { requestText } from '../../components/requestText.ts';
+import { Sentence } from '../../components/sentence.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { TabSet } from '../../components/tabSet.tsx';
+import { Time } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { adviceWords, deliveryWords, outcomeWords } from '../../strings/deliveries.ts';
+import { kindWords } from '../../strings/events.ts';
+import { useWebhooks } from './webhookNames.ts';
+
+const route = getRouteApi('/shell/deliveries/$deliveryId');
+
+const REFRESH_MS = 2000;
+
+/** One delivery: what was sent, what became of it and why, attempt by attempt. */
+export function DeliveryPage() {
+  const { deliveryId } = route.useParams();
+  const query = useQuery({
+    queryKey: ['deliveries', deliveryId],
+    queryFn: () => api.webhooks.getDelivery({ deliveryId }),
+    refetchInterval: ({ state }) => (state.data?.state === 'pending' ? REFRESH_MS : false),
+  });
+
+  return (
+    <Page
+      title={query.data === undefined ? deliveryWords.title : deliveryWords.oneTitle(query.data.event)}
+      lead={query.data && kindWords[query.data.event]}
+      actions={
+        <>
+          <Link to="/deliveries" className={buttonClass()}>
+            {deliveryWords.back}
+          </Link>
+          {query.data !== undefined && <Redeliver delivery={query.data} />}
+        </>
+      }
+    >
+      <Loaded query={query} gone={deliveryWords.notFound}>
+        {(delivery) => <Parts delivery={delivery} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Redeliver({ delivery: { deliveryId, state, isTest } }: { readonly delivery: DeliveryWithAttempts }) {
+  const queries = useQueryClient();
+  const say = useToast();
+  const redeliver = useMutation({
+    mutationFn: () => api.webhooks.replay({ deliveryIds: [deliveryId] }),
+    onSuccess: ({ replayed }) => {
+      if (replayed === 0) say(deliveryWords.notRedelivered, 'bad');
+      else say(deliveryWords.redelivered);
+      return queries.invalidateQueries({ queryKey: ['deliveries'] });
+    },
+    onError: (error) => say(inWords(error), 'bad'),
+  });
+  // What is still on its way goes out by itself.
+  if (state === 'pending' || isTest) return null;
+  return (
+    <Button
+      look="primary"
+      icon={<RotateCw className="size-4" />}
+      title={deliveryWords.redeliverHint}
+      busy={redeliver.isPending}
+      onClick={() => redeliver.mutate()}
+    >
+      {deliveryWords.redeliver}
+    </Button>
+  );
+}
+
+const tones: Readonly<Record<DeliveryWithAttempts['state'], Tone>> = {
+  pending: 'warn',
+  delivered: 'good',
+  failed: 'bad',
+  expired: 'bad',
+  cancelled: 'info',
+};
+
+function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
+  const { state, why, lastClass, body, attemptLog } = delivery;
+  const advice = state === 'delivered' || lastClass === null ? undefined : adviceWords[lastClass];
+  const webhook = useWebhooks().find(({ webhookId }) => webhookId === delivery.webhookId);
+  return (
+    <>
+      <Notice tone={tones[state]}>
+        <p className="font-medium">
+          <Sentence text={why} />
+        </p>
+        {advice !== undefined && <p className="mt-1">{advice}</p>}
+      </Notice>
+      <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
+        <Card title={deliveryWords.facts}>
+          <Facts facts={factsOf(delivery, webhook?.webhookUrl ?? undefined)} />
+        </Card>
+        <Card title={deliveryWords.payload} hint={deliveryWords.payloadHint}>
+          <Payload body={body} />
+        </Card>
+      </div>
+      <Card title={deliveryWords.attemptList}>
+        {attemptLog.length === 0 && <p className="text-sm text-ink-faint">{deliveryWords.noAttempts}</p>}
+        <ol className="grid grid-cols-1 gap-3">
+          {attemptLog.toReversed().map((attempt, index) => (
+            <Attempt
+              key={attempt.number}
+              attempt={attempt}
+              delivery={delivery}
+              url={webhook?.webhookUrl ?? undefined}
+              isOpen={index === 0}
+            />
+          ))}
+        </ol>
+      </Card>
+    </>
+  );
+}
+
+function factsOf(delivery: DeliveryWithAttempts, url: string | undefined) {
+  const { webhookId, eventId, messageId, createdAt, settledAt, dueAt, attempts } = delivery;
+  return [
+    [deliveryWords.state, <DeliveryState key="state" delivery={delivery} />],
+    [
+      deliveryWords.webhook,
+      url === undefined ? (
+        deliveryWords.removedWebhook
+      ) : (
+        <Link key="webhook" to="/webhooks/$webhookId" params={{ webhookId }} className="text-accent underline">
+          {url}
+        </Link>
+      ),
+    ],
+    [deliveryWords.created, <Time key="created" at={createdAt} />],
+    ...(settledAt === null ? [] : [[deliveryWords.settled, <Time key="settled" at={settledAt} />] as const]),
+    // What waits for something else, such as the breaker, may have been due before.
+    ...(dueAt === null || Date.parse(dueAt) < Date.now()
+      ? []
+      : [[deliveryWords.due, <Time key="due" at={dueAt} as="relative" />] as const]),
+    [deliveryWords.attempts, attempts],
+    [deliveryWords.eventId, <code key="event">{eventId}</code>],
+    ...(messageId === null ? [] : [[deliveryWords.message, <code key="message">{messageId}</code>] as const]),
+  ] as const;
+}
+
+function Payload({ body }: { readonly body: string }) {
+  return (
+    <TabSet
+      label={deliveryWords.views}
+      tabs={[
+        {
+          name: deliveryWords.inspect,
+          content: <JsonInspector value={JSON.parse(body)} label={deliveryWords.inspect} />,
+        },
+        { name: deliveryWords.raw, content: <CodeSnippet code={body} label={deliveryWords.raw} /> },
+      ]}
+    />
+  );
+}
+
+function Attempt({
+  attempt,
+  delivery: { body },
+  url,
+  isOpen,
+}: {
+  readonly attempt: DeliveryWithAttempts['attemptLog'][number];
+  readonly delivery: DeliveryWithAttempts;
+  readonly url: string | undefined;
+  readonly isOpen: boolean;
+}) {
+  const { number, headers, class: outcome, status, durationMs, message, response, at } = attempt;
+  return (
+    <li>
+      <details open={isOpen} className="rounded-lg border border-line">
+        <summary className="px-4 py-2.5 text-sm">
+          <span className="ml-1 inline-flex w-[calc(100%-1.5rem)] flex-wrap items-center gap-x-5 gap-y-1 align-middle">
+            <span className="font-medium">{deliveryWords.attempt(number)}</span>
+            <Lamp tone={outcome === 'ok' ? 'good' : 'bad'}>{outcomeWords[outcome]}</Lamp>
+            <span className="text-ink-soft tabular-nums">{deliveryWords.took(durationMs)}</span>
+            <span className="text-ink-faint wide:ml-auto">
+              <Time at={at} />
+            </span>
+          </span>
+        </summary>
+        <div className="grid grid-cols-1 gap-4 border-t border-line p-4 text-sm">
+          <p className="wrap-anywhere">{message}</p>
+          {url !== undefined && (
+            <div className="grid grid-cols-1 gap-1.5">
+              <h3 className="font-medium">{deliveryWords.request}</h3>
+              <CodeSnippet
+                label={deliveryWords.requestOf(number)}
+                code={requestText({
+                  url,
+                  headers,
+                  body,
+                })}
+              />
+              <p className="text-xs text-ink-faint">
+                {deliveryWords.requestHint} {deliveryWords.requestUrlChanged}
+              </p>
+            </div>
+          )}
+          <div className="grid grid-cols-1 gap-1.5">
+            <h3 className="font-medium">
+              {status === null ? deliveryWords.noAnswer : deliveryWords.answerStatus(status)}
+            </h3>
+            {status !== null && (response === null || response === '') && (
+              <p className="text-ink-faint">{deliveryWords.emptyAnswer}</p>
+            )}
+            {response !== null && response !== '' && (
+              <CodeSnippet code={response} label={deliveryWords.answerOf(number)} />
+            )}
+          </div>
+        </div>
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,65 @@
+import type { WebhookEndpoint } from '@switchboard/sdk/api';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Button } from '../../components/button.tsx';
+import { useEntered } from '../../components/entered.ts';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { useIsWide } from '../../components/isWide.ts';
+import { LocalTimeField } from '../../components/localTime.tsx';
+import { deliveryWords } from '../../strings/deliveries.ts';
+import { eventKinds } from '../../strings/events.ts';
+import { type DeliveryFilters, deliveryStates } from './filters.ts';
+import { shortUrl } from './webhookNames.ts';
+
+const route = getRouteApi('/shell/deliveries');
+const any = ['', deliveryWords.any] as const;
+
+/** Says which deliveries are wanted. It stands in the address, so that it can be sent to a colleague. */
+export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEndpoint[] }) {
+  const filters = route.useSearch();
+  const navigate = useNavigate();
+  const isWide = useIsWide();
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const change = (more: DeliveryFilters) =>
+    navigate({ to: '/deliveries', search: { ...filters, ...more }, replace: true });
+  const orNone = (value: string) => (value === '' ? undefined : value);
+  const chat = useEntered(filters.phoneNumber ?? '', (text) => change({ phoneNumber: orNone(text.trim()) }));
+
+  return (
+    <details open={isWide || isFiltered} className="border-b border-line px-5 py-3">
+      <summary className="text-sm text-ink-soft">{deliveryWords.filters}</summary>
+      <div className="mt-3 grid grid-cols-1 gap-3 wide:grid-cols-3">
+        <SelectField
+          label={deliveryWords.state}
+          options={[any, ...deliveryStates.map((state) => [state, deliveryWords.states[state]] as const)]}
+          value={filters.state ?? ''}
+          onChange={({ currentTarget: { value } }) => change({ state: deliveryStates.find((one) => one === value) })}
+        />
+        <SelectField
+          label={deliveryWords.event}
+          options={[any, ...eventKinds.map((kind) => [kind, kind] as const)]}
+          value={filters.event ?? ''}
+          onChange={({ currentTarget }) => change({ event: orNone(currentTarget.value) })}
+        />
+        <SelectField
+          label={deliveryWords.webhook}
+          options={[any, ...webhooks.map(({ webhookId, webhookUrl }) => [webhookId, shortUrl(webhookUrl)] as const)]}
+          value={filters.webhookId ?? ''}
+          onChange={({ currentTarget }) => change({ webhookId: orNone(currentTarget.value) })}
+        />
+        <TextField label={deliveryWords.chat} placeholder={deliveryWords.chatHint} {...chat} />
+        <LocalTimeField label={deliveryWords.after} value={filters.after} onChange={(after) => change({ after })} />
+        <LocalTimeField label={deliveryWords.before} value={filters.before} onChange={(before) => change({ before })} />
+      </div>
+      {isFiltered && (
+        <Button
+          look="quiet"
+          size="small"
+          className="mt-3 -ml-2"
+          onClick={() => navigate({ to: '/deliveries', search: {}, replace: true })}
+        >
+          {deliveryWords.clearFilters}
+        </Button>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,53 @@
+import type { Delivery } from '@switchboard/sdk/api';
+import type { api } from '../../api.ts';
+
+export type DeliveryState = Delivery['state'];
+export const deliveryStates = [
+  'pending',
+  'delivered',
+  'failed',
+  'expired',
+  'cancelled',
+] as const satisfies readonly DeliveryState[];
+
+/** Which deliveries are listed: what stands behind the `?` of the page. */
+export interface DeliveryFilters {
+  readonly state?: DeliveryState | undefined;
+  readonly event?: string | undefined;
+  readonly webhookId?: string | undefined;
+  readonly phoneNumber?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** ISO times. */
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+export function deliveryFilters(search: Readonly<Record<string, unknown>>): DeliveryFilters {
+  // An address bar takes digits for a number.
+  const text = (name: string) => {
+    const value = search[name];
+    return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
+  };
+  const time = (name: string) => {
+    const at = Date.parse(text(name) ?? '');
+    return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+  };
+  return {
+    state: deliveryStates.find((state) => state === search['state']),
+    event: text('event'),
+    webhookId: text('webhookId'),
+    phoneNumber: text('phoneNumber'),
+    messageId: text('messageId'),
+    after: time('after'),
+    before: time('before'),
+  };
+}
+
+type ListInput = NonNullable<Parameters<typeof api.webhooks.listDeliveries>[0]>;
+
+/** As the API takes them: what is not set is left out. */
+export function asInput(filters: DeliveryFilters): ListInput {
+  // An address may have more behind its `?`. What `DeliveryFilters` has, the API knows by the same names.
+  const known = Object.entries(deliveryFilters({ ...filters }));
+  return Object.fromEntries(known.filter(([, value]) => value !== undefined)) as ListInput;
+}

@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { type Column, DataTable } from '../../components/dataTable.tsx';
+import { Time } from '../../components/time.tsx';
+import type { More } from '../../paged.ts';
+import { eventWords } from '../../strings/events.ts';
+import { aboutOf, type Happened } from './happened.ts';
+
+/** Events in a list of any length. */
+export function EventTable({
+  label,
+  events,
+  onChoose,
+  more,
+  empty,
+}: {
+  readonly label: string;
+  readonly events: readonly Happened[];
+  readonly onChoose: (event: Happened) => void;
+  readonly more?: More;
+  readonly empty: ReactNode;
+}) {
+  const columns: readonly Column<Happened>[] = [
+    {
+      id: 'kind',
+      header: eventWords.kind,
+      width: 'minmax(0, 9.5rem)',
+      cell: (event) => (
+        <button
+          type="button"
+          onClick={() => onChoose(event)}
+          className="font-medium after:absolute after:inset-0 after:content-[''] hover:underline"
+        >
+          {event.kind}
+        </button>
+      ),
+    },
+    {
+      id: 'about',
+      header: eventWords.about,
+      width: 'minmax(0, 1fr)',
+      cell: (event) => <span className="text-ink-soft">{aboutOf(event)}</span>,
+    },
+    { id: 'time', header: eventWords.time, width: '5.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
+  ];
+  return <DataTable label={label} columns={columns} rows={events} rowKey={({ id }) => id} more={more} empty={empty} />;
+}

@@ -1,0 +1,107 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { JsonInspector } from '../../components/jsonInspector.tsx';
+import { Card, Facts, Page } from '../../components/layout.tsx';
+import { Time } from '../../components/time.tsx';
+import { type EventKind, eventKinds, eventWords, kindWords } from '../../strings/events.ts';
+import type { Happened } from './happened.ts';
+import { LiveEvents } from './liveEvents.tsx';
+import { LogEvents } from './logEvents.tsx';
+
+const route = getRouteApi('/shell/events');
+
+/** What happens, as it happens or from the beginning, and what each event tells. */
+export function EventsPage() {
+  const { view = 'live', kind } = route.useSearch();
+  const [chosen, setChosen] = useState<Happened>();
+  const navigate = useNavigate();
+  const List = view === 'log' ? LogEvents : LiveEvents;
+
+  return (
+    <Page title={eventWords.title} lead={eventWords.lead}>
+      <div className="flex flex-wrap items-center gap-3">
+        <fieldset className="flex rounded-lg border border-line-strong p-0.5">
+          <legend className="sr-only">{eventWords.views}</legend>
+          {(['live', 'log'] as const).map((name) => (
+            <Button
+              key={name}
+              size="small"
+              look={name === view ? 'primary' : 'quiet'}
+              aria-pressed={name === view}
+              onClick={() => navigate({ to: '/events', search: { view: name, kind }, replace: true })}
+            >
+              {eventWords[name]}
+            </Button>
+          ))}
+        </fieldset>
+        <select
+          aria-label={eventWords.kinds}
+          value={kind ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            navigate({
+              to: '/events',
+              search: { view, kind: eventKinds.find((one) => one === value) },
+              replace: true,
+            })
+          }
+          className="h-9 rounded-lg border border-line-strong bg-surface px-3 text-sm"
+        >
+          <option value="">{eventWords.allKinds}</option>
+          {eventKinds.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+        <List kind={kind} onChoose={setChosen} />
+        <Inspector event={chosen} />
+      </div>
+    </Page>
+  );
+}
+
+export interface EventListProps {
+  readonly kind: EventKind | undefined;
+  readonly onChoose: (event: Happened) => void;
+}
+
+function Inspector({ event }: { readonly event: Happened | undefined }) {
+  if (event === undefined) {
+    return (
+      <Card title={eventWords.payload}>
+        <p className="text-sm text-ink-faint">{eventWords.choose}</p>
+      </Card>
+    );
+  }
+  const { id, kind, data, at } = event;
+  return (
+    <Card
+      title={kind}
+      hint={kindWords[kind]}
+      actions={
+        typeof data['messageId'] === 'string' && (
+          <Link
+            to="/deliveries"
+            search={{ messageId: data['messageId'] }}
+            className={buttonClass('secondary', 'small')}
+          >
+            {eventWords.deliveries}
+          </Link>
+        )
+      }
+    >
+      <div className="grid grid-cols-1 gap-4">
+        <Facts
+          facts={[
+            [eventWords.eventId, <code key="id">{id}</code>],
+            [eventWords.time, <Time key="at" at={at} />],
+          ]}
+        />
+        <JsonInspector key={id} value={{ event: kind, data }} label={eventWords.payloadOf(kind)} />
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,23 @@
+import type { EventKind } from '../../strings/events.ts';
+import { eventWords } from '../../strings/events.ts';
+
+/** An event, from the stream or from the log. */
+export interface Happened {
+  readonly id: string;
+  readonly kind: EventKind;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** ISO time. */
+  readonly at: string;
+}
+
+/** Whom or what it is about: one line for a list. */
+export function aboutOf({ kind, data }: Happened): string {
+  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
+  const who = text(kind === 'message.incoming' ? 'from' : 'to') ?? text('phoneNumber');
+  const what = text('message') ?? text('subject') ?? text('reason') ?? text('status');
+  return [who === undefined ? undefined : numberOf(who), what].filter(Boolean).join(': ');
+}
+
+function numberOf(id: string): string {
+  return /^\d+$/.test(id) ? eventWords.onNumber(id) : id;
+}

@@ -1,0 +1,90 @@
+import type { StreamedEvent } from '@switchboard/sdk';
+import { Link } from '@tanstack/react-router';
+import { Activity, Pause, Play } from 'lucide-react';
+import { useState } from 'react';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { Card } from '../../components/layout.tsx';
+import { Empty } from '../../components/states.tsx';
+import { useLiveEvents } from '../../live.ts';
+import { eventWords } from '../../strings/events.ts';
+import type { EventListProps } from './eventsPage.tsx';
+import { EventTable } from './eventTable.tsx';
+import type { Happened } from './happened.ts';
+
+/** A page that is left open over night must not fill the memory. */
+const MOST_KEPT = 10_000;
+
+/** Events since the page was opened, the newest first. */
+export function LiveEvents({ kind, onChoose }: EventListProps) {
+  const [events, setEvents] = useState<readonly Happened[]>([]);
+  // What came while it was paused, so that nothing moves under the reader's hand.
+  const [waiting, setWaiting] = useState<readonly Happened[]>();
+  useLiveEvents((event) => {
+    const happened = happenedNow(event);
+    if (waiting !== undefined) setWaiting((before = []) => [happened, ...before].slice(0, MOST_KEPT));
+    else setEvents((before) => [happened, ...before].slice(0, MOST_KEPT));
+  });
+  const shown = kind === undefined ? events : events.filter((event) => event.kind === kind);
+
+  function goOn() {
+    setEvents((before) => [...(waiting ?? []), ...before].slice(0, MOST_KEPT));
+    setWaiting(undefined);
+  }
+
+  return (
+    <Card
+      flush
+      title={waiting === undefined ? eventWords.live : eventWords.paused(waiting.length)}
+      actions={
+        <>
+          {events.length > 0 && (
+            <Button size="small" look="quiet" onClick={() => setEvents([])}>
+              {eventWords.clear}
+            </Button>
+          )}
+          {waiting === undefined ? (
+            <Button size="small" icon={<Pause className="size-4" />} onClick={() => setWaiting([])}>
+              {eventWords.pause}
+            </Button>
+          ) : (
+            <Button size="small" icon={<Play className="size-4" />} onClick={goOn}>
+              {eventWords.goOn}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <EventTable
+        label={eventWords.liveList}
+        events={shown}
+        onChoose={onChoose}
+        empty={
+          <Empty
+            icon={<Activity />}
+            title={eventWords.liveEmpty}
+            action={
+              <Link to="/simulator" className={buttonClass()}>
+                {eventWords.openSimulator}
+              </Link>
+            }
+          >
+            {eventWords.liveEmptyHint}
+          </Empty>
+        }
+      />
+      {events.length === MOST_KEPT && (
+        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventWords.dropped(MOST_KEPT)}</p>
+      )}
+    </Card>
+  );
+}
+
+/** Of the stream's id, the event's own is the end. It does not say when the event was stored: it comes at once. */
+function happenedNow({ id: position, event, data }: StreamedEvent): Happened {
+  return {
+    id: position.slice(position.indexOf('.') + 1),
+    kind: event,
+    data: { ...data },
+    at: new Date().toISOString(),
+  };
+}

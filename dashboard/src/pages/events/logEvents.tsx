@@ -1,0 +1,79 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ScrollText } from 'lucide-react';
+import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
+import { api } from '../../api.ts';
+import { Card } from '../../components/layout.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { useLiveEvents } from '../../live.ts';
+import { moreOf } from '../../paged.ts';
+import { eventWords } from '../../strings/events.ts';
+import type { EventListProps } from './eventsPage.tsx';
+import { EventTable } from './eventTable.tsx';
+import type { Happened } from './happened.ts';
+
+const PAGE = 200;
+/** However many events come, the end of the log is read this often at most. */
+const READ_ON_EVERY_MS = 1000;
+
+/** The log from its beginning, as a program that pulls reads it; at its end it goes on by itself. */
+export function LogEvents({ kind, onChoose }: EventListProps) {
+  const query = useInfiniteQuery({
+    // Not below `events`: what has been read of a log does not change, it only goes on.
+    queryKey: ['event_log', kind ?? null],
+    queryFn: ({ pageParam }) =>
+      api.events.list({
+        limit: PAGE,
+        ...(pageParam !== null && { after: pageParam }),
+        ...(kind !== undefined && { kinds: [kind] }),
+      }),
+    initialPageParam: null as string | null,
+    // Also from the end there is a way on: to what has not happened yet.
+    getNextPageParam: (last) => last.nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const { data, fetchNextPage, refetch } = query;
+  const more = moreOf(query);
+  const events = useMemo(() => data?.pages.flatMap((page) => page.data.map(toHappened)) ?? [], [data]);
+  const isAtEnd = (data?.pages.at(-1)?.data.length ?? 0) < PAGE;
+
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const readOn = useEffectEvent(() => {
+    timer.current = undefined;
+    // While nothing has ever happened there is no cursor to go on from.
+    if (isAtEnd) void (data?.pages.at(-1)?.nextCursor == null ? refetch() : fetchNextPage());
+  });
+  useLiveEvents(() => {
+    timer.current ??= setTimeout(() => readOn(), READ_ON_EVERY_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  return (
+    <Card flush title={eventWords.log} hint={eventWords.logHint}>
+      <Loaded query={query}>
+        {() => (
+          <EventTable
+            label={eventWords.logList}
+            events={events}
+            onChoose={onChoose}
+            more={isAtEnd && more.error === null ? undefined : more}
+            empty={
+              <Empty icon={<ScrollText />} title={kind === undefined ? eventWords.logEmpty : eventWords.logEmptyKinds}>
+                {kind === undefined && eventWords.logEmptyHint}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      {isAtEnd && events.length > 0 && (
+        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventWords.logEnd}</p>
+      )}
+    </Card>
+  );
+}
+
+type Logged = Awaited<ReturnType<typeof api.events.list>>['data'][number];
+
+function toHappened({ eventId, event, data, createdAt }: Logged): Happened {
+  return { id: eventId, kind: event, data, at: createdAt };
+}

@@ -1,0 +1,14 @@
+import { Page } from '../../components/layout.tsx';
+import { mcpWords } from '../../strings/mcp.ts';
+import { ClientsCard } from './clientsCard.tsx';
+import { ToolsCard } from './toolsCard.tsx';
+
+/** The server for agents: how they reach it, and what they can do there. */
+export function McpPage() {
+  return (
+    <Page title={mcpWords.title} lead={mcpWords.lead}>
+      <ClientsCard />
+      <ToolsCard />
+    </Page>
+  );
+}

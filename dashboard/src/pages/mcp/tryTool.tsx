@@ -1,0 +1,142 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Play } from 'lucide-react';
+import { useState } from 'react';
+import { inWords } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { CodeSnippet } from '../../components/codeSnippet.tsx';
+import { Question } from '../../components/dialog.tsx';
+import { JsonInspector } from '../../components/jsonInspector.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { SchemaField } from '../../components/schemaField.tsx';
+import { type Entered, type FormField, fieldsOf, isBroken, valuesOf } from '../../components/schemaForm.ts';
+import { mcpWords } from '../../strings/mcp.ts';
+import { callTool, type Tool, type ToolResult } from './mcp.ts';
+
+/** Calls a tool with what is entered, and shows what an agent would get. What is destructive is asked first. */
+export function TryTool({ tool }: { readonly tool: Tool }) {
+  const fields = fieldsOf(tool.inputSchema).toSorted(requiredFirst);
+  const [entered, setEntered] = useState<Entered>({});
+  const [isAsking, setAsking] = useState(false);
+  const queries = useQueryClient();
+  const call = useMutation({
+    mutationFn: async () => {
+      const input = valuesOf(fields, entered);
+      const startedAt = performance.now();
+      const result = await callTool(tool.name, input);
+      return { input, result, failure: failureOf(result), ms: Math.round(performance.now() - startedAt) };
+    },
+    // What the tool has changed, other pages show.
+    onSuccess: () => tool.annotations.readOnlyHint || queries.invalidateQueries(),
+  });
+  const failure = call.data?.failure;
+
+  function problem(name: string): string | undefined {
+    return failure?.errors?.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
+  }
+
+  return (
+    <div className="grid grid-cols-1 gap-5">
+      <form
+        aria-label={mcpWords.input}
+        className="grid grid-cols-1 gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (tool.annotations.destructiveHint) setAsking(true);
+          else call.mutate();
+        }}
+      >
+        {fields.length === 0 ? (
+          <p className="text-sm text-ink-faint">{mcpWords.noInput}</p>
+        ) : (
+          <div className="grid grid-cols-1 items-start gap-4 wide:grid-cols-2">
+            {fields.map((field) => (
+              <SchemaField
+                key={field.name}
+                field={field}
+                label={field.name}
+                value={entered[field.name] ?? ''}
+                error={problem(field.name)}
+                onChange={(value) => setEntered((before) => ({ ...before, [field.name]: value }))}
+              />
+            ))}
+          </div>
+        )}
+        <div className="flex flex-wrap items-center gap-3">
+          <Button
+            type="submit"
+            look="primary"
+            busy={call.isPending}
+            disabled={fields.some((field) => isBroken(field, entered[field.name]))}
+            icon={<Play className="size-4" />}
+          >
+            {mcpWords.call}
+          </Button>
+          <span className="text-sm text-ink-faint">{mcpWords.callHint}</span>
+        </div>
+      </form>
+      <div aria-live="polite" className="grid grid-cols-1 gap-4 empty:hidden">
+        {call.error !== null && <Notice tone="bad">{inWords(call.error)}</Notice>}
+        {call.data !== undefined && (
+          <>
+            {failure === undefined ? (
+              <Notice tone="good">{mcpWords.worked(call.data.ms)}</Notice>
+            ) : (
+              <Notice tone="bad">{[failure.detail, failure.hint].filter(Boolean).join('. ')}</Notice>
+            )}
+            <h3 className="text-sm font-medium">{mcpWords.request}</h3>
+            <CodeSnippet
+              label={mcpWords.request}
+              code={JSON.stringify({ name: tool.name, arguments: call.data.input }, null, 2)}
+            />
+            <h3 className="text-sm font-medium">{mcpWords.result}</h3>
+            <Pictures result={call.data.result} />
+            <JsonInspector label={mcpWords.result} value={call.data.result.structuredContent ?? failure} />
+          </>
+        )}
+      </div>
+      <Question
+        title={mcpWords.callTitle(tool.name)}
+        confirm={mcpWords.call}
+        open={isAsking}
+        onOpenChange={setAsking}
+        // Why it was refused stands in the page.
+        onConfirm={() => call.mutateAsync().catch(() => {})}
+      >
+        {mcpWords.confirmHint}
+      </Question>
+    </div>
+  );
+}
+
+const requiredFirst = (one: FormField, other: FormField) => Number(other.isRequired) - Number(one.isRequired);
+
+interface Failed {
+  readonly detail: string;
+  readonly hint?: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+}
+
+/** The error that a tool answers with, as our server writes it. */
+function failureOf({ isError, content }: ToolResult): Failed | undefined {
+  if (isError !== true) return undefined;
+  const text = content.find((part) => part.type === 'text')?.text ?? '';
+  try {
+    return (JSON.parse(text) as { error: Failed }).error;
+  } catch {
+    // What the MCP library refuses before it comes to our server is plain text.
+    return { detail: text };
+  }
+}
+
+function Pictures({ result }: { readonly result: ToolResult }) {
+  return result.content
+    .filter((part) => part.type === 'image')
+    .map(({ data, mimeType }) => (
+      <img
+        key={data}
+        alt={mcpWords.picture}
+        src={`data:${mimeType};base64,${data}`}
+        className="max-h-72 max-w-full justify-self-start rounded-lg bg-white p-2"
+      />
+    ));
+}

@@ -1,0 +1,100 @@
+import type { CircuitBreaker, Session } from '@switchboard/sdk/api';
+import { duration } from '../../components/time.tsx';
+import { sessionName } from '../../model/sessions.ts';
+import { overviewWords } from '../../strings/overview.ts';
+import { sessionWords } from '../../strings/sessions.ts';
+import type { Watched } from './watched.ts';
+
+/** Something that somebody should look at: in words, with the way there. */
+export interface Concern {
+  readonly id: string;
+  readonly tone: 'bad' | 'warn';
+  readonly text: string;
+  /** What it is about, such as the URL of a webhook. */
+  readonly about: string | undefined;
+  readonly leadsTo:
+    | { readonly page: 'webhook'; readonly webhookId: string }
+    | { readonly page: 'deliveries'; readonly webhookId: string; readonly state: 'pending' | 'failed' | 'expired' }
+    | { readonly page: 'session'; readonly sessionId: string; readonly isPairing: boolean }
+    | { readonly page: 'sessions' };
+}
+
+/** What is pending for less than this is on its way; retries after a first failure begin within it. */
+const LATE_MS = 60_000;
+/** More sessions than this are counted, not named. */
+const MOST_NAMED = 5;
+
+/** What needs attention now, the worst first. */
+export function concernsOf(sessions: readonly Session[], webhooks: readonly Watched[], now: number): Concern[] {
+  const all = [...webhooks.flatMap((watched) => ofWebhook(watched, now)), ...ofSessions(sessions)];
+  return all.toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
+}
+
+function ofWebhook({ webhook, stats, breaker }: Watched, now: number): Concern[] {
+  const { webhookId, webhookUrl, enabled } = webhook;
+  const about = webhookUrl ?? undefined;
+  const concerns: Concern[] = [];
+  const leadsTo = { page: 'webhook', webhookId } as const;
+  if (!enabled) {
+    concerns.push({ id: `${webhookId} off`, tone: 'warn', text: overviewWords.isOff, about, leadsTo });
+  } else if (breaker.state !== 'closed') {
+    const tone = breaker.state === 'open' ? 'bad' : 'warn';
+    concerns.push({ id: `${webhookId} breaker`, tone, text: breakerSentence(breaker, now), about, leadsTo });
+  } else if ((stats.oldestPendingAgeMs ?? 0) > LATE_MS) {
+    const text = overviewWords.late(stats.pending, duration(stats.oldestPendingAgeMs ?? 0));
+    const pending = { page: 'deliveries', webhookId, state: 'pending' } as const;
+    concerns.push({ id: `${webhookId} late`, tone: 'warn', text, about, leadsTo: pending });
+  }
+  const { failed = 0, expired = 0 } = stats.windows['24h'].byState;
+  if (failed + expired > 0) {
+    const text = overviewWords.givenUp(failed + expired);
+    const givenUp = { page: 'deliveries', webhookId, state: failed > 0 ? 'failed' : 'expired' } as const;
+    concerns.push({ id: `${webhookId} given up`, tone: 'warn', text, about, leadsTo: givenUp });
+  }
+  return concerns;
+}
+
+/** "1,204 events held for 14 min: receiver answers 502; next try in 38 s". */
+function breakerSentence({ state, held, lastError, nextProbeAt }: CircuitBreaker, now: number): string {
+  const age = held.oldestAt === null ? undefined : duration(Math.max(0, now - Date.parse(held.oldestAt)));
+  const what = held.count === 0 ? overviewWords.nothingHeld : overviewWords.held(held.count, age);
+  return overviewWords.failure(what, nextTry(state, nextProbeAt, now), whyOf(lastError));
+}
+
+function nextTry(state: CircuitBreaker['state'], nextProbeAt: string | null, now: number): string | undefined {
+  if (state === 'half_open') return overviewWords.probing;
+  if (nextProbeAt === null) return undefined;
+  const waitMs = Date.parse(nextProbeAt) - now;
+  return waitMs > 0 ? overviewWords.nextTry(duration(waitMs)) : overviewWords.tryNow;
+}
+
+function whyOf(error: CircuitBreaker['lastError']): string {
+  if (error === null) return overviewWords.unknownFailure;
+  if (error.status !== null) return overviewWords.answers(error.status);
+  return overviewWords.failures[error.class] ?? error.message;
+}
+
+function ofSessions(sessions: readonly Session[]): Concern[] {
+  const down = sessions.filter(needsAttention);
+  const named = down.slice(0, MOST_NAMED).map((session): Concern => {
+    const { sessionId, status, error } = session;
+    const isPairing = status === 'awaiting_pairing';
+    return {
+      id: sessionId,
+      tone: status === 'logged_out' || status === 'failed' ? 'bad' : 'warn',
+      text: overviewWords.session(sessionName(session), sessionWords.statuses[status] ?? status, error),
+      about: undefined,
+      leadsTo: { page: 'session', sessionId, isPairing },
+    };
+  });
+  const others = down.length - named.length;
+  if (others === 0) return named;
+  const text = overviewWords.moreSessions(others);
+  return [...named, { id: 'sessions', tone: 'warn', text, about: undefined, leadsTo: { page: 'sessions' } }];
+}
+
+/** One that was never connected waits for nobody, and one that connects for the first time is on its way. */
+function needsAttention({ status, error }: Session): boolean {
+  if (status === 'connecting') return error !== null;
+  return status !== 'connected' && status !== 'created';
+}

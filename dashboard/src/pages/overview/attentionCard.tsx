@@ -1,0 +1,95 @@
+import type { Session } from '@switchboard/sdk/api';
+import { Link } from '@tanstack/react-router';
+import { CircleAlert, TriangleAlert } from 'lucide-react';
+import { buttonClass } from '../../components/button.tsx';
+import { classes } from '../../components/classes.ts';
+import { Card } from '../../components/layout.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { useNow } from '../../components/time.tsx';
+import { overviewWords } from '../../strings/overview.ts';
+import { type Concern, concernsOf } from './attention.ts';
+import type { Watched } from './watched.ts';
+
+interface AttentionProps {
+  readonly sessions: readonly Session[];
+  readonly webhooks: readonly Watched[];
+}
+
+/** What does not work, why, and when it goes on. Read aloud is how much there is, not each second of a countdown. */
+export function AttentionCard({ sessions, webhooks }: AttentionProps) {
+  const concerns = concernsOf(sessions, webhooks, useNow());
+  return (
+    <Card title={overviewWords.attention}>
+      <p role="status" className="sr-only">
+        {overviewWords.concerns(concerns.length)}
+      </p>
+      {concerns.length === 0 ? (
+        <Notice tone="good">{overviewWords.allWell}</Notice>
+      ) : (
+        <ul className="grid gap-2.5">
+          {concerns.map((concern) => (
+            <ConcernLine key={concern.id} concern={concern} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const looks = {
+  bad: { icon: CircleAlert, className: 'bg-bad-soft text-bad' },
+  warn: { icon: TriangleAlert, className: 'bg-warn-soft text-warn' },
+};
+
+function ConcernLine({ concern: { tone, text, about, leadsTo } }: { readonly concern: Concern }) {
+  const { icon: Icon, className } = looks[tone];
+  return (
+    <li
+      className={classes(
+        'flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg px-3.5 py-2.5 text-sm',
+        className,
+      )}
+    >
+      <div className="flex min-w-0 flex-1 basis-72 items-start gap-2.5">
+        <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
+        <div className="min-w-0 wrap-anywhere">
+          <p className="font-medium">{text}</p>
+          {about !== undefined && <p className="text-xs">{about}</p>}
+        </div>
+      </div>
+      <WayThere leadsTo={leadsTo} />
+    </li>
+  );
+}
+
+function WayThere({ leadsTo }: Pick<Concern, 'leadsTo'>) {
+  const className = buttonClass('secondary', 'small');
+  switch (leadsTo.page) {
+    case 'webhook':
+      return (
+        <Link to="/webhooks/$webhookId" params={{ webhookId: leadsTo.webhookId }} className={className}>
+          {overviewWords.lookAtWebhook}
+        </Link>
+      );
+    case 'deliveries': {
+      const { webhookId, state } = leadsTo;
+      return (
+        <Link to="/deliveries" search={{ webhookId, state }} className={className}>
+          {overviewWords.lookAtDeliveries}
+        </Link>
+      );
+    }
+    case 'session':
+      return (
+        <Link to="/sessions/$sessionId" params={{ sessionId: leadsTo.sessionId }} className={className}>
+          {leadsTo.isPairing ? overviewWords.linkIt : overviewWords.lookAtSession}
+        </Link>
+      );
+    case 'sessions':
+      return (
+        <Link to="/sessions" className={className}>
+          {overviewWords.lookAtSessions}
+        </Link>
+      );
+  }
+}

@@ -1,0 +1,50 @@
+import type { Session } from '@switchboard/sdk/api';
+import { percent, sum } from '../../model/stats.ts';
+import { overviewWords } from '../../strings/overview.ts';
+import type { Traffic } from './traffic.ts';
+import type { Watched } from './watched.ts';
+
+interface FiguresProps {
+  readonly sessions: readonly Session[];
+  readonly traffic: Traffic;
+  readonly webhooks: readonly Watched[];
+}
+
+/** The state of everything in five numbers. */
+export function Figures({ sessions, traffic, webhooks }: FiguresProps) {
+  const connected = sessions.filter(({ status }) => status === 'connected').length;
+  const messages = sum(traffic.incoming) + sum(traffic.outgoing);
+  const figures = [
+    [overviewWords.connected, overviewWords.connectedOf(connected, sessions.length)],
+    [overviewWords.messagesHour, messages.toLocaleString('en')],
+    [overviewWords.successRate, successRate(webhooks)],
+    [overviewWords.slowest, slowest(webhooks)],
+    [overviewWords.waiting, sum(webhooks.map(({ stats }) => stats.pending)).toLocaleString('en')],
+  ] as const;
+  return (
+    <section aria-label={overviewWords.now}>
+      <dl className="grid grid-cols-2 gap-px overflow-clip rounded-card border border-line bg-line wide:grid-cols-5">
+        {figures.map(([name, value]) => (
+          <div key={name} className="bg-surface px-5 py-4 last:col-span-2 wide:last:col-span-1">
+            <dt className="text-xs text-ink-faint">{name}</dt>
+            <dd className="text-xl font-medium tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Of all attempts: a webhook with many of them counts as many times. */
+function successRate(webhooks: readonly Watched[]): string {
+  const hours = webhooks.map(({ stats }) => stats.windows['1h']);
+  const attempts = sum(hours.map((hour) => hour.attempts));
+  if (attempts === 0) return overviewWords.none;
+  return percent(sum(hours.map((hour) => hour.attempts * (hour.successRate ?? 0))) / attempts);
+}
+
+/** Percentiles cannot be added up: that of the slowest webhook is one that holds for all. */
+function slowest(webhooks: readonly Watched[]): string {
+  const all = webhooks.flatMap(({ stats }) => stats.windows['1h'].latencyMs.p95 ?? []);
+  return all.length === 0 ? overviewWords.none : overviewWords.ms(Math.max(...all));
+}

@@ -1,0 +1,92 @@
+import type { Session } from '@switchboard/sdk/api';
+import { useQuery } from '@tanstack/react-query';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { CircleCheck, CircleDashed } from 'lucide-react';
+import { api } from '../../api.ts';
+import { Card } from '../../components/layout.tsx';
+import { overviewWords } from '../../strings/overview.ts';
+import type { Watched } from './watched.ts';
+
+type StepName = keyof typeof overviewWords.stepNames;
+
+interface FirstStepsProps {
+  readonly sessions: readonly Session[];
+  readonly webhooks: readonly Watched[];
+}
+
+/** What a new account does first, each ticked off once it is done. When all are, nothing of it is left. */
+export function FirstSteps({ sessions, webhooks }: FirstStepsProps) {
+  const hasMessage = useHas(['messages', 'any'], () => api.messages.list({ limit: 1 }));
+  const hasDelivery = useHas(['deliveries', 'any'], () =>
+    api.webhooks.listDeliveries({ state: 'delivered', limit: 1 }),
+  );
+  const hasKey = useHas(['api_keys', 'any'], () => api.apiKeys.list({ limit: 1 }));
+  // Whether it is needed at all is known only then.
+  if (hasMessage === undefined || hasDelivery === undefined || hasKey === undefined) return null;
+
+  const steps: readonly (readonly [StepName, LinkProps['to'], boolean])[] = [
+    // One that was connected once has done it, whatever it is now.
+    [
+      'session',
+      '/sessions',
+      sessions.some(({ phoneNumber, status }) => status === 'connected' || phoneNumber !== null),
+    ],
+    ['message', '/simulator', hasMessage],
+    ['webhook', '/webhooks', webhooks.length > 0],
+    ['delivery', '/webhooks', hasDelivery],
+    ['key', '/keys', hasKey],
+  ];
+  const done = steps.filter(([, , isDone]) => isDone).length;
+  if (done === steps.length) return null;
+  return (
+    <Card title={overviewWords.steps} hint={overviewWords.stepsDone(done, steps.length)}>
+      <ol className="grid grid-cols-1 gap-1">
+        {steps.map(([name, to, isDone]) => (
+          <Step key={name} name={name} to={to} isDone={isDone} />
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+interface StepProps {
+  readonly name: StepName;
+  readonly to: LinkProps['to'];
+  readonly isDone: boolean;
+}
+
+function Step({ name, to, isDone }: StepProps) {
+  const [title, hint] = overviewWords.stepNames[name];
+  const Icon = isDone ? CircleCheck : CircleDashed;
+  return (
+    <li className="flex items-start gap-3 py-1.5">
+      <Icon
+        aria-hidden
+        className={isDone ? 'mt-0.5 size-5 shrink-0 text-good' : 'mt-0.5 size-5 shrink-0 text-ink-faint'}
+      />
+      <div className="min-w-0 text-sm">
+        <span className="sr-only">{isDone ? overviewWords.stepDone : overviewWords.stepOpen} </span>
+        {isDone ? (
+          <span className="text-ink-faint line-through">{title}</span>
+        ) : (
+          <>
+            <Link to={to} className="font-medium text-accent">
+              {title}
+            </Link>
+            <p className="text-ink-soft">{hint}</p>
+          </>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** Whether a list has any entry; undefined while that is not known. */
+function useHas(queryKey: readonly string[], read: () => Promise<{ readonly data: readonly unknown[] }>) {
+  return useQuery({
+    queryKey,
+    queryFn: async () => (await read()).data.length > 0,
+    // A step that is done stays done.
+    enabled: ({ state }) => state.data !== true,
+  }).data;
+}

@@ -1,0 +1,86 @@
+import { useMemo } from 'react';
+import { Card } from '../../components/layout.tsx';
+import { Legend, Plot, type Series } from '../../components/plot.tsx';
+import { useNow } from '../../components/time.tsx';
+import { attemptsByMinute, minuteOf, sum } from '../../model/stats.ts';
+import { overviewWords } from '../../strings/overview.ts';
+import type { Traffic } from './traffic.ts';
+import type { Watched } from './watched.ts';
+
+const HEIGHT = 170;
+
+/** The last hour in two plots. */
+export function Plots({ traffic, webhooks }: { readonly traffic: Traffic; readonly webhooks: readonly Watched[] }) {
+  return (
+    <div className="grid grid-cols-1 gap-6 wide:grid-cols-2">
+      <MessagesPlot traffic={traffic} />
+      <DeliveriesPlot webhooks={webhooks} />
+    </div>
+  );
+}
+
+/** Messages per minute, over the last hour, as they come and go. */
+function MessagesPlot({ traffic }: { readonly traffic: Traffic }) {
+  const { times, incoming, outgoing } = traffic;
+  const series = useMemo(
+    () => [
+      { name: overviewWords.received, colour: 'accent', values: incoming },
+      { name: overviewWords.sent, colour: 'warn-lamp', values: outgoing },
+    ],
+    [incoming, outgoing],
+  );
+  return (
+    <PlotCard
+      title={overviewWords.messages}
+      summary={overviewWords.messagesSummary(sum(incoming), sum(outgoing))}
+      times={times}
+      series={series}
+    />
+  );
+}
+
+/** Attempts per minute of all webhooks together, over the last hour. */
+function DeliveriesPlot({ webhooks }: { readonly webhooks: readonly Watched[] }) {
+  const minute = minuteOf(useNow());
+  const { times, delivered, failed } = useMemo(
+    () =>
+      attemptsByMinute(
+        webhooks.map(({ stats }) => stats.series),
+        minute,
+      ),
+    [webhooks, minute],
+  );
+  const series = useMemo(
+    () => [
+      { name: overviewWords.delivered, colour: 'good-lamp', values: delivered },
+      { name: overviewWords.failed, colour: 'bad-lamp', values: failed },
+    ],
+    [delivered, failed],
+  );
+  return (
+    <PlotCard
+      title={overviewWords.deliveries}
+      summary={overviewWords.deliveriesSummary(sum(delivered), sum(failed))}
+      times={times}
+      series={series}
+    />
+  );
+}
+
+interface PlotCardProps {
+  readonly title: string;
+  readonly summary: string;
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+}
+
+function PlotCard({ title, summary, times, series }: PlotCardProps) {
+  return (
+    <Card title={title}>
+      <div className="grid gap-2">
+        <Plot height={HEIGHT} times={times} series={series} summary={summary} />
+        <Legend series={series} />
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Session } from '@switchboard/sdk/api';
+import { Link } from '@tanstack/react-router';
+import { buttonClass } from '../../components/button.tsx';
+import { Card } from '../../components/layout.tsx';
+import { SessionStatus } from '../../components/sessionStatus.tsx';
+import { overviewWords } from '../../strings/overview.ts';
+import { sessionWords } from '../../strings/sessions.ts';
+
+/** How many sessions are in which state. */
+export function SessionsCard({ sessions }: { readonly sessions: readonly Session[] }) {
+  const counts = Object.keys(sessionWords.statuses)
+    .map((status) => [status, sessions.filter((session) => session.status === status).length] as const)
+    .filter(([, count]) => count > 0);
+  return (
+    <Card
+      title={overviewWords.sessions}
+      actions={
+        <Link to="/sessions" className={buttonClass('secondary', 'small')}>
+          {overviewWords.allSessions}
+        </Link>
+      }
+    >
+      {counts.length === 0 ? (
+        <p className="text-sm text-ink-soft">{overviewWords.noSession}</p>
+      ) : (
+        <ul className="grid gap-2">
+          {counts.map(([status, count]) => (
+            <li key={status} className="flex items-center justify-between gap-4">
+              <SessionStatus status={status} />
+              <span className="font-medium tabular-nums">{count.toLocaleString('en')}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

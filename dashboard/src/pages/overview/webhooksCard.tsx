@@ -1,0 +1,74 @@
+import { Link } from '@tanstack/react-router';
+import { BreakerLamp } from '../../components/breakerLamp.tsx';
+import { buttonClass } from '../../components/button.tsx';
+import { Lamp } from '../../components/lamp.tsx';
+import { Card } from '../../components/layout.tsx';
+import { percent } from '../../model/stats.ts';
+import { overviewWords } from '../../strings/overview.ts';
+import { MOST_WATCHED, type Watched } from './watched.ts';
+
+interface WebhooksCardProps {
+  readonly webhooks: readonly Watched[];
+  readonly hasMore: boolean;
+}
+
+/** How well, how fast and how far behind each webhook is. */
+export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
+  return (
+    <Card
+      title={overviewWords.webhooks}
+      hint={hasMore && overviewWords.someWebhooks(MOST_WATCHED)}
+      actions={
+        <Link to="/webhooks" className={buttonClass('secondary', 'small')}>
+          {overviewWords.allWebhooks}
+        </Link>
+      }
+    >
+      {webhooks.length === 0 ? (
+        <p className="text-sm text-ink-soft">{overviewWords.noWebhook}</p>
+      ) : (
+        // A plain list: they are few, and what draws tables of any length is much to load first of all.
+        <ul aria-label={overviewWords.webhooks} className="grid grid-cols-1 divide-y divide-line">
+          {webhooks.map((watched) => (
+            <WebhookLine key={watched.webhook.webhookId} watched={watched} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function WebhookLine({ watched: { webhook, stats } }: { readonly watched: Watched }) {
+  const { webhookId, webhookUrl, enabled } = webhook;
+  const { successRate, latencyMs } = stats.windows['1h'];
+  const figures = [
+    [overviewWords.rate, successRate === null ? overviewWords.none : percent(successRate)],
+    [
+      overviewWords.latency,
+      latencyMs.p50 === null ? overviewWords.none : `${latencyMs.p50}, ${overviewWords.ms(latencyMs.p95 ?? 0)}`,
+    ],
+    [overviewWords.pending, stats.pending.toLocaleString('en')],
+  ] as const;
+  return (
+    <li className="grid grid-cols-1 gap-1.5 py-3 first:pt-0 last:pb-0">
+      <div className="flex items-center justify-between gap-4">
+        <Link
+          to="/webhooks/$webhookId"
+          params={{ webhookId }}
+          className="block min-w-0 truncate text-sm font-medium text-ink no-underline hover:underline"
+        >
+          {webhookUrl}
+        </Link>
+        {enabled ? <BreakerLamp webhookId={webhookId} /> : <Lamp tone="off">{overviewWords.off}</Lamp>}
+      </div>
+      <dl className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
+        {figures.map(([name, value]) => (
+          <div key={name} className="flex gap-1.5">
+            <dt className="text-ink-faint">{name}</dt>
+            <dd className="text-ink-soft tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </li>
+  );
+}

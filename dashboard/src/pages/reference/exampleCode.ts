@@ -1,0 +1,59 @@
+import { routes } from '@switchboard/sdk/api';
+import type { Operation } from '../../openapi.ts';
+import { quoted } from '../../quoted.ts';
+
+/** A request as an example, ready to be run: by curl, and by the SDK where it has a method for it. */
+export function exampleCode(
+  operation: Operation,
+  origin: string,
+): readonly { readonly name: string; readonly code: string }[] {
+  const sdk = sdkCode(operation);
+  return [
+    { name: 'curl', code: curlCode(operation, origin) },
+    ...(sdk === undefined ? [] : [{ name: 'TypeScript', code: sdk }]),
+  ];
+}
+
+function curlCode(operation: Operation, origin: string): string {
+  const { method, path, parameters = [], requestBody } = operation;
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(parameters.find((one) => one.name === name)?.example ?? name)),
+  );
+  const query = new URLSearchParams(
+    parameters
+      .filter((one) => one.in === 'query' && one.required)
+      .map((one): [string, string] => [one.name, String(one.example)]),
+  );
+  const url = `${origin}${filled}${query.size > 0 ? `?${query}` : ''}`;
+  const body = requestBody?.content['application/json'];
+  const isFile = requestBody !== undefined && body === undefined;
+  return [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`,
+    ...(needsNothing(operation) ? [] : ['-H "Authorization: Bearer $SWITCHBOARD_KEY"']),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body.example ?? {}))}`]),
+    ...(isFile ? ['--data-binary @picture.png'] : []),
+  ].join(' \\\n  ');
+}
+
+/** One object has them all: what is in the path, in the query and in the body. */
+function sdkCode({ operationId, parameters = [], requestBody }: Operation): string | undefined {
+  const route = Object.entries(routes).find(([id]) => id === operationId)?.[1];
+  if (route === undefined || route.takesContent) return undefined;
+  const input = {
+    ...Object.fromEntries(
+      parameters
+        .filter((one) => one.in === 'path' || (one.in === 'query' && one.required))
+        .map((one) => [one.name, one.example]),
+    ),
+    ...(requestBody?.content['application/json']?.example as object | undefined), // the body of every operation is an object
+  };
+  const name = operationId.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return `await sb.${name}(${Object.keys(input).length > 0 ? literal(input) : ''});`;
+}
+
+const needsNothing = ({ security }: Operation) => security?.length === 0;
+
+/** An object as TypeScript writes it: names without quotes where they need none. */
+const literal = (value: object) => JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');

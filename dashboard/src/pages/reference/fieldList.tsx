@@ -1,0 +1,90 @@
+import type { ReactNode } from 'react';
+import type { Schema } from '../../schema.ts';
+import { referenceWords } from '../../strings/reference.ts';
+import { Phrase } from './prose.tsx';
+import { insideOf, ruleTexts, typeText } from './schemaText.ts';
+
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** Deeper than this, nothing is told any more: a message answers a message, which answers a message. */
+const DEEPEST = 4;
+
+/** The fields of an object, and what is inside of them on demand. */
+export function FieldList({
+  schema,
+  schemas,
+  depth = 0,
+}: {
+  readonly schema: Schema;
+  readonly schemas: Schemas;
+  readonly depth?: number;
+}) {
+  const { properties = {}, required = [] } = schema;
+  return (
+    <ul className="grid grid-cols-1 gap-3">
+      {Object.entries(properties).map(([name, field]) => (
+        <li key={name}>
+          <FieldLine name={name} schema={field} notes={required.includes(name) ? [referenceWords.required] : []}>
+            <Inside schema={field} schemas={schemas} depth={depth} />
+          </FieldLine>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** One field: its name, its type, what it means. */
+export function FieldLine({
+  name,
+  schema,
+  notes,
+  description = schema.description,
+  children,
+}: {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly notes: readonly string[];
+  readonly description?: string | undefined;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <div className="grid grid-cols-1 gap-0.5 text-sm">
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <code className="font-medium wrap-anywhere">{name}</code>
+        <code className="min-w-0 text-xs wrap-anywhere text-ink-faint">{typeText(schema)}</code>
+        {[...notes, ...ruleTexts(schema)].map((note) => (
+          <span key={note} className="text-xs text-warn">
+            {note}
+          </span>
+        ))}
+      </div>
+      {description !== undefined && (
+        <p className="max-w-prose text-ink-soft">
+          <Phrase text={description} />
+        </p>
+      )}
+      {children}
+    </div>
+  );
+}
+
+function Inside({
+  schema,
+  schemas,
+  depth,
+}: {
+  readonly schema: Schema;
+  readonly schemas: Schemas;
+  readonly depth: number;
+}) {
+  const inside = insideOf(schema, schemas);
+  if (inside === undefined || depth >= DEEPEST) return null;
+  return (
+    <details className="mt-1">
+      <summary className="text-xs text-ink-faint marker:text-ink-faint">{referenceWords.fields}</summary>
+      <div className="mt-2 ml-1.5 border-l border-line-strong pl-4">
+        <FieldList schema={inside} schemas={schemas} depth={depth + 1} />
+      </div>
+    </details>
+  );
+}

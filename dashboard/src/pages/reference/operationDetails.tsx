@@ -1,0 +1,139 @@
+import type { ReactNode } from 'react';
+import { CodeSnippet, CodeSnippets } from '../../components/codeSnippet.tsx';
+import { JsonInspector } from '../../components/jsonInspector.tsx';
+import type { Operation, Reference } from '../../openapi.ts';
+import { referenceWords } from '../../strings/reference.ts';
+import { exampleCode } from './exampleCode.ts';
+import { FieldLine, FieldList } from './fieldList.tsx';
+import { Phrase, Prose } from './prose.tsx';
+import { insideOf } from './schemaText.ts';
+
+interface OperationProps {
+  readonly operation: Operation;
+  readonly components: Reference['components'];
+}
+
+/** Everything about one operation: what it takes, an example, what it answers and how it refuses. */
+export function OperationDetails({ operation, components: { schemas } }: OperationProps) {
+  const { description, parameters = [], requestBody, responses } = operation;
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema;
+  const fields = body && insideOf(body, schemas);
+  const answers = Object.entries(responses).filter(([status]) => status < '400');
+  const refusals = Object.entries(responses).filter(([status]) => status >= '400');
+
+  return (
+    <div className="grid grid-cols-1 gap-6">
+      {description && <Prose text={description} />}
+      <Part title={referenceWords.example}>
+        <CodeSnippets label={referenceWords.examples} snippets={exampleCode(operation, location.origin)} />
+      </Part>
+      {parameters.length > 0 && (
+        <Part title={referenceWords.parameters}>
+          <ul className="grid grid-cols-1 gap-3">
+            {parameters.map(({ name, in: place, required, schema, description: meaning }) => (
+              <li key={`${place} ${name}`}>
+                <FieldLine
+                  name={name}
+                  schema={schema}
+                  description={meaning}
+                  notes={[referenceWords.places[place] ?? place, ...(required ? [referenceWords.required] : [])]}
+                />
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {body && (
+        <Part title={referenceWords.body}>
+          {fields === undefined ? (
+            <Prose text={body.description ?? ''} />
+          ) : (
+            <FieldList schema={fields} schemas={schemas} />
+          )}
+        </Part>
+      )}
+      <Part title={referenceWords.answers}>
+        {answers.map(([status, { description: meaning, content = {} }]) => (
+          <div key={status} className="mb-4 grid grid-cols-1 gap-3">
+            <p className="text-sm">
+              <code className="font-medium text-good">{status}</code> <Phrase text={meaning} />
+            </p>
+            {Object.entries(content).map(([type, { schema, example }]) => (
+              <Answer
+                key={type}
+                status={`${status}, ${type}`}
+                schema={schema && insideOf(schema, schemas)}
+                schemas={schemas}
+                example={example}
+              />
+            ))}
+          </div>
+        ))}
+      </Part>
+      {refusals.length > 0 && (
+        <Part title={referenceWords.refusals}>
+          <ul className="grid grid-cols-1 gap-1.5 text-sm">
+            {refusals.map(([status, { description: meaning }]) => (
+              <li key={status} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
+                <code className="text-bad">{status}</code>
+                <span className="text-ink-soft">
+                  <Phrase text={meaning} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+    </div>
+  );
+}
+
+/** A kind of event: what is sent, and an example of it. */
+export function EventDetails({ operation, components: { schemas } }: OperationProps) {
+  const { description, requestBody } = operation;
+  const { schema, example } = requestBody?.content['application/json'] ?? {};
+  return (
+    <div className="grid grid-cols-1 gap-6">
+      {description && <Prose text={description} />}
+      <Part title={referenceWords.body}>
+        <Answer
+          status={operation.path}
+          schema={schema && insideOf(schema, schemas)}
+          schemas={schemas}
+          example={example}
+        />
+      </Part>
+    </div>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-1 gap-2">
+      <h3 className="text-sm font-medium">{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+/** The fields of an answer, beside an example of it. */
+function Answer({
+  status,
+  schema,
+  schemas,
+  example,
+}: {
+  readonly status: string;
+  readonly schema: Parameters<typeof FieldList>[0]['schema'] | undefined;
+  readonly schemas: Reference['components']['schemas'];
+  readonly example: unknown;
+}) {
+  const label = referenceWords.exampleOf(referenceWords.answer(status));
+  return (
+    <div className="grid grid-cols-1 items-start gap-5 wide:grid-cols-2">
+      {schema !== undefined && <FieldList schema={schema} schemas={schemas} />}
+      {typeof example === 'string' && <CodeSnippet label={label} code={example} />}
+      {typeof example === 'object' && example !== null && <JsonInspector label={label} value={example} />}
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import type { Connector } from '@switchboard/sdk/api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { api, fieldError, inWords } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Actions, Dialog } from '../../components/dialog.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { SchemaField } from '../../components/schemaField.tsx';
+import { type Entered, fieldsOf, isBroken, valuesOf } from '../../components/schemaForm.ts';
+import { Loaded } from '../../components/states.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { sessionWords } from '../../strings/sessions.ts';
+import { words } from '../../strings/shared.ts';
+import { networkName, useConnectors } from './connectors.ts';
+
+/** Asks for a new session on any network of the server, connects it, and leads to it. */
+export function CreateSession({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const connectors = useConnectors();
+  return (
+    <Dialog title={sessionWords.createTitle} open={open} onOpenChange={onClose}>
+      <Loaded query={connectors}>{(networks) => <CreateForm networks={networks} onClose={onClose} />}</Loaded>
+    </Dialog>
+  );
+}
+
+function CreateForm({ networks, onClose }: { readonly networks: readonly Connector[]; readonly onClose: () => void }) {
+  const [connector, setConnector] = useState(networks[0]?.name ?? '');
+  const [name, setName] = useState('');
+  const [phoneNumber, setPhoneNumber] = useState('');
+  const [texts, setTexts] = useState<Entered>({});
+  const schema = networks.find((network) => network.name === connector)?.options;
+  const fields = useMemo(() => (schema === undefined ? [] : fieldsOf(schema)), [schema]);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const say = useToast();
+
+  const create = useMutation({
+    mutationFn: () =>
+      api.sessions.create({
+        connector,
+        options: valuesOf(fields, texts),
+        ...(name.trim() !== '' && { name: name.trim() }),
+        ...(phoneNumber.trim() !== '' && { phoneNumber }),
+      }),
+    onSuccess: async ({ sessionId }) => {
+      say(sessionWords.created);
+      // The session is there, whatever comes of connecting it: its page says why it could not.
+      await api.sessions.connect({ sessionId }).catch((error: unknown) => say(inWords(error), 'bad'));
+      void queries.invalidateQueries({ queryKey: ['sessions'] });
+      onClose();
+      void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
+    },
+  });
+  const problem = (field: string) => fieldError(create.error, field);
+
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        create.mutate();
+      }}
+    >
+      {create.error !== null && <Notice tone="bad">{inWords(create.error)}</Notice>}
+      <SelectField
+        label={sessionWords.network}
+        hint={sessionWords.networkHints[connector]}
+        error={problem('connector')}
+        autoFocus
+        options={networks.map((network) => [network.name, networkName(network.name)])}
+        value={connector}
+        onChange={(event) => {
+          setConnector(event.currentTarget.value);
+          setTexts({});
+          create.reset();
+        }}
+      />
+      <TextField
+        label={sessionWords.name}
+        hint={sessionWords.nameHint}
+        error={problem('name')}
+        isOptional
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextField
+        label={sessionWords.phoneNumber}
+        hint={sessionWords.phoneNumberHint}
+        error={problem('phoneNumber')}
+        isOptional
+        type="tel"
+        value={phoneNumber}
+        onChange={(event) => setPhoneNumber(event.currentTarget.value)}
+      />
+      {fields.map((field) => (
+        <SchemaField
+          // What a field of one network remembers is not for another's of the same name.
+          key={`${connector} ${field.name}`}
+          field={field}
+          label={field.title}
+          value={texts[field.name] ?? ''}
+          onChange={(text) => setTexts({ ...texts, [field.name]: text })}
+          error={problem(`options.${field.name}`)}
+        />
+      ))}
+      <Actions>
+        <Button onClick={onClose}>{words.cancel}</Button>
+        <Button
+          type="submit"
+          look="primary"
+          busy={create.isPending}
+          disabled={fields.some((field) => isBroken(field, texts[field.name]))}
+        >
+          {sessionWords.createAndConnect}
+        </Button>
+      </Actions>
+    </form>
+  );
+}

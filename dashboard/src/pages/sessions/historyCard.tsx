@@ -1,0 +1,59 @@
+import type { Operations } from '@switchboard/sdk/api';
+import { api } from '../../api.ts';
+import { type Column, DataTable } from '../../components/dataTable.tsx';
+import { Card } from '../../components/layout.tsx';
+import { SessionStatus } from '../../components/sessionStatus.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { useLivePaged } from '../../livePaged.ts';
+import { sessionWords } from '../../strings/sessions.ts';
+
+type Change = Operations['sessions.history']['output']['data'][number];
+
+const columns: readonly Column<Change>[] = [
+  { id: 'when', header: sessionWords.when, width: '6.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
+  {
+    id: 'status',
+    header: sessionWords.statusAndReason,
+    width: 'minmax(0, 1fr)',
+    cell: ({ status, reason }) => (
+      <>
+        <SessionStatus status={status} />
+        {reason !== null && (
+          <div title={reason} className="truncate pl-4.5 text-xs text-ink-soft">
+            {reason}
+          </div>
+        )}
+      </>
+    ),
+  },
+];
+
+/** An entry has no id of its own; two of one moment that say the same are the same to a reader. */
+const idOf = ({ at, status, reason }: Change) => `${at} ${status} ${reason}`;
+
+/** What the session was through, newest first, with the reasons. */
+export function HistoryCard({ sessionId }: { readonly sessionId: string }) {
+  const history = useLivePaged({
+    key: ['sessions', sessionId, 'history'],
+    read: (page) => api.sessions.history({ sessionId, ...page }),
+    idOf,
+    everyMs: 5000,
+  });
+  return (
+    <Card flush title={sessionWords.history}>
+      <Loaded query={history}>
+        {() => (
+          <DataTable
+            label={sessionWords.history}
+            columns={columns}
+            rows={history.rows}
+            rowKey={idOf}
+            more={history.more}
+            empty={<p className="px-5 pb-5 text-sm text-ink-soft">{sessionWords.noHistory}</p>}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

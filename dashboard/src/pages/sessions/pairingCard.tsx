@@ -1,0 +1,137 @@
+import { ApiError } from '@switchboard/sdk/errors';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, fieldError, inWords } from '../../api.ts';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { CopyButton } from '../../components/copyButton.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Card } from '../../components/layout.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { Failure } from '../../components/states.tsx';
+import { duration, useNow } from '../../components/time.tsx';
+import { sessionWords } from '../../strings/sessions.ts';
+import { QrCode } from './qrCode.tsx';
+
+interface PairingProps {
+  readonly sessionId: string;
+  readonly connector: string;
+}
+
+/** How a phone links the session: by scanning, or by a code to type. */
+export function PairingCard({ sessionId, connector }: PairingProps) {
+  return (
+    <Card title={sessionWords.pairing}>
+      <div className="grid grid-cols-1 items-start gap-8 wide:grid-cols-2">
+        <ByQr sessionId={sessionId} connector={connector} />
+        <ByCode sessionId={sessionId} />
+      </div>
+    </Card>
+  );
+}
+
+/** How soon the next code is asked for when it is due, or was not there yet. */
+const SOONEST_MS = 700;
+/** The reader's clock may be wrong, so that a code seems to hold for long. */
+const LATEST_MS = 5000;
+
+function ByQr({ sessionId, connector }: PairingProps) {
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['sessions', sessionId, 'qr'],
+    queryFn: async () => {
+      try {
+        return await api.sessions.getQr({ sessionId });
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 'session_state')) throw error;
+        // It waits no longer: the session tells how it is.
+        void queries.invalidateQueries({ queryKey: ['sessions', sessionId], exact: true });
+        return null;
+      }
+    },
+    // Not one from before: a phone would refuse it.
+    gcTime: 0,
+    refetchInterval: ({ state }) =>
+      Math.min(LATEST_MS, Math.max(SOONEST_MS, state.data ? Date.parse(state.data.expiresAt) - Date.now() : 0)),
+  });
+  const isSandbox = connector === 'sandbox';
+
+  return (
+    <div className="grid grid-cols-1 justify-items-start gap-3">
+      <p className="text-sm text-ink-soft">{isSandbox ? sessionWords.scanSandbox : sessionWords.scan}</p>
+      {error !== null ? (
+        <Failure error={error} onRetry={refetch} />
+      ) : data ? (
+        <>
+          <QrCode text={data.qr} label={sessionWords.qr} />
+          <Countdown until={data.expiresAt} />
+        </>
+      ) : (
+        <div className="grid aspect-square w-full max-w-72 place-items-center rounded-lg bg-sunken p-6 text-sm text-ink-soft">
+          {sessionWords.noQr}
+        </div>
+      )}
+      {isSandbox && (
+        <Link to="/simulator" search={{ session: sessionId }} className={buttonClass('secondary', 'small')}>
+          {sessionWords.openSimulator}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Countdown({ until }: { readonly until: string }) {
+  const leftMs = Date.parse(until) - useNow();
+  return (
+    <p className="text-xs text-ink-faint tabular-nums">
+      {leftMs > 0 ? sessionWords.nextCode(duration(leftMs)) : sessionWords.noQr}
+    </p>
+  );
+}
+
+function ByCode({ sessionId }: { readonly sessionId: string }) {
+  const [phoneNumber, setPhoneNumber] = useState('');
+  const ask = useMutation({ mutationFn: () => api.sessions.requestPairingCode({ sessionId, phoneNumber }) });
+  const problem = fieldError(ask.error, 'phoneNumber');
+  return (
+    <form
+      className="grid grid-cols-1 gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask.mutate();
+      }}
+    >
+      <h3 className="text-sm font-semibold">{sessionWords.byCode}</h3>
+      <p className="text-sm text-ink-soft">{sessionWords.byCodeHint}</p>
+      {ask.error !== null && problem === undefined && <Notice tone="bad">{inWords(ask.error)}</Notice>}
+      <TextField
+        label={sessionWords.pairingNumber}
+        error={problem}
+        type="tel"
+        required
+        value={phoneNumber}
+        onChange={(event) => setPhoneNumber(event.currentTarget.value)}
+      />
+      <div>
+        <Button type="submit" busy={ask.isPending}>
+          {sessionWords.getCode}
+        </Button>
+      </div>
+      {ask.data !== undefined && <Code code={ask.data.code} expiresAt={ask.data.expiresAt} />}
+    </form>
+  );
+}
+
+function Code({ code, expiresAt }: { readonly code: string; readonly expiresAt: string }) {
+  const leftMs = Date.parse(expiresAt) - useNow();
+  if (leftMs <= 0) return <p className="text-sm text-ink-soft">{sessionWords.codeExpired}</p>;
+  return (
+    <section aria-label={sessionWords.pairingCode} className="grid gap-1">
+      <div className="flex items-center gap-2">
+        <output className="font-mono text-2xl font-semibold tracking-widest">{code}</output>
+        <CopyButton text={code} />
+      </div>
+      <p className="text-xs text-ink-faint tabular-nums">{sessionWords.codeExpires(duration(leftMs))}</p>
+    </section>
+  );
+}

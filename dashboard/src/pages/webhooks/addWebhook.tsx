@@ -1,0 +1,132 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, fieldError, inWords } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Actions, Dialog } from '../../components/dialog.tsx';
+import { TextField } from '../../components/field.tsx';
+import { KindChoice } from '../../components/kindChoice.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { type EventKind, eventKinds } from '../../strings/events.ts';
+import { words } from '../../strings/shared.ts';
+import { webhookWords } from '../../strings/webhooks.ts';
+import { KeepSecret } from './keepSecret.tsx';
+import { newSecret, SecretField } from './secretField.tsx';
+
+interface AddWebhookProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  /** The first one becomes the account's default, which the calls without an id manage. */
+  readonly isFirst: boolean;
+}
+
+/** Asks for a new webhook, shows its secret once, and leads to it. */
+export function AddWebhook({ open, onOpenChange, isFirst }: AddWebhookProps) {
+  const [added, setAdded] = useState<{ webhookId: string; secret: string }>();
+  const navigate = useNavigate();
+  const lead = (webhookId: string) => navigate({ to: '/webhooks/$webhookId', params: { webhookId } });
+
+  return (
+    <>
+      <Dialog
+        title={isFirst ? webhookWords.addFirst : webhookWords.addTitle}
+        open={open}
+        onOpenChange={onOpenChange}
+        width="wide"
+      >
+        <AddForm
+          isFirst={isFirst}
+          onCancel={() => onOpenChange(false)}
+          onAdded={(webhookId, secret) => {
+            onOpenChange(false);
+            if (secret === '') void lead(webhookId);
+            else setAdded({ webhookId, secret });
+          }}
+        />
+      </Dialog>
+      <KeepSecret
+        secret={added?.secret}
+        onDone={() => {
+          setAdded(undefined);
+          if (added !== undefined) void lead(added.webhookId);
+        }}
+      />
+    </>
+  );
+}
+
+function AddForm({
+  isFirst,
+  onCancel,
+  onAdded,
+}: {
+  readonly isFirst: boolean;
+  readonly onCancel: () => void;
+  readonly onAdded: (webhookId: string, secret: string) => void;
+}) {
+  const [webhookUrl, setUrl] = useState('');
+  const [events, setEvents] = useState<readonly EventKind[]>(eventKinds);
+  const [secret, setSecret] = useState(newSecret);
+  const queries = useQueryClient();
+  const say = useToast();
+  const add = useMutation({
+    mutationFn: () => addWebhook({ webhookUrl, events: [...events], ...(secret !== '' && { secret }) }, isFirst),
+    onSuccess: (webhookId) => {
+      void queries.invalidateQueries({ queryKey: ['webhooks'] });
+      say(webhookWords.created);
+      onAdded(webhookId, secret);
+    },
+  });
+  const problem = (field: string) => fieldError(add.error, field);
+
+  return (
+    <form
+      className="grid gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate();
+      }}
+    >
+      {add.error !== null && <Notice tone="bad">{inWords(add.error)}</Notice>}
+      <TextField
+        label={webhookWords.url}
+        hint={webhookWords.urlHint}
+        error={problem('webhookUrl')}
+        type="url"
+        required
+        autoFocus
+        placeholder="https://example.com/webhook"
+        value={webhookUrl}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <KindChoice label={webhookWords.kinds} value={events} onChange={setEvents} error={problem('events')} />
+      <SecretField
+        label={webhookWords.secret}
+        hint={webhookWords.secretHint}
+        error={problem('secret')}
+        isOptional
+        value={secret}
+        onChange={setSecret}
+      />
+      <Actions>
+        <Button onClick={onCancel}>{words.cancel}</Button>
+        <Button type="submit" look="primary" busy={add.isPending} disabled={events.length === 0}>
+          {webhookWords.add}
+        </Button>
+      </Actions>
+    </form>
+  );
+}
+
+type NewWebhook = Parameters<typeof api.webhooks.set>[0];
+
+/** @returns its id */
+async function addWebhook(webhook: NewWebhook, isFirst: boolean): Promise<string> {
+  // Setting the default replaces it: it may have been set elsewhere since the page was read.
+  const isDefaultSet = !isFirst || (await api.webhooks.get()).webhookUrl !== null;
+  if (isDefaultSet) return (await api.webhooks.endpoints.create(webhook)).webhookId;
+  await api.webhooks.set(webhook);
+  for await (const { webhookId, isDefault } of api.webhooks.endpoints.list.all()) if (isDefault) return webhookId;
+  throw new Error('the webhook that was just set is not listed');
+}

@@ -1,0 +1,132 @@
+import type { CircuitBreaker } from '@switchboard/sdk/api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, inWords } from '../../api.ts';
+import { breakerQuery, breakerTones } from '../../components/breakerLamp.tsx';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/dataTable.tsx';
+import { Lamp } from '../../components/lamp.tsx';
+import { Card } from '../../components/layout.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { duration, Time, useNow } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { breakerWords } from '../../strings/breaker.ts';
+
+/** The breaker of a webhook: how it is, why, since when, and the way to close it. */
+export function BreakerCard({ webhookId }: { readonly webhookId: string }) {
+  const query = useQuery(breakerQuery(webhookId));
+  const queries = useQueryClient();
+  const say = useToast();
+  const reset = useMutation({
+    mutationFn: () => api.webhooks.endpoints.resetCircuitBreaker({ webhookId }),
+    onSuccess: ({ released }) => {
+      say(breakerWords.wasReset(released));
+      return queries.invalidateQueries({ queryKey: ['webhooks', webhookId] });
+    },
+    onError: (error) => say(inWords(error), 'bad'),
+  });
+
+  return (
+    <Card
+      title={breakerWords.title}
+      actions={
+        query.data !== undefined &&
+        query.data.state !== 'closed' && (
+          <Button look="primary" size="small" busy={reset.isPending} onClick={() => reset.mutate()}>
+            {breakerWords.reset}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query}>{(breaker) => <Breaker breaker={breaker} />}</Loaded>
+    </Card>
+  );
+}
+
+function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
+  const { state, since, failuresInARow, window, thresholds } = breaker;
+  return (
+    <div className="grid gap-4">
+      <div className="flex flex-wrap items-baseline gap-x-2">
+        <Lamp tone={breakerTones[state]}>{breakerWords.states[state]}</Lamp>
+        {since !== null && (
+          <span className="text-sm text-ink-faint">
+            <Since at={since} />
+          </span>
+        )}
+      </div>
+      {state === 'closed' ? (
+        <p className="text-sm text-ink-soft">{breakerWords.explain.closed}</p>
+      ) : (
+        <Notice tone={state === 'open' ? 'bad' : 'warn'}>
+          <Trouble breaker={breaker} />
+        </Notice>
+      )}
+      <ul className="grid gap-1 text-sm text-ink-soft">
+        <li>{breakerWords.inARow(failuresInARow, thresholds.failuresInARow)}</li>
+        <li>{breakerWords.window(window.failures, window.attempts, window.seconds)}</li>
+      </ul>
+      <details className="text-sm text-ink-soft">
+        <summary className="text-ink">{breakerWords.history}</summary>
+        <div className="-mx-5 mt-2">
+          <DataTable
+            label={breakerWords.history}
+            columns={historyColumns}
+            rows={breaker.transitions}
+            rowKey={({ at, to }) => `${at} ${to}`}
+            empty={<p className="px-5 py-2">{breakerWords.noHistory}</p>}
+          />
+        </div>
+        <p className="mt-3 text-xs text-ink-faint">
+          {breakerWords.rule(
+            thresholds.failuresInARow,
+            thresholds.windowFailureRate,
+            thresholds.windowAttempts,
+            thresholds.windowSeconds,
+          )}{' '}
+          {breakerWords.waits(thresholds.openSeconds, thresholds.longestOpenSeconds)}
+        </p>
+      </details>
+    </div>
+  );
+}
+
+function Since({ at }: { readonly at: string }) {
+  return breakerWords.since(duration(useNow() - Date.parse(at)));
+}
+
+/** Why nothing arrives, what becomes of it, and when it goes on. */
+function Trouble({ breaker }: { readonly breaker: CircuitBreaker }) {
+  const { state, reason, lastError, held, nextProbeAt } = breaker;
+  const now = useNow();
+  const waitMs = nextProbeAt === null ? undefined : Date.parse(nextProbeAt) - now;
+  const next =
+    waitMs === undefined ? undefined : waitMs > 0 ? breakerWords.nextProbe(duration(waitMs)) : breakerWords.probeNow;
+  const facts = [breakerWords.held(held.count), next].filter((fact) => fact !== undefined).join('; ');
+  return (
+    <div className="grid gap-1">
+      {reason !== null && <p>{breakerWords.reasons[reason] ?? reason}</p>}
+      {lastError !== null && <p>{breakerWords.receiverSays(lastError.message)}</p>}
+      <p className="font-medium">{facts}</p>
+      <p>{breakerWords.explain[state]}</p>
+      <p>{breakerWords.resetHint}</p>
+    </div>
+  );
+}
+
+const historyColumns: readonly Column<CircuitBreaker['transitions'][number]>[] = [
+  { id: 'at', header: breakerWords.at, width: '6rem', cell: ({ at }) => <Time at={at} as="relative" /> },
+  {
+    id: 'what',
+    header: breakerWords.what,
+    width: 'minmax(0, 11rem)',
+    cell: ({ from, to }) => breakerWords.change(from, to),
+  },
+  {
+    id: 'why',
+    header: breakerWords.why,
+    width: 'minmax(0, 1fr)',
+    wideOnly: true,
+    cell: ({ reason }) => breakerWords.reasons[reason] ?? reason,
+  },
+];

@@ -1,0 +1,91 @@
+import type { WebhookStats } from '@switchboard/sdk/api';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { buttonClass } from '../../components/button.tsx';
+import { Card } from '../../components/layout.tsx';
+import { Legend, Plot } from '../../components/plot.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { attemptsByMinute, percent, statsQuery, sum } from '../../model/stats.ts';
+import { webhookWords } from '../../strings/webhooks.ts';
+
+type WindowName = keyof WebhookStats['windows'];
+
+/** What went out, how well and how fast. */
+export function HealthCard({ webhookId }: { readonly webhookId: string }) {
+  const query = useQuery(statsQuery(webhookId));
+  return (
+    <Card
+      title={webhookWords.health}
+      actions={
+        <Link to="/deliveries" search={{ webhookId }} className={buttonClass('secondary', 'small')}>
+          {webhookWords.showDeliveries}
+        </Link>
+      }
+    >
+      <Loaded query={query}>{(stats) => <Health stats={stats} />}</Loaded>
+    </Card>
+  );
+}
+
+function Health({ stats }: { readonly stats: WebhookStats }) {
+  const [name, setName] = useState<WindowName>('1h');
+  const { attempts, successRate, latencyMs } = stats.windows[name];
+  const figures = [
+    [webhookWords.attempts, attempts.toLocaleString('en')],
+    [webhookWords.successRate, successRate === null ? webhookWords.noAttempts : percent(successRate)],
+    [webhookWords.latency, latencyMs.p50 === null ? '–' : `${latencyMs.p50}, ${webhookWords.ms(latencyMs.p95 ?? 0)}`],
+    [webhookWords.pending, stats.pending.toLocaleString('en')],
+  ] as const;
+  return (
+    <div className="grid gap-5">
+      <div>
+        <select
+          aria-label={webhookWords.window}
+          value={name}
+          // Only the windows stand in the list.
+          onChange={(event) => setName(event.currentTarget.value as WindowName)}
+          className="mb-3 h-8 rounded-lg border border-line-strong bg-surface px-2 text-sm"
+        >
+          {Object.entries(webhookWords.windows).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+        <dl className="grid grid-cols-2 gap-4">
+          {figures.map(([label, value]) => (
+            <div key={label}>
+              <dt className="text-xs text-ink-faint">{label}</dt>
+              <dd className="text-lg tabular-nums">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      <Minutes series={stats.series} />
+    </div>
+  );
+}
+
+const lines = [
+  { name: webhookWords.succeeded, colour: 'good-lamp' },
+  { name: webhookWords.failed, colour: 'bad-lamp' },
+] as const;
+
+function Minutes({ series }: { readonly series: WebhookStats['series'] }) {
+  const { times, delivered, failed } = useMemo(() => attemptsByMinute([series], Date.now()), [series]);
+  const drawn = useMemo(
+    () => [
+      { ...lines[0], values: delivered },
+      { ...lines[1], values: failed },
+    ],
+    [delivered, failed],
+  );
+  return (
+    <div className="grid gap-2">
+      <h3 className="text-xs text-ink-faint">{webhookWords.perMinute}</h3>
+      <Plot height={130} times={times} series={drawn} summary={webhookWords.plotSummary(sum(delivered), sum(failed))} />
+      <Legend series={lines} />
+    </div>
+  );
+}

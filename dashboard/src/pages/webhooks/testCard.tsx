@@ -1,0 +1,103 @@
+import type { WebhookTest } from '@switchboard/sdk/api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Send } from 'lucide-react';
+import { useState } from 'react';
+import { api, inWords } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { CodeSnippet } from '../../components/codeSnippet.tsx';
+import { SelectField } from '../../components/field.tsx';
+import { Lamp, type LampTone } from '../../components/lamp.tsx';
+import { Card } from '../../components/layout.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { requestText } from '../../components/requestText.ts';
+import type { EventKind } from '../../strings/events.ts';
+import { webhookWords } from '../../strings/webhooks.ts';
+
+/** Sends a sample now, and shows how far it came and what was said. */
+export function TestCard({ webhookId, kinds }: { readonly webhookId: string; readonly kinds: readonly EventKind[] }) {
+  const [kind, setKind] = useState<EventKind>();
+  const sample = kind !== undefined && kinds.includes(kind) ? kind : (kinds[0] ?? 'message.incoming');
+  const queries = useQueryClient();
+  const test = useMutation({
+    mutationFn: () => api.webhooks.endpoints.test({ webhookId, event: sample }),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['deliveries'] });
+      void queries.invalidateQueries({ queryKey: ['webhooks', webhookId] });
+    },
+  });
+
+  return (
+    <Card title={webhookWords.test} hint={webhookWords.testHint}>
+      <form
+        className="flex flex-wrap items-end gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          test.mutate();
+        }}
+      >
+        <SelectField
+          label={webhookWords.sample}
+          options={kinds.map((one) => [one, one] as const)}
+          value={sample}
+          // Only kinds stand in the list.
+          onChange={(event) => setKind(event.currentTarget.value as EventKind)}
+        />
+        <Button type="submit" look="primary" busy={test.isPending} icon={<Send className="size-4" />}>
+          {webhookWords.send}
+        </Button>
+      </form>
+      <div aria-live="polite" className="mt-5 grid grid-cols-1 gap-4 empty:hidden">
+        {test.error !== null && <Notice tone="bad">{inWords(test.error)}</Notice>}
+        {test.data !== undefined && <TestResult result={test.data} />}
+      </div>
+    </Card>
+  );
+}
+
+const stageTones: Readonly<Record<WebhookTest['stages'][number]['result'], LampTone>> = {
+  ok: 'good',
+  failed: 'bad',
+  skipped: 'off',
+};
+
+function TestResult({ result }: { readonly result: WebhookTest }) {
+  const { delivered, message, latencyMs, stages, request, response, status, deliveryId } = result;
+  return (
+    <>
+      <Notice tone={delivered ? 'good' : 'bad'}>{delivered ? webhookWords.arrived(latencyMs) : message}</Notice>
+      <ol aria-label={webhookWords.stages} className="grid gap-2 wide:grid-cols-5">
+        {stages.map(({ stage, result: outcome, ms }) => (
+          <li key={stage} className="rounded-lg border border-line px-3 py-2">
+            <Lamp tone={stageTones[outcome]}>{webhookWords.stageNames[stage]}</Lamp>
+            <p className="text-xs text-ink-faint">
+              {outcome === 'skipped' ? webhookWords.results.skipped : webhookWords.results[outcome]}
+              {ms !== null && `, ${webhookWords.ms(ms)}`}
+            </p>
+          </li>
+        ))}
+      </ol>
+      <div className="grid grid-cols-1 gap-1.5">
+        <h3 className="text-sm font-medium">{webhookWords.request}</h3>
+        <CodeSnippet code={requestText(request)} label={webhookWords.request} />
+      </div>
+      {status !== null && (
+        <div className="grid grid-cols-1 gap-1.5">
+          <h3 className="text-sm font-medium">
+            {webhookWords.answer}: {status}
+          </h3>
+          {response === null || response === '' ? (
+            <p className="text-sm text-ink-faint">{webhookWords.noAnswer}</p>
+          ) : (
+            <CodeSnippet code={response} label={webhookWords.answer} />
+          )}
+        </div>
+      )}
+      <p className="text-sm">
+        <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className="text-accent underline">
+          {webhookWords.inLog}
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,185 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { isLoggedOut } from './api.ts';
+import { Failure, LoadingLines } from './components/states.tsx';
+import { chatSearch } from './pages/chats/search.ts';
+import { deliveryFilters } from './pages/deliveries/filters.ts';
+import { eventSearch } from './pages/events/search.ts';
+import { accountQuery } from './shell/account.ts';
+import { NotFoundPage } from './shell/notFoundPage.tsx';
+import { Shell } from './shell/shell.tsx';
+
+/*
+ * Every address of the dashboard. A page is loaded when it is opened: `lazyRouteComponent` takes the file and the name
+ * of its component. What an address has behind the `?` is checked here, and typed for the page by it.
+ */
+
+const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
+
+/** Where a login leads back to: an address of ours, never one that somebody else has put there. */
+const nextOf = ({ next }: { next?: unknown }): { next?: string | undefined } => ({
+  // Said also when it is none: what is left out here would stay as it came.
+  next: typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined,
+});
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: nextOf,
+  component: lazyRouteComponent(() => import('./pages/login/loginPage.tsx'), 'LoginPage'),
+});
+const register = createRoute({
+  getParentRoute: () => root,
+  path: '/register',
+  validateSearch: nextOf,
+  component: lazyRouteComponent(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
+});
+
+/** Everything below needs a login. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.queries.ensureQueryData(accountQuery);
+    } catch (error) {
+      if (!isLoggedOut(error)) throw error;
+      throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } });
+    }
+  },
+});
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview/overviewPage.tsx'), 'OverviewPage'),
+});
+const sessions = createRoute({
+  getParentRoute: () => shell,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('./pages/sessions/sessionsPage.tsx'), 'SessionsPage'),
+});
+const session = createRoute({
+  getParentRoute: () => shell,
+  path: '/sessions/$sessionId',
+  component: lazyRouteComponent(() => import('./pages/sessions/sessionPage.tsx'), 'SessionPage'),
+});
+const chats = createRoute({
+  getParentRoute: () => shell,
+  path: '/chats',
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import('./pages/chats/chatsPage.tsx'), 'ChatsPage'),
+});
+const simulator = createRoute({
+  getParentRoute: () => shell,
+  path: '/simulator',
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import('./pages/simulator/simulatorPage.tsx'), 'SimulatorPage'),
+});
+const groups = createRoute({
+  getParentRoute: () => shell,
+  path: '/groups',
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import('./pages/groups/groupsPage.tsx'), 'GroupsPage'),
+});
+const group = createRoute({
+  getParentRoute: () => shell,
+  path: '/groups/$groupId',
+  component: lazyRouteComponent(() => import('./pages/groups/groupPage.tsx'), 'GroupPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhooksPage.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks/$webhookId',
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhookPage.tsx'), 'WebhookPage'),
+});
+const deliveries = createRoute({
+  getParentRoute: () => shell,
+  path: '/deliveries',
+  validateSearch: deliveryFilters,
+  component: lazyRouteComponent(() => import('./pages/deliveries/deliveriesPage.tsx'), 'DeliveriesPage'),
+});
+const delivery = createRoute({
+  getParentRoute: () => shell,
+  path: '/deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('./pages/deliveries/deliveryPage.tsx'), 'DeliveryPage'),
+});
+const events = createRoute({
+  getParentRoute: () => shell,
+  path: '/events',
+  validateSearch: eventSearch,
+  component: lazyRouteComponent(() => import('./pages/events/eventsPage.tsx'), 'EventsPage'),
+});
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage'),
+});
+const tools = createRoute({
+  getParentRoute: () => shell,
+  path: '/tools',
+  component: lazyRouteComponent(() => import('./pages/mcp/mcpPage.tsx'), 'McpPage'),
+});
+const reference = createRoute({
+  getParentRoute: () => shell,
+  path: '/reference',
+  component: lazyRouteComponent(() => import('./pages/reference/referencePage.tsx'), 'ReferencePage'),
+});
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account/accountPage.tsx'), 'AccountPage'),
+});
+
+const routeTree = root.addChildren([
+  login,
+  register,
+  shell.addChildren([
+    overview,
+    sessions,
+    session,
+    chats,
+    simulator,
+    groups,
+    group,
+    webhooks,
+    webhook,
+    deliveries,
+    delivery,
+    events,
+    keys,
+    tools,
+    reference,
+    account,
+  ]),
+]);
+
+export function createAppRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queries },
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultPendingComponent: () => <LoadingLines count={6} />,
+    defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+    defaultNotFoundComponent: NotFoundPage,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,15 @@
+import { Lamp, type LampTone } from '../components/lamp.tsx';
+import { type LiveState, useLiveState } from '../live.ts';
+import { shellWords } from '../strings/shell.ts';
+
+const tones: Readonly<Record<LiveState, LampTone>> = { live: 'good', connecting: 'busy', lost: 'bad' };
+
+/** Whether what the pages show is as it is now. */
+export function LiveSign() {
+  const state = useLiveState();
+  return (
+    <div role="status" className="px-2.5 text-xs text-ink-soft">
+      <Lamp tone={tones[state]}>{shellWords.live[state]}</Lamp>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { api, inWords } from '../api.ts';
+import { useToast } from '../components/toast.tsx';
+import { tellOtherTabs } from './tabs.ts';
+
+/** Drops the login of this browser, and all that was read with it. */
+export function useLogOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const say = useToast();
+  return async () => {
+    try {
+      await api.auth.forgetLogin();
+    } catch (error) {
+      // The cookie is still there: who thinks they are logged out must not be wrong.
+      say(inWords(error), 'bad');
+      return;
+    }
+    tellOtherTabs();
+    await navigate({ to: '/login' });
+    queries.clear();
+  };
+}

@@ -1,0 +1,46 @@
+import {
+  Activity,
+  BookOpen,
+  KeyRound,
+  MessagesSquare,
+  RadioTower,
+  ScrollText,
+  Send,
+  Smartphone,
+  Users,
+  Webhook,
+  Wrench,
+} from 'lucide-react';
+import { shellWords } from '../strings/shell.ts';
+
+const { pages, groups } = shellWords;
+
+/** Every page of the navigation, in groups. */
+export const navigation = [
+  {
+    title: groups.watch,
+    links: [
+      { to: '/', title: pages.overview, icon: Activity },
+      { to: '/deliveries', title: pages.deliveries, icon: Send },
+      { to: '/events', title: pages.events, icon: ScrollText },
+    ],
+  },
+  {
+    title: groups.talk,
+    links: [
+      { to: '/sessions', title: pages.sessions, icon: RadioTower },
+      { to: '/chats', title: pages.chats, icon: MessagesSquare },
+      { to: '/groups', title: pages.groups, icon: Users },
+      { to: '/simulator', title: pages.simulator, icon: Smartphone },
+    ],
+  },
+  {
+    title: groups.build,
+    links: [
+      { to: '/webhooks', title: pages.webhooks, icon: Webhook },
+      { to: '/keys', title: pages.keys, icon: KeyRound },
+      { to: '/tools', title: pages.mcp, icon: Wrench },
+      { to: '/reference', title: pages.reference, icon: BookOpen },
+    ],
+  },
+] as const;

@@ -1,0 +1,12 @@
+/** All tabs of a browser have one login: what another account has read must not stay in one of them. */
+const tabs = new BroadcastChannel('login');
+
+export function tellOtherTabs(): void {
+  tabs.postMessage('changed');
+}
+
+export function followOtherTabs(): void {
+  tabs.onmessage = () => {
+    if (!['/login', '/register'].includes(location.pathname)) location.reload();
+  };
+}

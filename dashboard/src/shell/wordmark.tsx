@@ -1,0 +1,11 @@
+import { words } from '../strings/shared.ts';
+
+/** The name with its sign: a cord from one jack to another. */
+export function Wordmark() {
+  return (
+    <span className="flex items-center gap-2.5">
+      <img src="/static/icon.svg" alt="" width={26} height={26} />
+      <span className="text-[1.05rem] font-semibold tracking-tight">{words.product}</span>
+    </span>
+  );
+}

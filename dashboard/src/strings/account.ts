@@ -1,0 +1,20 @@
+export const accountWords = {
+  title: 'Account',
+  who: 'Who you are',
+  name: 'Name',
+  noName: 'None given',
+  email: 'Email',
+  since: 'Since',
+  password: 'Password',
+  passwordHint: 'With a new password every other login of this account ends. API keys stay as they are.',
+  current: 'Current password',
+  next: 'New password',
+  change: 'Change password',
+  changed: 'The password is changed, and every other login has ended.',
+  logins: 'Logins',
+  loginsHint:
+    'Ends every login of this account, on every device, this one included. API keys stay: revoke those on their page.',
+  logOutEverywhere: 'Log out everywhere',
+  question: 'Log out everywhere?',
+  answer: 'You will have to log in again here as well.',
+} as const;

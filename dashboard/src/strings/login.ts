@@ -1,0 +1,15 @@
+export const loginWords = {
+  logIn: 'Log in',
+  logInLead: 'to this Switchboard server',
+  register: 'Create an account',
+  registerLead: 'Everything stays on this server.',
+  email: 'Email',
+  password: 'Password',
+  passwordHint: '8 characters or more. A sentence is good.',
+  name: 'Name',
+  noAccount: 'No account yet?',
+  haveAccount: 'You have an account?',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  pitch: 'Sessions, messages and groups over one API, and every event by signed webhook.',
+} as const;

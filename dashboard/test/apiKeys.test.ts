@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { permissions } from '../../server/src/auth/permissions.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
+import { bearer } from '../../server/test/support/server.ts';
+import { allPermissions, permits, withPermission } from '../src/model/grants.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+
+const shownKey = (page: Page) => page.getByRole('dialog').getByRole('status', { name: 'API key' });
+
+async function choose(page: Page, name: string, action: string) {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menuitem', { name: action }).click();
+}
+
+describe('the permissions of a key', () => {
+  it('are all those that the server knows', () => {
+    assert.deepEqual(allPermissions, permissions);
+  });
+
+  it('that stand for several are spelled out when one is taken away', () => {
+    assert.deepEqual(withPermission(['messages:*', 'chats:read'], 'messages:send', false), [
+      'chats:read',
+      'messages:read',
+    ]);
+    assert.deepEqual(withPermission([], 'events:read', true), ['events:read']);
+    assert.ok(permits(['messages:*'], 'messages:send'));
+    assert.equal(permits(['messages:*'], 'media:read'), false);
+  });
+});
+
+describe('the API keys', async () => {
+  const dashboard = await startDashboard();
+
+  it('are made with chosen permissions and shown once, to be copied', async (test) => {
+    const { page, call } = await dashboard.enter(test, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto('/keys');
+    await page.getByText('No key yet').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('My shop');
+    await dialog.getByLabel('Only what is chosen').check();
+    await dialog.getByText('Choose at least one permission').waitFor();
+    await assertSoon(() => dialog.getByRole('button', { name: 'Create key' }).isDisabled(), true);
+    await dialog.getByLabel('messages:read').check();
+    await dialog.getByLabel('sessions:read').check();
+    await dialog.getByLabel('Expires').selectOption('In 30 days');
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+
+    const key = await shownKey(page).innerText();
+    await page.mouse.click(5, 5);
+    await page.keyboard.press('Escape');
+    await assertSoon(() => dialog.getByRole('button', { name: 'Close' }).count(), 0);
+    await assertSoon(() => shownKey(page).innerText(), key, 'only who says that it is kept closes it');
+    assert.match(key, /^sb_/);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByText('Copied').first().waitFor();
+    await assertSoon(() => page.evaluate(() => navigator.clipboard.readText()), key);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await shownKey(page).waitFor({ state: 'detached' });
+    assert.ok(!(await page.content()).includes(key), 'it is not shown again');
+    await page.getByText('2 permissions').waitFor();
+
+    const program = bearer(dashboard.server.url, key);
+    assert.equal((await program('GET', '/sessions')).status, 200);
+    assert.equal((await program('POST', '/sessions', {})).status, 403);
+    const [listed] = (await call('GET', '/api-keys')).body.data;
+    const days = (Date.parse(listed.expiresAt) - Date.parse(listed.createdAt)) / 86_400_000;
+    assert.ok(Math.abs(days - 30) < 0.01, `it expires in ${days} days`);
+  });
+
+  it('are changed, without what stays being lost', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const made = await call('POST', '/api-keys/create', { name: 'Reader', permissions: ['messages:*', 'chats:read'] });
+    await page.goto('/keys');
+    await page.getByText('3 permissions').waitFor();
+    await choose(page, 'Reader', 'Change');
+    const dialog = page.getByRole('dialog');
+    await assertSoon(() => dialog.getByLabel('messages:send').isChecked(), true);
+    await dialog.getByLabel('messages:send').uncheck();
+    await dialog.getByLabel('Name').fill('Only reader');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('2 permissions').waitFor();
+    const [listed] = (await call('GET', '/api-keys')).body.data;
+    assert.equal(listed.name, 'Only reader');
+    assert.deepEqual(listed.permissions.toSorted(), ['chats:read', 'messages:read']);
+    const program = bearer(dashboard.server.url, made.body.key);
+    assert.equal((await program('POST', '/messages/send', { to: '491700000071', message: 'Hi' })).status, 403);
+  });
+
+  it('tell when they were last used', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { key } = (await call('POST', '/api-keys/create', { name: 'Night job' })).body;
+    await page.goto('/keys');
+    const row = page.getByRole('row').filter({ hasText: 'Night job' });
+    // It was never used, and it never expires.
+    await row.getByText('never').nth(1).waitFor();
+    await bearer(dashboard.server.url, key)('GET', '/sessions');
+    const lastUsedAt = async () => (await call('GET', '/api-keys')).body.data[0].lastUsedAt;
+    // It is written down every ten seconds.
+    const at = await eventually(lastUsedAt, (time) => time !== null);
+    await page.reload();
+    await row.locator(`time[datetime="${at}"]`).waitFor();
+  });
+
+  it('say at the field when their expiry is over before it begins', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Too late');
+    await dialog.getByLabel('Expires').selectOption('At a time that I choose');
+    await dialog.getByLabel('Time of expiry').fill('2020-01-01T12:00');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await dialog.locator('input[aria-invalid=true]').waitFor();
+    await dialog.getByText('must be in the future').first().waitFor();
+    await assertAccessible(page);
+  });
+
+  it('are rotated and revoked, each after a question', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { key: first } = (await call('POST', '/api-keys/create', { name: 'Worker' })).body;
+    const status = async (key: string) => (await bearer(dashboard.server.url, key)('GET', '/sessions')).status;
+    await page.goto('/keys');
+    await choose(page, 'Worker', 'Rotate');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+    assert.equal(await status(first), 200, 'nothing was done');
+    await choose(page, 'Worker', 'Rotate');
+    await assertAccessible(page);
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
+    const second = await shownKey(page).innerText();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    assert.deepEqual([await status(first), await status(second)], [401, 200]);
+
+    await choose(page, 'Worker', 'Revoke');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('No key yet').waitFor();
+    assert.equal(await status(second), 401);
+  });
+
+  it('stay where they are when revoking one fails, which says why', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await call('POST', '/api-keys/create', { name: 'Stays' });
+    await page.goto('/keys');
+    await page.route('**/api/v1/api-keys/key_*', (route) => route.abort());
+    await choose(page, 'Stays', 'Revoke');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('alertdialog').getByRole('alert').getByText('The server cannot be reached').waitFor();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('table', { name: 'API keys' }).getByText('Stays').waitFor();
+  });
+
+  it('are kept by keyboard alone, on a phone', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const name = 'A program with a name that is far too long for the screen of a phone';
+    await call('POST', '/api-keys/create', { name, expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+    await page.goto('/keys');
+    await page.getByRole('button', { name: `Actions for ${name}` }).focus();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Change' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
+    await assertSoon(() => page.evaluate(() => document.activeElement?.tagName), 'INPUT');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('Short');
+    await assertNoSidewaysScroll(page);
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'Short', exact: true }).waitFor();
+  });
+
+  it('of another account are not there', async (test) => {
+    const other = await dashboard.server.account();
+    await other.call('POST', '/api-keys/create', { name: 'Not yours' });
+    const { page } = await dashboard.enter(test);
+    await page.goto('/keys');
+    await page.getByText('No key yet').waitFor();
+    await assertSoon(() => page.getByText('Not yours').count(), 0);
+  });
+});

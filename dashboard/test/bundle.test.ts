@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { PASSWORD, startDashboard } from './support/browser.ts';
+
+/** Until the first page can be used: of JavaScript and styles what is left of them compressed. Fonts are as they come. */
+const BUDGET_BYTES = { script: 200 * 1000, stylesheet: 12 * 1000, font: 80 * 1000 };
+/** "Slow 4G", as Lighthouse has it: https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md */
+const SLOW_4G = {
+  latency: 150,
+  downloadThroughput: (1.6 * 1e6) / 8,
+  uploadThroughput: (750 * 1e3) / 8,
+  offline: false,
+};
+/** "Good" by https://web.dev/articles/fcp is 1.8 s; the rest is for a test machine with other things to do. */
+const FIRST_PAINT_MS = 3000;
+/** More is "poor" by https://web.dev/articles/cls. */
+const LAYOUT_SHIFT = 0.25;
+
+describe('what is loaded', async () => {
+  const dashboard = await startDashboard();
+
+  it('is less than its budget for the overview, the login included', async (test) => {
+    const { email } = await dashboard.server.account();
+    const page = await dashboard.open(test);
+    const loaded = { script: new Map<string, Promise<number>>(), stylesheet: new Map(), font: new Map() };
+    page.on('response', (response) => {
+      const type = response.request().resourceType();
+      if (type === 'script' || type === 'stylesheet' || type === 'font')
+        loaded[type].set(
+          response.url(),
+          response.body().then((body) => (type === 'font' ? body : gzipSync(body)).length),
+        );
+    });
+    await page.goto('/login');
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    // Its plots come last.
+    await page
+      .getByRole('img', { name: /^In the last hour/ })
+      .first()
+      .waitFor();
+    assert.ok(loaded.script.size > 2, 'the pages are files of their own');
+    for (const type of ['script', 'stylesheet', 'font'] as const) {
+      const sizes = await Promise.all(loaded[type].values());
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      assert.ok(total > 0 && total < BUDGET_BYTES[type], `${total} bytes in ${sizes.length} files of ${type}`);
+    }
+  });
+
+  it('is seen soon where the network is slow, and stays where it is', async (test) => {
+    const { page } = await dashboard.enter(test);
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
+    await devtools.send('Network.emulateNetworkConditions', SLOW_4G);
+    await page.reload();
+    await page
+      .getByRole('img', { name: /^In the last hour/ })
+      .first()
+      .waitFor();
+    const { paintMs, shift } = await page.evaluate(
+      () =>
+        new Promise<{ paintMs: number; shift: number }>((resolve) => {
+          let shifted = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) shifted += (entry as PerformanceEntry & { value: number }).value;
+          }).observe({ type: 'layout-shift', buffered: true });
+          const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN;
+          // The observer is told of what was before in a task of its own.
+          setTimeout(() => resolve({ paintMs: paint, shift: shifted }), 100);
+        }),
+    );
+    test.diagnostic(`first paint after ${Math.round(paintMs)} ms, moved by ${shift.toFixed(2)}`);
+    assert.ok(paintMs < FIRST_PAINT_MS, `the first paint is after ${Math.round(paintMs)} ms`);
+    assert.ok(shift < LAYOUT_SHIFT, `what is seen moves by ${shift}`);
+  });
+
+  it('has each letter shape once', async () => {
+    const html = await (await fetch(dashboard.server.url, { headers: { accept: 'text/html' } })).text();
+    const [sheet = ''] = /\/assets\/[\w-]+\.css/.exec(html) ?? [];
+    const files = [...(await (await fetch(dashboard.server.url + sheet)).text()).matchAll(/url\(([^)]+\.woff2)\)/g)];
+    assert.ok(files.length > 2);
+    assert.equal(new Set(files.map(([, file]) => file)).size, files.length);
+  });
+
+  it('comes compressed, and is kept for ever where its name has its hash', async () => {
+    const page = await fetch(dashboard.server.url, { headers: { accept: 'text/html' } });
+    assert.equal(page.headers.get('cache-control'), 'no-cache');
+    const [script = ''] = /\/assets\/[\w-]+\.js/.exec(await page.text()) ?? [];
+    for (const encoding of ['br', 'gzip']) {
+      const answer = await fetch(dashboard.server.url + script, { headers: { 'accept-encoding': encoding } });
+      assert.equal(answer.headers.get('content-encoding'), encoding);
+      assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    }
+  });
+
+  it('is the file of a page only when the page is opened', async (test) => {
+    const { page } = await dashboard.enter(test);
+    const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+    const isThere = async () => (await loaded()).some((name) => name.includes('/apiKeysPage-'));
+    assert.equal(await isThere(), false);
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    assert.equal(await isThere(), true);
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { startReceiver } from '../../server/test/support/receiver.ts';
+import { type Call, connectSession } from '../../server/test/support/server.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  assertNothingCutOff,
+  assertSoon,
+  PHONE,
+  startDashboard,
+} from './support/browser.ts';
+
+/** A session that others write to. */
+async function writer(call: Call) {
+  const sessionId = await connectSession(call);
+  return async (message: string, from = '491700000001') => {
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message });
+  };
+}
+
+describe('the delivery log', async () => {
+  // One try each: what fails has failed.
+  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
+  const receiver = await startReceiver();
+  after(() => receiver.close());
+  const setWebhook = (call: Call, more: object = {}) =>
+    call('POST', '/webhooks/set', {
+      webhookUrl: receiver.url,
+      events: ['message.incoming', 'session.connected'],
+      ...more,
+    });
+
+  it('says how to fill it while it is empty', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/deliveries');
+    await page.getByText('Nothing has been delivered yet').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('link', { name: 'Set up a webhook' }).click();
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+  });
+
+  it('grows while it is looked at, and is narrowed by filters that stand in the address', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    receiver.respond(200);
+    await setWebhook(call);
+    await page.goto('/deliveries');
+    await page.getByText('Nothing has been delivered yet').waitFor();
+    const write = await writer(call);
+    await write('first', '491700000002');
+    const table = page.getByRole('table', { name: 'Deliveries' });
+    await table.getByRole('link', { name: 'message.incoming' }).waitFor();
+    await table.getByText('Delivered').nth(1).waitFor();
+    await assertAccessible(page);
+
+    await page.getByLabel('Event', { exact: true }).selectOption('session.connected');
+    await table.getByRole('link', { name: 'message.incoming' }).waitFor({ state: 'detached' });
+    await assertSoon(async () => new URL(page.url()).searchParams.get('event'), 'session.connected');
+    await page.reload();
+    await table.getByRole('link', { name: 'session.connected' }).waitFor();
+    await assertSoon(() => table.getByRole('link').count(), 1);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await table.getByRole('link', { name: 'message.incoming' }).waitFor();
+    await page.getByLabel('From', { exact: true }).focus();
+    await page.keyboard.type('01012020');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('1230AM');
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('after')?.startsWith('20') === true);
+    await assertSoon(() => page.getByLabel('From', { exact: true }).inputValue(), '2020-01-01T00:30');
+    await page.getByLabel('Chat with').fill('491700000002');
+    await page.keyboard.press('Enter');
+    await table.getByRole('link', { name: 'session.connected' }).waitFor({ state: 'detached' });
+    await assertSoon(() => page.getByLabel('Chat with').evaluate((input) => input === document.activeElement), true);
+    await page.getByLabel('State').selectOption('failed');
+    await page.getByText('No delivery fits these filters').waitFor();
+  });
+
+  it('shows of one delivery the payload, each attempt with request and answer, and why it failed', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await setWebhook(call, { secret: 'of the deliveries' });
+    const write = await writer(call);
+    receiver.respond((_, response) => response.writeHead(503).end('<img src=x onerror="document.title=1">'));
+    await write('<script>document.title = "mine"</script>');
+    await page.goto('/deliveries?event=message.incoming');
+    await page.getByRole('link', { name: 'message.incoming' }).click();
+    await page.getByText('All 2 attempts failed').waitFor();
+    await page.getByText('The receiver failed while it worked on the request').waitFor();
+    await assertSoon(() => page.getByText(/^Attempt \d$/).count(), 2);
+    await page.getByText('Answer: 503').first().waitFor();
+    await page.getByText('<img src=x onerror="document.title=1">').first().waitFor();
+    await page.getByText('x-webhook-attempt: 2').waitFor();
+    const request = await page.getByRole('region', { name: 'Request of attempt 2' }).innerText();
+    const headers = receiver.deliveries.findLast(({ body }) => body.includes('document.title'))?.headers;
+    for (const name of ['user-agent', 'x-webhook-timestamp', 'webhook-id', 'webhook-timestamp'])
+      assert.ok(request.includes(`${name}: ${headers?.[name]}\n`), `${name} is missing in ${request}`);
+    await page.getByText('"<script>document.title').first().waitFor();
+    await page.getByRole('tab', { name: 'As sent' }).click();
+    const sent = receiver.deliveries.find(({ body }) => body.includes('document.title'))?.body ?? '?';
+    await assertSoon(() => page.getByRole('region', { name: 'As sent' }).innerText(), sent);
+    assert.equal(await page.title(), 'Delivery of message.incoming · Switchboard');
+    await assertNothingCutOff(page);
+    await assertAccessible(page);
+    // The narrowest in which the cards stand side by side.
+    await page.setViewportSize({ width: 960, height: 800 });
+    const facts = page.locator('dl').first();
+    assert.ok(await facts.evaluate((list) => list.scrollWidth <= list.clientWidth), 'no fact sticks out of its card');
+
+    receiver.respond(204);
+    await page.getByRole('button', { name: 'Deliver again' }).click();
+    await page.getByText('It was delivered at').waitFor();
+    await page.getByText('Attempt 3', { exact: true }).waitFor();
+  });
+
+  it('replays a span of time, but only after it has said how many', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await setWebhook(call);
+    const write = await writer(call);
+    receiver.respond(200);
+    for (const text of ['a', 'b', 'c']) await write(text);
+    const mine = () => receiver.deliveries.filter(({ parsed }) => ['a', 'b', 'c'].includes(parsed?.data.message));
+    await receiver.waitFor(() => mine().length === 3);
+    await page.goto('/deliveries');
+    await page.getByRole('button', { name: 'Replay' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Count' }).click();
+    await dialog.getByText('No delivery fits.').waitFor();
+    await dialog.getByLabel('Delivered', { exact: true }).check();
+    await dialog.getByLabel('session.connected').uncheck();
+    await dialog.getByRole('button', { name: 'Count' }).click();
+    await dialog.getByText('3 deliveries fit.').waitFor();
+    await assertAccessible(page);
+    assert.equal(mine().length, 3, 'a count sends nothing');
+    await dialog.getByRole('button', { name: 'Replay 3 deliveries' }).click();
+    await page.getByText('3 deliveries go out again').first().waitFor();
+    await assertSoon(
+      async () => new URL(page.url()).searchParams.has('after'),
+      true,
+      'the log shows what was replayed',
+    );
+    await receiver.waitFor(() => mine().length === 6);
+    const ids = mine().map(({ id }) => id);
+    assert.deepEqual(new Set(ids.slice(0, 3)), new Set(ids.slice(3)), 'each with the id that it had');
+  });
+
+  it('can be used on a phone', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    receiver.respond(200);
+    await setWebhook(call);
+    await (await writer(call))('hello');
+    await page.goto('/deliveries');
+    await page.getByRole('link', { name: 'message.incoming' }).waitFor();
+    await assertNoSidewaysScroll(page);
+    await page.getByRole('link', { name: 'message.incoming' }).click();
+    await page.getByText('It was delivered at').waitFor();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+  });
+
+  it('of another account is not there', async (test) => {
+    const other = await dashboard.server.account();
+    await setWebhook(other.call);
+    await (await writer(other.call))('for other eyes');
+    const { deliveryId } = (await other.call('GET', '/webhooks/deliveries')).body.data[0];
+    const { page } = await dashboard.enter(test);
+    await page.goto(`/deliveries/${deliveryId}`);
+    await page.getByText('There is no such delivery').waitFor();
+    await page.goto('/deliveries');
+    await page.getByText('Nothing has been delivered yet').waitFor();
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, it } from 'node:test';
+import { type Call, connectSession, eventOf } from '../../server/test/support/server.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+
+const write = (call: Call, sessionId: string, message: string) =>
+  call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000031', message });
+
+describe('the events', async () => {
+  const dashboard = await startDashboard();
+
+  it('appear as they happen, and can be looked into', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/events');
+    await page.getByText('Waiting for events').waitFor();
+    await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+    await assertAccessible(page);
+    const sessionId = await connectSession(call);
+    await page.getByRole('button', { name: 'session.connected' }).waitFor();
+    await write(call, sessionId, 'Knock, knock');
+    await page.getByRole('button', { name: 'message.incoming' }).click();
+    const inspector = page.getByRole('region', { name: 'Payload of message.incoming' });
+    await inspector.getByText('"Knock, knock"').waitFor();
+    const { messageId } = await eventOf(call, 'message.incoming');
+    await inspector.getByText(messageId).waitFor();
+    const { eventId } = (await call('GET', '/events?kinds=message.incoming')).body.data[0];
+    await page.getByText(eventId).waitFor();
+    await assertAccessible(page);
+  });
+
+  it('wait while the reader has paused them', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/events');
+    await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await connectSession(call);
+    await page.getByText('Paused, 1 waiting').waitFor();
+    await assertSoon(() => page.getByRole('button', { name: 'session.connected' }).count(), 0);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'session.connected' }).waitFor();
+  });
+
+  it('are in the log, which goes on by itself, and are narrowed by kind', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/events?view=log');
+    await page.getByText('Nothing has happened yet').waitFor();
+    await assertAccessible(page);
+    const sessionId = await connectSession(call);
+    const table = page.getByRole('table', { name: 'Log of events' });
+    await table.getByRole('button', { name: 'session.connected' }).waitFor();
+    await write(call, sessionId, 'first');
+    await table.getByText('first').waitFor();
+    await write(call, sessionId, 'second');
+    await table.getByText('second').waitFor();
+    await assertAccessible(page);
+    await page.getByLabel('Kinds').selectOption('session.connected');
+    await table.getByText('second').waitFor({ state: 'detached' });
+    await assertSoon(async () => new URL(page.url()).searchParams.get('kind'), 'session.connected');
+    await table.getByRole('button', { name: 'session.connected' }).waitFor();
+    await assertSoon(() => table.getByRole('button').count(), 1);
+  });
+
+  it('can be read on a phone', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    await connectSession(call);
+    await page.goto('/events?view=log');
+    await page.getByRole('button', { name: 'session.connected' }).click();
+    await page.getByRole('region', { name: 'Payload of session.connected' }).waitFor();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+  });
+
+  it('of another account are not there', async (test) => {
+    const other = await dashboard.server.account();
+    await connectSession(other.call);
+    const { page } = await dashboard.enter(test);
+    await page.goto('/events?view=log');
+    await page.getByText('Nothing has happened yet').waitFor();
+  });
+
+  it('of another account do not come in live', async (test) => {
+    const [mine, theirs] = [await dashboard.enter(test), await dashboard.enter(test)];
+    await mine.page.goto('/events');
+    await mine.page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+    await write(theirs.call, await connectSession(theirs.call), 'Not for you');
+    await eventOf(theirs.call, 'message.incoming');
+    await write(mine.call, await connectSession(mine.call), 'For me');
+    await mine.page.getByText('For me').waitFor();
+    await assertSoon(() => mine.page.getByText('Not for you').count(), 0);
+    await assertSoon(() => mine.page.getByRole('row').count(), 3, 'the header, and two events of this account');
+  });
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Call, connectSession, newNumber } from '../../server/test/support/server.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+
+const [ADA, BEA, CARL] = ['491700000021', '491700000022', '491700000023'];
+
+async function createGroup(call: Call): Promise<string> {
+  const sessionId = await connectSession(call);
+  const { body } = await call('POST', '/groups', { sessionId, subject: 'Allotments', phoneNumbers: [ADA, BEA] });
+  return body.groupId;
+}
+
+describe('the groups', async () => {
+  const dashboard = await startDashboard();
+
+  it('are created from a list of numbers', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await connectSession(call);
+    await page.goto('/groups');
+    await page.getByText('No group yet').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Create group' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Choir');
+    await dialog.getByLabel('Phone numbers').fill(`+${ADA},\n${BEA}`);
+    await dialog.getByRole('button', { name: 'Create group' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Choir' }).waitFor();
+    await page.getByRole('table', { name: 'Members' }).getByText(`+${BEA}`).waitFor();
+    await assertAccessible(page);
+    await page.getByRole('link', { name: 'All groups' }).click();
+    await page.getByRole('table', { name: 'Groups' }).getByText('Owner').waitFor();
+    await assertAccessible(page);
+  });
+
+  it('are renamed, described and set up', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const groupId = await createGroup(call);
+    await page.goto(`/groups/${groupId}`);
+    await page.getByLabel('Name', { exact: true }).fill('Gardens');
+    await page.getByRole('textbox', { name: 'Description' }).fill('Every Sunday');
+    await page.getByLabel('Only admins may write').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Gardens' }).waitFor();
+    const { body } = await call('GET', `/groups/${groupId}`);
+    assert.deepEqual(
+      [body.subject, body.description, body.settings],
+      ['Gardens', 'Every Sunday', { announce: true, locked: false, joinApproval: false }],
+    );
+  });
+
+  it('keep what is being written about them when somebody else changes them', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const groupId = await createGroup(call);
+    await page.goto(`/groups/${groupId}`);
+    const description = page.getByRole('textbox', { name: 'Description' });
+    await description.fill('Half a sentence');
+    await call('PATCH', `/groups/${groupId}`, { subject: 'Renamed meanwhile' });
+    await page.getByRole('heading', { level: 1, name: 'Renamed meanwhile' }).waitFor();
+    await assertSoon(() => description.inputValue(), 'Half a sentence');
+    await assertSoon(() => page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed meanwhile');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { body } = await call('GET', `/groups/${groupId}`);
+    assert.deepEqual([body.subject, body.description], ['Renamed meanwhile', 'Half a sentence']);
+  });
+
+  it('get members, whose roles change, and lose them', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const groupId = await createGroup(call);
+    const roles = async () =>
+      Object.fromEntries(
+        (await call('GET', `/groups/${groupId}`)).body.participants.map(
+          (one: { phoneNumber: string; role: string }) => [one.phoneNumber, one.role],
+        ),
+      );
+    await page.goto(`/groups/${groupId}`);
+    await page.getByRole('button', { name: 'Add members' }).click();
+    await page.getByRole('dialog').getByLabel('Phone numbers').fill(`${CARL}, ${BEA}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add members' }).click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: `${BEA}: is a member already` })
+      .waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('Escape');
+    const row = (number: string) => page.getByRole('row').filter({ hasText: number });
+    await row(CARL).waitFor();
+    await page.getByRole('button', { name: `What to do with +${ADA}` }).click();
+    await page.getByRole('menuitem', { name: 'Make an admin' }).click();
+    await row(ADA).getByText('Admin').waitFor();
+    await page.getByRole('button', { name: `What to do with +${BEA}` }).click();
+    await page.getByRole('menuitem', { name: 'Remove from the group' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove from the group' }).click();
+    await row(BEA).waitFor({ state: 'detached' });
+    const now = await roles();
+    assert.deepEqual([now[ADA], now[BEA], now[CARL]], ['admin', undefined, 'member']);
+  });
+
+  it('are joined by a link, which can be replaced', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const groupId = await createGroup(call);
+    await page.goto(`/groups/${groupId}`);
+    await page.getByRole('button', { name: 'Show the link' }).click();
+    const link = (await call('GET', `/groups/${groupId}/invite-link`)).body.inviteLink;
+    await page.getByText(link, { exact: true }).waitFor();
+    const other = await dashboard.enter(test);
+    await connectSession(other.call, newNumber());
+    await other.page.goto('/groups');
+    await other.page.getByRole('button', { name: 'Join group' }).click();
+    await other.page.getByRole('dialog').getByLabel('Invite link').fill(link);
+    await other.page.getByRole('dialog').getByRole('button', { name: 'Join group' }).click();
+    await other.page.getByRole('heading', { level: 1, name: 'Allotments' }).waitFor();
+    await other.page.getByText('Only an admin of the group can change this.').waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Replace the link' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Replace the link' }).click();
+    await page.getByText('There is a new link').first().waitFor();
+    const { body } = await call('GET', `/groups/${groupId}/invite-link`);
+    assert.notEqual(body.inviteLink, link);
+    await page.getByText(body.inviteLink).waitFor();
+
+    await other.page.getByRole('button', { name: 'Leave group' }).click();
+    await other.page.getByRole('alertdialog').getByRole('button', { name: 'Leave group' }).click();
+    await other.page.getByText('The session has left the group').first().waitFor();
+    const others = (await call('GET', `/groups/${groupId}`)).body.participants;
+    assert.equal(others.length, 3);
+  });
+
+  it('can be looked after on a phone', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    await createGroup(call);
+    await page.goto('/groups');
+    await page.getByRole('link', { name: 'Allotments' }).click();
+    await page.getByRole('table', { name: 'Members' }).waitFor();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+  });
+
+  it('of another account are not there', async (test) => {
+    const other = await dashboard.server.account();
+    const groupId = await createGroup(other.call);
+    const { page } = await dashboard.enter(test);
+    await page.goto(`/groups/${groupId}`);
+    await page.getByText('There is no such group').waitFor();
+  });
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  assertSoon,
+  logIn,
+  PASSWORD,
+  PHONE,
+  startDashboard,
+} from './support/browser.ts';
+
+describe('the login', async () => {
+  const dashboard = await startDashboard();
+
+  it('leads a stranger to the login, and from there to where they wanted to be', async (test) => {
+    const { email } = await dashboard.server.account();
+    const page = await dashboard.open(test);
+    await page.goto('/keys');
+    await page.waitForURL((url) => url.pathname === '/login' && url.searchParams.get('next') === '/keys');
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/keys');
+  });
+
+  it('registers an account', async (test) => {
+    const page = await dashboard.open(test);
+    await page.goto('/register');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: 'Account menu: Ada' }).waitFor();
+  });
+
+  it('says what is wrong with a password, and with a login', async (test) => {
+    const page = await dashboard.open(test);
+    await page.goto('/register');
+    await page.getByLabel('Email').fill('short@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('short');
+    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByLabel('Password', { exact: true }).and(page.locator('[aria-invalid]')).waitFor();
+
+    await page.goto('/login');
+    await page.getByLabel('Email').fill('nobody@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').waitFor();
+  });
+
+  it('keeps the token where no script of the page can read it', async (test) => {
+    const { email } = await dashboard.server.account();
+    const page = await dashboard.open(test);
+    const answer = page.waitForResponse('**/auth/login');
+    await logIn(page, email);
+    const [cookie] = await page.context().cookies();
+    assert.ok(cookie?.httpOnly);
+    assert.equal(cookie.sameSite, 'Strict');
+    assert.equal((await (await answer).json()).token, '');
+    const seen = await page.evaluate(() =>
+      JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML]),
+    );
+    assert.ok(!seen.includes(cookie.value));
+  });
+
+  it('is over in this browser after logging out, and no way back shows what was there', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await call('POST', '/sessions', { name: 'My shop' });
+    await page.goto('/sessions');
+    await page.getByText('My shop').waitFor();
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login');
+    assert.deepEqual(await page.context().cookies(), []);
+    await page.goBack();
+    await page.waitForURL((url) => url.pathname === '/login' && url.searchParams.get('next') === '/sessions');
+    await assertSoon(() => page.getByText('My shop').count(), 0);
+    await page.goto('/keys');
+    await page.waitForURL((url) => url.pathname === '/login' && url.searchParams.get('next') === '/keys');
+  });
+
+  it('leads back to the login when it ends while a page is open', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/sessions');
+    await page.getByText('No session yet').waitFor();
+    await page.context().clearCookies();
+    await page.waitForURL((url) => url.pathname === '/login');
+  });
+
+  it('is that of all tabs: another account in one of them is the account of all', async (test) => {
+    const { page } = await dashboard.enter(test);
+    const other = await dashboard.server.account();
+    await other.call('POST', '/sessions', { name: 'Not of the first' });
+    await page.goto('/sessions');
+    await page.getByText('No session yet').waitFor();
+    const second = await page.context().newPage();
+    await logIn(second, other.email);
+    await page.getByText('Not of the first').waitFor();
+    await page.getByRole('button', { name: `Account menu: ${other.email}` }).waitFor();
+    await second.getByRole('button', { name: /^Account menu/ }).click();
+    await second.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL('**/login?next=*');
+  });
+
+  it('leads to no other server, whatever the address says', async (test) => {
+    const { email } = await dashboard.server.account();
+    for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example']) {
+      const page = await dashboard.open(test);
+      await page.goto(`/login?next=${encodeURIComponent(next)}`);
+      await page.getByLabel('Email').fill(email);
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      assert.equal(new URL(page.url()).origin, dashboard.server.url);
+    }
+  });
+
+  it('can be used by everybody, also on a phone', async (test) => {
+    const page = await dashboard.open(test, { viewport: PHONE });
+    for (const path of ['/login', '/register']) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await assertAccessible(page);
+      await assertNoSidewaysScroll(page);
+    }
+  });
+});

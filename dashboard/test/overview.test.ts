@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { startReceiver } from '../../server/test/support/receiver.ts';
+import { type Call, connectSession } from '../../server/test/support/server.ts';
+import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
+
+async function writeIn(call: Call, sessionId: string, ...messages: string[]): Promise<void> {
+  for (const message of messages)
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000071', message });
+}
+
+const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
+const attention = (page: Page) => page.getByRole('region', { name: 'What needs attention' });
+const messagesOf = (page: Page, received: number, sent: number) =>
+  page.getByRole('img', { name: `In the last hour ${received} messages were received and ${sent} sent.` });
+
+describe('the overview', async () => {
+  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
+  const receiver = await startReceiver();
+  after(() => receiver.close());
+
+  it('shows a new account its first steps, ticks each off as it is done, and then shows them no more', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    receiver.respond(200);
+    await page.goto('/');
+    await page.getByText('0 of 5 done').waitFor();
+    await attention(page).getByText('Nothing: everything works.').waitFor();
+    await page.getByText('No webhook yet').waitFor();
+    await assertAccessible(page);
+    const sessionId = await connectSession(call);
+    await step(page, 'Done: Connect a session').waitFor();
+    await writeIn(call, sessionId, 'The first');
+    await step(page, 'Done: Send or receive a message').waitFor();
+    await page.getByText('2 of 5 done').waitFor();
+    await assertAccessible(page);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
+    await step(page, 'Done: Set up a webhook').waitFor();
+    await writeIn(call, sessionId, 'The second');
+    await step(page, 'Done: See a delivery arrive').waitFor();
+    await page.getByRole('link', { name: 'Create an API key' }).click();
+    await page.waitForURL('**/keys');
+    await call('POST', '/api-keys/create', { name: 'My shop' });
+    await page.goto('/');
+    await page.getByRole('list', { name: 'Webhooks' }).waitFor();
+    await attention(page).waitFor();
+    await page.waitForFunction(() => !document.body.textContent?.includes('First steps'));
+  });
+
+  it('counts the messages of the last hour once each, and those that come as they come', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const stranger = await dashboard.server.account();
+    const sessionId = await connectSession(call);
+    await writeIn(call, sessionId, 'One', 'Two');
+    await call('POST', '/messages/send', { to: '491700000072', message: 'Three' });
+    await page.goto('/');
+    await messagesOf(page, 2, 1).waitFor();
+    await writeIn(stranger.call, await connectSession(stranger.call), 'Not for you');
+    await writeIn(call, sessionId, 'Four');
+    await call('POST', '/messages/send', { to: '491700000072', message: 'Five' });
+    await messagesOf(page, 3, 2).waitFor();
+    await page.getByRole('region', { name: 'Right now' }).getByText('5', { exact: true }).waitFor();
+    await page.reload();
+    await messagesOf(page, 3, 2).waitFor();
+    await page.getByText('1 of 1').waitFor();
+  });
+
+  it('says why nothing arrives, how much is held and when it goes on, and that all is well again', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const sessionId = await connectSession(call);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
+    receiver.respond(502);
+    await page.goto('/');
+    await writeIn(call, sessionId, 'One', 'Two', 'Three', 'Four', 'Five', 'Six');
+    await attention(page)
+      .getByText(/^[56] events held for \d+ s: receiver answers 502; next try in (9|10) min$/)
+      .waitFor();
+    await page.getByRole('list', { name: 'Webhooks' }).getByText('Open').waitFor();
+    await page.getByRole('img', { name: /^In the last hour 0 attempts delivered and [5-9] failed\.$/ }).waitFor();
+    await page.getByRole('region', { name: 'Right now' }).getByText('0 %').waitFor();
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+    receiver.respond(200);
+    await call('POST', '/webhooks/circuit-breaker/reset', {});
+    await attention(page).getByText('Nothing: everything works.').waitFor();
+    await page.getByRole('img', { name: /^In the last hour 6 attempts delivered/ }).waitFor();
+  });
+
+  it('tells of a broken webhook however many newer ones work, and goes on showing them as one is added', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const sessionId = await connectSession(call);
+    const add = async (webhookUrl: string, kind: string) =>
+      (await call('POST', '/webhooks/endpoints', { webhookUrl, events: [kind] })).body.webhookId;
+    receiver.respond(502);
+    await add(`${receiver.url}old`, 'message.incoming');
+    for (let index = 0; index < 21; index++) await add(`${receiver.url}${index}`, 'group.updated');
+    await page.goto('/');
+    await page.getByText('20 webhooks are watched here').waitFor();
+    await writeIn(call, sessionId, 'One', 'Two', 'Three', 'Four', 'Five', 'Six');
+    await attention(page)
+      .getByText(/^[56] events held/)
+      .waitFor();
+    await page.evaluate(() => {
+      const seen = globalThis as unknown as { gone?: boolean };
+      new MutationObserver(() => {
+        seen.gone ||= document.querySelector('main')?.textContent?.includes('What needs attention') !== true;
+      }).observe(document.body, { childList: true, subtree: true });
+    });
+    await call('POST', '/webhooks/set', { webhookUrl: `${receiver.url}new`, events: ['group.updated'] });
+    await page.getByRole('link', { name: `${receiver.url}new` }).waitFor();
+    assert.equal(await page.evaluate(() => (globalThis as unknown as { gone?: boolean }).gone ?? false), false);
+    receiver.respond(200);
+  });
+
+  it('names the sessions that are down, with the reason as text, and leads to them', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const sessionId = await connectSession(call, '491705550111', { name: '<img src=x onerror=alert(1)>' });
+    await connectSession(call);
+    const { body } = await call('POST', '/sessions', { name: 'New phone', options: { pairing: true } });
+    await call('POST', `/sessions/${body.sessionId}/connect`);
+    await page.goto('/');
+    const statuses = page.getByRole('region', { name: 'Sessions by status' });
+    await statuses.getByRole('listitem').filter({ hasText: 'Connected' }).getByText('2').waitFor();
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'logout' });
+    await attention(page)
+      .getByText(/^<img src=x onerror=alert\(1\)>, \+491705550111: logged out\./)
+      .waitFor();
+    await statuses.getByRole('listitem').filter({ hasText: 'Connected' }).getByText('1').waitFor();
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+    await attention(page).getByRole('link', { name: 'Link it' }).press('Enter');
+    await page.getByRole('img', { name: 'QR code that links a device' }).waitFor();
+  });
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connectSession } from '../../server/test/support/server.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+
+/** Each page, the request that it lives on, and what is seen once that is answered. */
+const pages = [
+  ['/', '**/api/v1/sessions?*', 'Nothing: everything works.'],
+  ['/chats', '**/api/v1/chats?*', 'No chat yet'],
+  ['/simulator', '**/api/v1/chats?*', 'Nobody has written yet'],
+  ['/groups', '**/api/v1/groups?*', 'No group yet'],
+  ['/sessions', '**/api/v1/sessions?*', 'Connected'],
+  ['/webhooks', '**/api/v1/webhooks/endpoints?*', 'No webhook yet'],
+  ['/deliveries', '**/api/v1/webhooks/deliveries?*', 'Nothing has been delivered yet'],
+  ['/reference', '**/openapi.json', 'Keys for programs, with'],
+  ['/tools', '**/api/v1/mcp', 'sessions_list'],
+  ['/keys', '**/api/v1/api-keys?*', 'No key yet'],
+  ['/events?view=log&kind=group.updated', '**/api/v1/events?*', 'No event of this kind'],
+] as const;
+
+const REFUSAL = {
+  status: 500,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({
+    type: 'about:blank',
+    title: 'Something went wrong',
+    status: 500,
+    code: 'internal_error',
+    detail: 'The database is on fire',
+    requestId: 'req_test',
+  }),
+};
+
+describe('while a page waits, and when it waits in vain', async () => {
+  const dashboard = await startDashboard();
+
+  for (const [path, request, empty] of pages) {
+    it(`${path} says that it loads, why it could not, and tries again`, async (test) => {
+      const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+      await connectSession(call);
+      const answer = Promise.withResolvers<void>();
+      await page.route(request, async (route) => {
+        await answer.promise;
+        await route.fulfill(REFUSAL);
+      });
+      await page.goto(path);
+      await page.getByRole('main').getByRole('status', { name: 'Loading' }).first().waitFor();
+      await assertAccessible(page);
+      answer.resolve();
+      const failure = page.getByRole('alert').filter({ hasText: 'This could not be loaded' });
+      await failure.getByText('The database is on fire').waitFor();
+      await failure.getByText('Request req_test').waitFor();
+      await assertAccessible(page);
+      await assertNoSidewaysScroll(page);
+      await page.unroute(request);
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText(empty).waitFor();
+    });
+  }
+
+  it('the rest of a list that could not be read is read when asked', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const sessionId = await connectSession(call);
+    await Promise.all(Array.from({ length: 110 }, (_, index) => call('POST', '/sessions', { name: `Shop ${index}` })));
+    for (let index = 0; index < 110; index++)
+      await call('POST', `/sessions/${sessionId}/simulate`, {
+        action: 'incoming',
+        from: '491700000063',
+        message: `Line ${index}`,
+      });
+    const rests = [
+      ['/sessions', '[role=table] [tabindex="0"]', 'Shop 0', 1e6],
+      [`/chats?session=${sessionId}&chat=491700000063`, '[role=feed]', 'Line 0', 0],
+    ] as const;
+    for (const [path, scroller, last, end] of rests) {
+      let asked = 0;
+      await page.route('**/api/v1/**cursor=*', async (route) => {
+        asked++;
+        await route.fulfill(REFUSAL);
+      });
+      const goToEnd = () =>
+        page.locator(scroller).evaluate((element, top) => element.scrollTo({ top, behavior: 'instant' }), end);
+      await page.goto(path);
+      await page.locator(scroller).locator('[role=row], article').first().waitFor();
+      await goToEnd();
+      const failure = page.getByRole('alert').filter({ hasText: 'The rest could not be loaded' });
+      await failure.getByText('The database is on fire').waitFor();
+      await assertAccessible(page);
+      await assertNoSidewaysScroll(page);
+      assert.ok(asked < 10, `${path} asked ${asked} times`);
+      await page.unroute('**/api/v1/**cursor=*');
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await failure.waitFor({ state: 'detached' });
+      await goToEnd();
+      await page.getByText(last, { exact: true }).waitFor();
+    }
+  });
+
+  it('what was written stays when it could not be sent', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await connectSession(call);
+    await page.goto('/chats?chat=491700000061');
+    await page.route('**/api/v1/messages/send', (route) => route.fulfill(REFUSAL));
+    const box = page.getByLabel('Message', { exact: true });
+    await box.fill('Do not lose me');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The database is on fire').waitFor();
+    await assertSoon(() => box.inputValue(), 'Do not lose me');
+    await page.unroute('**/api/v1/messages/send');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('article').getByText('Do not lose me').waitFor();
+  });
+
+  it('a chat is read, answered and left by keyboard alone', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const sessionId = await connectSession(call);
+    await call('POST', `/sessions/${sessionId}/simulate`, {
+      action: 'incoming',
+      from: '491700000062',
+      message: 'By hand?',
+    });
+    await page.goto('/chats');
+    await page.getByRole('list', { name: 'Chats' }).getByRole('button').waitFor();
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await page.getByLabel('Search messages').focus();
+    await press('Tab', 'Tab', 'Enter');
+    await page.getByRole('article').getByText('By hand?').waitFor();
+    await page.getByRole('article').getByRole('button').focus();
+    await press('Enter');
+    await page.getByRole('menuitem', { name: 'React with 👍' }).waitFor();
+    await page.keyboard.type('Answer');
+    // The menu goes there a moment after the last letter.
+    await page.locator('[role=menuitem]:focus', { hasText: 'Answer' }).waitFor();
+    await press('Enter');
+    await page.getByText('Answering: By hand?').waitFor();
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.type('By keys');
+    await press('Enter');
+    await page.getByRole('article').getByText('By keys').waitFor();
+    await assertSoon(() => page.evaluate(() => document.activeElement?.tagName), 'TEXTAREA', 'one can go on writing');
+  });
+});

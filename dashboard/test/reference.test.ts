@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { connectSession } from '../../server/test/support/server.ts';
+import { insideOf, ruleTexts, typeText } from '../src/pages/reference/schemaText.ts';
+import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
+
+const run = promisify(execFile);
+
+describe('a schema in words', () => {
+  it('is a type as TypeScript writes it', () => {
+    assert.equal(
+      typeText({ anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] }),
+      'string, date-time | null',
+    );
+    assert.equal(typeText({ type: 'array', items: { enum: ['a', 'b'] } }), '("a" | "b")[]');
+    assert.equal(typeText({ type: 'array', items: { $ref: '#/components/schemas/Message' } }), 'Message[]');
+  });
+
+  it('says what else holds', () => {
+    assert.deepEqual(ruleTexts({ type: 'integer', minimum: 1, maximum: 200, default: 50 }), [
+      '1 to 200',
+      '50 when left out',
+    ]);
+    assert.deepEqual(ruleTexts({ type: 'string', maxLength: 9 }), ['up to 9 characters']);
+  });
+
+  it('has the fields of what it lists or may be', () => {
+    const Message = { properties: { text: { type: 'string' } } };
+    const list = { type: 'array', items: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Message' }] } };
+    assert.equal(insideOf(list, { Message }), Message);
+    assert.equal(insideOf({ type: 'string' }, {}), undefined);
+  });
+});
+
+describe('the API reference', async () => {
+  const dashboard = await startDashboard();
+
+  it('has every operation and every kind of event that the server describes', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/reference');
+    const described = await (await fetch(`${dashboard.server.url}/openapi.json`)).json();
+    const wanted = [described.paths, described.webhooks].flatMap((paths) =>
+      Object.entries<object>(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+      ),
+    );
+    await page.getByText(/^\d+ operations$/).waitFor();
+    const shown = await page
+      .locator('summary')
+      .evaluateAll((all) =>
+        all.map((one) => `${one.querySelector('span span')?.textContent} ${one.querySelector('code')?.textContent}`),
+      );
+    assert.ok(wanted.length > 80);
+    assert.deepEqual(shown.toSorted(), wanted.toSorted());
+    await assertAccessible(page);
+  });
+
+  it('opens an operation by its address, with an example that works as it stands', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await connectSession(call);
+    const { key } = (await call('POST', '/api-keys/create', { name: 'Example' })).body;
+    await page.goto('/reference#messages.send');
+    const snippet = page.getByRole('region', { name: 'Example of the request: curl' });
+    await snippet.waitFor();
+    const code = await snippet.innerText();
+    const { stdout } = await run('sh', ['-c', `${code} -s`], { env: { ...process.env, SWITCHBOARD_KEY: key } });
+    const sent = JSON.parse(stdout);
+    assert.equal(sent.message, 'Hello', stdout);
+    assert.equal((await call('GET', `/messages/${sent.messageId}`)).status, 200);
+
+    await page.getByRole('tab', { name: 'TypeScript' }).click();
+    await page.getByText('await sb.messages.send({').waitFor();
+    await page.getByText('Needs the permission').first().waitFor();
+    await page.getByText('Text of the message.').waitFor();
+    await page.getByText('session_not_connected').first().waitFor();
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+  });
+
+  it('finds operations by words, and opens them by keyboard alone, on a phone', async (test) => {
+    const { page } = await dashboard.enter(test, { viewport: PHONE });
+    await page.goto('/reference');
+    await page.getByText(/^\d+ operations$/).waitFor();
+    await page.getByLabel('Search operations').fill('get chats.list');
+    await page.getByText(/^1 of \d+ operations$/).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Refusals' }).waitFor();
+    await page.getByText('Fields').first().click();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+    await page.getByLabel('Search operations').fill('no such thing');
+    await page.getByText('No operation fits').waitFor();
+    await assertAccessible(page);
+  });
+
+  it('shows what is sent for an event', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/reference#webhook.message.incoming');
+    await page
+      .getByRole('region', { name: 'Example: Answer message.incoming' })
+      .getByText('"message.incoming"')
+      .waitFor();
+    await assertAccessible(page);
+  });
+
+  it('opens every operation without a fault', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/reference');
+    await page.getByText(/^\d+ operations$/).waitFor();
+    await page.evaluate(() => {
+      for (const summary of document.querySelectorAll('summary')) summary.click();
+    });
+    const count = await page.locator('main details summary').count();
+    assert.ok(count > 80);
+    await page.getByRole('heading', { name: 'Answers' }).last().waitFor();
+    await assertNoSidewaysScroll(page);
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { entered, fieldsOf, isBroken, valuesOf } from '../src/components/schemaForm.ts';
+
+describe('a form from a JSON Schema', () => {
+  const fields = fieldsOf({
+    properties: {
+      to: { type: 'string' },
+      limit: { type: 'integer' },
+      numbers: { type: 'array', items: { type: 'string' } },
+      isDry: { type: 'boolean', default: true },
+      options: { type: 'object' },
+      secret: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      hour: { enum: [1, 24] },
+      mode: { anyOf: [{ const: 'fast' }, { const: 'safe' }] },
+      runAt: { type: 'string', format: 'date-time' },
+    },
+    required: ['to'],
+  });
+  const texts = {
+    to: '5',
+    limit: '7',
+    numbers: 'a\n\n b ',
+    isDry: 'false',
+    options: '{"a":1}',
+    secret: '',
+    hour: '24',
+    mode: 'safe',
+  };
+
+  it('has for each value the entry that fits', () => {
+    assert.deepEqual(
+      fields.map(({ entry }) => entry),
+      ['text', 'number', 'lines', 'boolean', 'json', 'text', 'choice', 'choice', 'time'],
+    );
+  });
+
+  it('gives values of their types, and what is empty is left out', () => {
+    const values = { to: '5', limit: 7, numbers: ['a', 'b'], isDry: false, options: { a: 1 }, hour: 24, mode: 'safe' };
+    assert.deepEqual(valuesOf(fields, texts), values);
+    assert.deepEqual(valuesOf(fields, entered(fields, values)), values, 'what is there comes out as it went in');
+  });
+
+  it('knows what is no JSON', () => {
+    assert.deepEqual(
+      fields.filter((field) => isBroken(field, '{')).map(({ name }) => name),
+      ['options'],
+    );
+  });
+});

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connectSession } from '../../server/test/support/server.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+
+/** As an answer of the server that did not work. */
+const REFUSAL = {
+  status: 500,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({ status: 500, code: 'internal_error', title: 'x', detail: 'On fire', requestId: 'req_1' }),
+};
+
+describe('the sessions', async () => {
+  const dashboard = await startDashboard({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
+
+  it('show each step of one that connects, also those that no event tells of', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { body } = await call('POST', '/sessions', { name: 'New phone', options: { pairing: true } });
+    await page.goto('/sessions');
+    const row = page.getByRole('row').filter({ hasText: 'New phone' });
+    await row.getByText('Not connected yet').waitFor();
+    await call('POST', `/sessions/${body.sessionId}/connect`);
+    await row.getByText('Waits to be linked').waitFor();
+  });
+
+  it('say why there is no QR code, and show it once there is, whatever the time of the reader', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await page.route('**/qr', (route) => route.fulfill(REFUSAL));
+    await page.goto(`/sessions/${sessionId}`);
+    await page.getByRole('alert').getByText('On fire').waitFor();
+    // To a clock that is behind, the code seems to hold for a day.
+    let asked = 0;
+    await page.unroute('**/qr');
+    await page.route('**/qr', async (route) => {
+      const response = await route.fetch();
+      const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+      asked++;
+      await route.fulfill({ response, json: { ...(await response.json()), expiresAt } });
+    });
+    await page.getByRole('img', { name: 'QR code that links a device' }).waitFor();
+    const before = asked;
+    await page.waitForResponse('**/qr');
+    assert.ok(asked > before);
+  });
+
+  it('begin with an invitation, and the first one connects at once on the sandbox', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/sessions');
+    await page.getByText('No session yet').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'New session' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Support');
+    await dialog.getByLabel('Phone number').fill('+49 170 555-0101');
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Create and connect' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Support, +491705550101' }).waitFor();
+    await page.getByRole('status').getByText('Connected', { exact: true }).waitFor();
+    await assertAccessible(page);
+    const { data } = (await call('GET', '/sessions')).body;
+    assert.deepEqual(
+      data.map(({ name, phoneNumber, status }: Record<string, string>) => [name, phoneNumber, status]),
+      [['Support', '491705550101', 'connected']],
+    );
+    await page.getByRole('link', { name: 'All sessions' }).click();
+    const table = page.getByRole('table', { name: 'Sessions' });
+    await table.getByText('Connected', { exact: true }).waitFor();
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+  });
+
+  it('are made on any network, by the fields that its schema asks for, and secrets never come back', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/sessions');
+    await page.getByRole('button', { name: 'New session' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Network').selectOption('WhatsApp, by linked device');
+    await dialog.getByLabel('New chats per day').waitFor();
+    await dialog.getByLabel('Network').selectOption('WhatsApp Cloud API');
+    await assertAccessible(page);
+    await dialog.getByLabel('Phone number id').fill('a word');
+    await dialog.getByLabel('Token', { exact: true }).fill('EAAtoken');
+    await dialog.getByLabel('App secret').fill('of the app');
+    await dialog.getByLabel('Verify token').fill('long enough');
+    await dialog.getByLabel('Messages per second').fill('20');
+    await assertSoon(() => dialog.getByLabel('App secret').getAttribute('type'), 'password');
+    await assertSoon(() => dialog.getByLabel('Messages per second').getAttribute('max'), '1000');
+    const submit = dialog.getByRole('button', { name: 'Create and connect' });
+    await submit.click();
+    await dialog.locator('input[aria-invalid=true]').waitFor();
+    await assertSoon(() => dialog.locator('input[aria-invalid=true]').inputValue(), 'a word');
+    await assertAccessible(page);
+    assert.equal((await call('GET', '/sessions')).body.data.length, 0);
+    // Nobody asks Meta in a test: connecting fails, and the session is there all the same.
+    await page.route('**/connect', (route) => route.fulfill(REFUSAL));
+    await dialog.getByLabel('Phone number id').fill('1234567890');
+    await submit.click();
+    await page.getByText('On fire').first().waitFor();
+    await page.getByText(/^https:\/\/gateway\.example\.com\/.*ses_/).waitFor();
+    const [session] = (await call('GET', '/sessions')).body.data;
+    assert.deepEqual(session.options, { phoneNumberId: '1234567890', messagesPerSecond: 20 });
+    await assertSoon(() => page.getByLabel('Messages per second').inputValue(), '20');
+    await assertSoon(() => page.getByLabel('App secret').inputValue(), '');
+    await page.getByLabel('Messages per second').fill('40');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const again = (await call('GET', `/sessions/${session.sessionId}`)).body;
+    assert.deepEqual(again.options, { phoneNumberId: '1234567890', messagesPerSecond: 40 });
+  });
+
+  it('are linked by a QR code that is replaced when its time is over', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/sessions');
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('dialog').getByLabel('Pairing').selectOption('Yes');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create and connect' }).click();
+    const qr = page.getByRole('img', { name: 'QR code that links a device' });
+    await qr.waitFor();
+    await page.getByText(/^A new code in \d+ s$/).waitFor();
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+    const sessionId = new URL(page.url()).pathname.split('/').at(-1);
+    const drawn = () => qr.locator('path').getAttribute('d');
+    const [first, { body }] = [await drawn(), await call('GET', `/sessions/${sessionId}/qr`)];
+    // The sandbox shows each code for 20 s.
+    await page.waitForFunction(
+      (before) => document.querySelector('svg[role=img] path')?.getAttribute('d') !== before,
+      first,
+      { timeout: 30_000 },
+    );
+    assert.notEqual((await call('GET', `/sessions/${sessionId}/qr`)).body.qr, body.qr);
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'pair' });
+    await page.getByRole('status').getByText('Connected', { exact: true }).waitFor();
+    await assertSoon(() => qr.count(), 0);
+  });
+
+  it('draw the code so that it can be read', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await page.goto(`/sessions/${sessionId}`);
+    const qr = page.getByRole('img', { name: 'QR code that links a device' });
+    await qr.waitFor();
+    const side = Number((await qr.getAttribute('viewBox'))?.split(' ')[2]) - 8;
+    assert.equal((side - 17) % 4, 0, `a code has 17 cells and four for each version: ${side}`);
+    // Each of three corners has a dark ring of seven by seven cells, the fourth has none.
+    const cells = new Set(
+      [...((await qr.locator('path').getAttribute('d')) ?? '').matchAll(/M(\d+ \d+)h/g)].map(([, at]) => at),
+    );
+    const ring = (left: number, top: number) =>
+      [0, 1, 2, 3, 4, 5, 6].every((step) => cells.has(`${left + step} ${top}`));
+    assert.deepEqual(
+      [ring(0, 0), ring(side - 7, 0), ring(0, side - 7), ring(side - 7, side - 7)],
+      [true, true, true, false],
+    );
+  });
+
+  it('are linked by a pairing code for a phone that cannot scan', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await page.goto(`/sessions/${sessionId}`);
+    await page.getByLabel('Number of the phone').fill('12');
+    await page.getByRole('button', { name: 'Get a code' }).click();
+    await page.locator('input[aria-invalid=true]').waitFor();
+    await page.getByLabel('Number of the phone').fill('+49 170 5550102');
+    await page.getByRole('button', { name: 'Get a code' }).click();
+    const code = page.getByRole('region', { name: 'Pairing code' });
+    assert.match(await code.locator('output').innerText(), /^[0-9A-Z-]{8,9}$/);
+    await code.getByText(/^Valid for \d+ min$/).waitFor();
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+  });
+
+  it('are disconnected, logged out and deleted, the last two after a question', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const sessionId = await connectSession(call, '491705550103', { name: 'Till' });
+    await page.goto(`/sessions/${sessionId}`);
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('status').getByText('Disconnected', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('status').getByText('Connected', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    const question = page.getByRole('alertdialog');
+    await assertAccessible(page);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'connected');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await question.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('status').getByText('Logged out', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete session' }).click();
+    await question.getByRole('button', { name: 'Delete session' }).click();
+    await page.waitForURL('**/sessions');
+    await page.getByText('No session yet').waitFor();
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
+    await page.goto(`/sessions/${sessionId}`);
+    await page.getByText('There is no such session').waitFor();
+    await assertAccessible(page);
+  });
+
+  it('tell what they were through, with the reasons, as it happens', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const sessionId = await connectSession(call);
+    await page.goto(`/sessions/${sessionId}`);
+    const history = page.getByRole('table', { name: 'History' });
+    await history.getByText('Connected', { exact: true }).waitFor();
+    await call('POST', `/sessions/${sessionId}/simulate`, {
+      action: 'disconnect',
+      reason: '<b>The mast fell</b>',
+      reconnectAfterMs: 600_000,
+    });
+    await page.getByText('Connecting', { exact: true }).first().waitFor();
+    await history.getByText('<b>The mast fell</b>').waitFor();
+    await page.getByText('<b>The mast fell</b>').first().waitFor();
+    assert.deepEqual(
+      await history
+        .getByRole('row')
+        .nth(1)
+        .innerText()
+        .then((text) => text.includes('Connecting')),
+      true,
+    );
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+  });
+
+  it('are made and left by keyboard alone', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/sessions');
+    await page.getByRole('button', { name: 'New session' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Network').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('By keys');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: /^By keys, \+\d+$/ }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('table', { name: 'Sessions' }).getByRole('link', { name: 'By keys' }).waitFor();
+  });
+});

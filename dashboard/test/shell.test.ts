@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connectSession } from '../../server/test/support/server.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  assertSoon,
+  PHONE,
+  startDashboard,
+  waitForPage,
+} from './support/browser.ts';
+
+describe('the shell', async () => {
+  const dashboard = await startDashboard();
+  const pages = [
+    ['Overview', '/'],
+    ['Deliveries', '/deliveries'],
+    ['Events', '/events'],
+    ['Sessions', '/sessions'],
+    ['Chats', '/chats'],
+    ['Groups', '/groups'],
+    ['Phone simulator', '/simulator'],
+    ['Webhooks', '/webhooks'],
+    ['API keys', '/keys'],
+    ['MCP', '/tools'],
+    ['API reference', '/reference'],
+  ] as const;
+
+  it('leads to every page, and each can be used by everybody', async (test) => {
+    const { page } = await dashboard.enter(test);
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    for (const [name, path] of pages) {
+      await navigation.getByRole('link', { name, exact: true }).click();
+      await page.waitForURL(`**${path}`);
+      await waitForPage(page, name);
+      await assertAccessible(page);
+    }
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Account and password' }).click();
+    await waitForPage(page, 'Account');
+    await assertAccessible(page);
+  });
+
+  it('has its navigation behind a button on a phone, and no page is wider than the screen', async (test) => {
+    const { page } = await dashboard.enter(test, { viewport: PHONE });
+    for (const [name, path] of pages) {
+      await page.getByRole('button', { name: 'Open navigation' }).click();
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.waitForURL(`**${path}`);
+      await waitForPage(page, name);
+      await assertNoSidewaysScroll(page);
+    }
+    await page.getByRole('button', { name: 'Open navigation' }).click();
+    await page.getByRole('dialog').waitFor();
+    await assertAccessible(page);
+  });
+
+  it('can be walked by keyboard alone: to the content, and through the menu of the account', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    await assertSoon(() => page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
+    await page.keyboard.press('Enter');
+    await assertSoon(() => page.evaluate(() => document.activeElement?.id), 'content');
+    await page.getByRole('button', { name: /^Account menu/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitemradio', { name: 'Dark' }).focus();
+    await page.keyboard.press('Enter');
+    await assertSoon(() => page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
+    await page.reload();
+    await assertSoon(() => page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
+  });
+
+  it('says that events come in', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+  });
+
+  it('says what went wrong within the screen, until that is closed', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const sessionId = await connectSession(call);
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000007', message: 'Hi' });
+    await page.clock.install();
+    await page.goto('/chats?chat=491700000007');
+    await page.route('**/api/v1/chats/**', (route) =>
+      route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 422, json: problem }),
+    );
+    const problem = {
+      code: 'invalid',
+      detail: `This cannot be done, ${'for several good reasons '.repeat(4)}`,
+      status: 422,
+    };
+    await page.getByRole('button', { name: 'Mark read' }).click();
+    const toast = page.getByRole('region', { name: 'Notifications' }).getByRole('listitem');
+    await toast.waitFor();
+    const { x = -1, width = 0 } = (await toast.boundingBox()) ?? {};
+    assert.ok(x >= 0 && x + width <= PHONE.width, `it is from ${x} to ${x + width}`);
+    assert.ok(
+      await toast.evaluate((element) => element.scrollWidth <= element.clientWidth),
+      'nothing sticks out of it',
+    );
+    await page.clock.runFor(30_000);
+    await toast.getByRole('button', { name: 'Dismiss' }).click();
+    await toast.waitFor({ state: 'detached' });
+  });
+
+  it('answers an address that does not exist with a way back', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/no-such-page');
+    await page.getByText('There is no such page').waitFor();
+    await page.getByRole('link', { name: 'To the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+});

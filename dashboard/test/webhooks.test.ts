@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { type Receiver, startReceiver } from '../../server/test/support/receiver.ts';
+import { connectSession, type TestServer } from '../../server/test/support/server.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  assertNothingCutOff,
+  assertSoon,
+  PHONE,
+  startDashboard,
+} from './support/browser.ts';
+
+type Call = Awaited<ReturnType<TestServer['account']>>['call'];
+
+/** Sets the default webhook. @returns its id */
+async function setWebhook(call: Call, receiver: Receiver, more: object = {}): Promise<string> {
+  await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'], ...more });
+  return (await call('GET', '/webhooks/endpoints')).body.data[0].webhookId;
+}
+
+/** Makes a session write to itself, once for each text. */
+async function writeIn(call: Call, sessionId: string, ...messages: string[]): Promise<void> {
+  for (const message of messages)
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000001', message });
+}
+
+describe('the webhooks', async () => {
+  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
+  const receiver = await startReceiver();
+  after(() => receiver.close());
+
+  it('begin with an invitation to set up the first, whose secret is shown once', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/webhooks');
+    await page.getByText('No webhook yet').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByRole('button', { name: 'Generate' }).click();
+    const secret = await dialog.getByLabel('Secret').inputValue();
+    assert.match(secret, /^[\w-]{32}$/);
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByText('Keep this secret now').waitFor();
+    await page.mouse.click(5, 5);
+    await page.keyboard.press('Escape');
+    await page.getByText(secret).waitFor();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
+    await assertSoon(() => page.getByText(secret).count(), 0);
+    const { body } = await call('GET', '/webhooks');
+    assert.equal(body.webhookUrl, receiver.url, 'it is the one that /webhooks/set manages');
+    assert.equal(body.events.length, 8);
+  });
+
+  it('leave the first one alone that was set up elsewhere meanwhile', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await page.goto('/webhooks');
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(`${receiver.url}second`);
+    await call('POST', '/webhooks/set', { webhookUrl: `${receiver.url}first`, events: ['message.incoming'] });
+    await dialog.getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.waitForURL('**/webhooks/whk_*');
+    assert.equal((await call('GET', '/webhooks')).body.webhookUrl, `${receiver.url}first`);
+  });
+
+  it('say at the field what is wrong with an address', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/webhooks');
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill('ftp://example.com/hook');
+    await dialog.getByRole('button', { name: 'Add webhook' }).click();
+    await page.locator('input[aria-invalid=true]').waitFor();
+    await assertAccessible(page);
+  });
+
+  it('are tested with a real request, which is shown as it went out, with every stage', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const webhookId = await setWebhook(call, receiver, { secret: 'of the test' });
+    receiver.respond((_, response) => response.writeHead(200).end('<b>thanks</b>'));
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('The receiver took it').waitFor();
+    const sent = receiver.deliveries.at(-1);
+    assert.equal(sent?.headers['x-webhook-test'], 'true');
+    const shown = await page.getByRole('region', { name: 'Request, exactly as sent' }).innerText();
+    assert.ok(shown.includes(`x-webhook-signature: ${sent?.headers['x-webhook-signature']}`), shown);
+    assert.ok(shown.includes(sent?.body ?? '?'), 'the body is there byte for byte');
+    await assertSoon(() => page.getByRole('list', { name: 'How far it came' }).getByRole('listitem').count(), 5);
+    await page.getByText('<b>thanks</b>').waitFor();
+    await assertNothingCutOff(page);
+    await assertAccessible(page);
+
+    receiver.respond(500);
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByRole('alert').filter({ hasText: '500' }).waitFor();
+  });
+
+  it('have their secret replaced and taken away, each after a look at what it means', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const webhookId = await setWebhook(call, receiver);
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByText('Deliveries are not signed:').waitFor();
+    for (const name of ['TypeScript', 'Python', 'Go', 'PHP', 'curl']) {
+      await page.getByRole('tab', { name }).click();
+      await page.getByRole('region', { name: `Verification in several languages: ${name}` }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Set a secret' }).click();
+    await page.getByRole('dialog').getByLabel('New secret').fill('one that is mine');
+    await page.getByRole('dialog').getByRole('button', { name: 'Set a secret' }).click();
+    await page.getByText('one that is mine').waitFor();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByText('Every delivery is signed').waitFor();
+
+    await page.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByRole('dialog').getByLabel('Both are valid for').selectOption('1 hour');
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByText('The old secret is valid until').waitFor();
+    receiver.respond(200);
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('The receiver took it').waitFor();
+    assert.match(String(receiver.deliveries.at(-1)?.headers['webhook-signature']), /^v1,\S+ v1,\S+$/);
+
+    await page.getByRole('button', { name: 'Stop signing' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop signing' }).click();
+    await page.getByText('Deliveries are not signed:').waitFor();
+    assert.equal((await call('GET', '/webhooks')).body.hasSecret, false);
+  });
+
+  it('are changed, switched off, added to and deleted', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const webhookId = await setWebhook(call, receiver);
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByLabel('message.read').check();
+    await page.getByLabel('Requests at a time').fill('32');
+    await page.getByRole('checkbox', { name: 'Enabled' }).uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
+    assert.deepEqual(body.events, ['message.incoming', 'message.read']);
+    assert.deepEqual([body.maxInFlight, body.enabled], [32, false]);
+
+    await page.getByRole('link', { name: 'All webhooks' }).click();
+    await page.getByText('Disabled').waitFor();
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByRole('dialog').getByLabel('URL').fill(`${receiver.url}/second`);
+    await page.getByRole('dialog').getByLabel('Secret').fill('');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByRole('heading', { level: 1, name: `${receiver.url}/second` }).waitFor();
+    await page.getByRole('button', { name: 'Delete webhook' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete webhook' }).click();
+    await page.waitForURL('**/webhooks');
+    await page.getByRole('table', { name: 'Webhooks' }).waitFor();
+    await assertAccessible(page);
+    const left = (await call('GET', '/webhooks/endpoints')).body.data;
+    assert.deepEqual(
+      left.map((one: { webhookId: string }) => one.webhookId),
+      [webhookId],
+    );
+  });
+
+  it('keep what was changed elsewhere while their form was open', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const webhookId = await setWebhook(call, receiver);
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByLabel('Requests at a time').fill('12');
+    await call('PATCH', `/webhooks/endpoints/${webhookId}`, { events: ['message.read'] });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
+    assert.deepEqual([body.events, body.maxInFlight], [['message.read'], 12]);
+    await page.waitForFunction(
+      (kind) =>
+        [...document.querySelectorAll('label')].some(
+          (label) => label.textContent === kind && label.control?.matches(':not(:checked)'),
+        ),
+      'message.incoming',
+    );
+  });
+
+  it('tell why the breaker is open, what is held, and let it be reset', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const webhookId = await setWebhook(call, receiver);
+    const sessionId = await connectSession(call);
+    receiver.respond(502);
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByText('Closed', { exact: true }).waitFor();
+    await writeIn(call, sessionId, 'one', 'two', 'three', 'four', 'five', 'six');
+    await page.getByText('Five attempts in a row failed.').first().waitFor();
+    await page.getByText(/Last error: .*502/).waitFor();
+    await page.getByText(/6 events are held; next try in \d+ min/).waitFor();
+    await page.getByText('History').click();
+    await page.getByText('Closed → open').waitFor();
+    await assertAccessible(page);
+    receiver.respond(200);
+    await page.getByRole('button', { name: 'Reset breaker' }).click();
+    await page.getByText('The breaker is closed; 6 held events go out').first().waitFor();
+    await receiver.waitFor((all) => all.some(({ parsed, attempt }) => parsed?.data.message === 'six' && attempt > 0));
+    await page.getByText('It was reset by hand.').waitFor();
+  });
+
+  it('can be used on a phone', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const webhookId = await setWebhook(call, receiver, { secret: 'short' });
+    receiver.respond(200);
+    await page.goto('/webhooks');
+    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('The receiver took it').waitFor();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+    await assertSoon(async () => page.url().endsWith(webhookId), true);
+  });
+
+  it('of another account are not there', async (test) => {
+    const other = await dashboard.server.account();
+    const webhookId = await setWebhook(other.call, receiver);
+    const { page } = await dashboard.enter(test);
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByText('There is no such webhook').waitFor();
+    await page.goto('/webhooks');
+    await page.getByText('No webhook yet').waitFor();
+  });
+});
