@@ -146,18 +146,25 @@ export function createMedia({
 async function receive(stream: Readable, file: string, maxBytes: number): Promise<{ hash: string; size: number }> {
   const hash = createHash('sha256');
   let size = 0;
-  await pipeline(
-    stream,
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        size += chunk.length;
-        if (size > maxBytes) throw tooLarge(maxBytes);
-        hash.update(chunk);
-        yield chunk;
-      }
-    },
-    createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }),
-  );
+  const writer = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  const closed = new Promise((resolve) => writer.once('close', resolve));
+  try {
+    await pipeline(
+      stream,
+      async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          size += chunk.length;
+          if (size > maxBytes) throw tooLarge(maxBytes);
+          hash.update(chunk);
+          yield chunk;
+        }
+      },
+      writer,
+    );
+  } finally {
+    // A pipeline that fails does not wait for its file, which may only now come to be.
+    await closed;
+  }
   return { hash: hash.digest('hex'), size };
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import fs, { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describeOnEachDeployment } from '../support/databases.ts';
@@ -269,6 +270,26 @@ describeOnEachDeployment('media', (newHome, database) => {
         (count) => count === before.length,
       );
     }
+  });
+
+  it('leaves nothing behind when a refusal overtakes the slow opening of its file', async (t) => {
+    const before = filesOf(server);
+    const { open } = fs;
+    const opening = t.mock.method(fs, 'open', (...args: Parameters<typeof open>) =>
+      setTimeout(() => open(...args), 100),
+    );
+    const refused = await upload(
+      server,
+      token,
+      '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf',
+      {
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      },
+    );
+    assert.equal(refused.status, 400);
+    assert.equal(opening.mock.callCount(), 1);
+    await sleep(200);
+    assert.deepEqual(filesOf(server), before);
   });
 
   it('goes through in pieces: memory does not grow with the file', async () => {
