@@ -362,6 +362,22 @@ it('a token that is wrong from the start is said at once, and is no outage', asy
   assert.equal((await eventsOf(call, 'session.disconnected')).length, 0);
 });
 
+it('a number that was never there is said at once; of one that was, Meta may be wrong', async (t) => {
+  const { graph, clock, call, sessionId } = await session(t, { connects: false });
+  await call('PATCH', `/sessions/${sessionId}`, { options: { phoneNumberId: '404' } });
+  const { body } = await call('POST', `/sessions/${sessionId}/connect`);
+  assert.equal(body.status, 'disconnected');
+  assert.match(body.error, /'404' does not exist \(100\)/);
+
+  await call('PATCH', `/sessions/${sessionId}`, { options: { phoneNumberId: graph.options.phoneNumberId } });
+  assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  graph.failNext({ code: 100, status: 400 }, { code: 100, status: 400 }, { code: 100, status: 400 });
+  const status = async () => (await call('GET', `/sessions/${sessionId}`)).body.status;
+  await clock.advance(5 * 60_000);
+  await passUntil(clock, status, (now) => now === 'connecting');
+  await passUntil(clock, status, (now) => now === 'connected');
+});
+
 it('an outage of the network is one outage, however long, and ends by itself', async (t) => {
   const { graph, clock, call, sessionId } = await session(t);
   const status = async () => (await call('GET', `/sessions/${sessionId}`)).body.status;

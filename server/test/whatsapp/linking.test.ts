@@ -120,7 +120,17 @@ it('a session that is deleted is no device of the phone any more', async () => {
 it('options that make no sense are refused, and the proxy is a secret', async () => {
   const { call } = setting;
   const create = (options: object) => call('POST', '/sessions', { connector: 'whatsapp', options });
-  assert.equal((await create({ proxy: 'ftp://proxy.example' })).status, 400);
+  for (const proxy of [
+    'ftp://proxy.example',
+    'http://',
+    'http://[::1',
+    'http://a:b',
+    'http://a b',
+    'http://a/path',
+    'a:1',
+  ]) {
+    assert.equal((await create({ proxy })).status, 400, proxy);
+  }
   assert.equal((await create({ pauseMs: -1 })).status, 400);
   const { body } = await create({ proxy: 'socks5://name:secret@proxy.example:1080', pauseMs: 5 });
   assert.deepEqual(body.options, { pauseMs: 5 });

@@ -36,6 +36,9 @@ const ENDS: ReadonlySet<Verdict> = new Set(['session']);
 /** A number that may not be seen, or not send, is none. What else a token may not do is no reason to stop sending. */
 const ENDS_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
 
+/** Meta's code for a parameter that makes no sense to it. */
+const WRONG_ID = 100;
+
 const PhoneNumber = Compile(Type.Object({ display_phone_number: Type.String() }));
 const Overridden = Compile(Type.Object({ webhook_configuration: Type.Object({ phone_number: Type.String() }) }));
 const Blocked = Compile(
@@ -47,6 +50,7 @@ const Blocked = Compile(
  * every few minutes.
  *
  * - starting: the number was not heard of yet. It answers → online; not → away, and it is asked again, later each time.
+ *   Where there never was such a number → closed.
  * - online: it misses three checks in a row → away. The token is refused, or may not send or see the number → closed.
  * - away: it answers → online.
  * - closed: for good. Who waits is told why.
@@ -128,7 +132,7 @@ export class CloudConnection implements Connection {
   }
 
   async #missed(error: unknown): Promise<void> {
-    if (error instanceof GraphError && ENDS_SENDING.has(verdictOf(error))) return this.#end(describe(error));
+    if (error instanceof GraphError && this.#isEnd(error)) return this.#end(describe(error));
     this.#misses++;
     this.#host.log.warn({ err: error, misses: this.#misses }, 'the number does not answer');
     const isOutage = this.#state !== 'online' || this.#misses >= MISSES;
@@ -139,6 +143,11 @@ export class CloudConnection implements Connection {
       this.#state = 'away';
     }
     this.#checkIn(isOutage ? Math.min(RECHECK_MS * 2 ** (this.#misses - 1), LONGEST_BACKOFF_MS) : RECHECK_MS);
+  }
+
+  /** A number that was never there is a wrong id; of one that was, Meta may be wrong. */
+  #isEnd(error: GraphError): boolean {
+    return ENDS_SENDING.has(verdictOf(error)) || (error.code === WRONG_ID && this.#host.phoneNumber === null);
   }
 
   #checkIn(ms: number): void {

@@ -12,8 +12,9 @@ export interface ProxyRoute {
   readonly dispatcher: Dispatcher;
 }
 
-/** What a proxy's URL may look like. */
-export const PROXY_PATTERN = '^(https?|socks5h?)://[^\\s]+$';
+/** What a proxy's URL looks like: perhaps a name and password, a host and perhaps a port, and no path. */
+export const PROXY_PATTERN =
+  '^(https?|socks5h?)://([^\\s/?#]*@)?([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$';
 
 /**
  * @param url `http://`, `https://`, `socks5://` or `socks5h://`, with name and password where the proxy wants them
