@@ -1929,6 +1929,50 @@ export interface EventData {
     type?: string;
     /** There on the sample that a test sends. */
     test?: true;
+    /** It was written on the phone, or on another device that is linked to it. Only then the event has what it says: `message` and the fields of its content. */
+    sentElsewhere?: true;
+    /** Text of the message, or the caption of its media. */
+    message?: string;
+    /** Id of the message it answers. */
+    replyTo?: string;
+    /** It came while the session was away and waited at the network. */
+    replayed?: true;
+    media?: {
+      /** Id of the media (`med_…`). */
+      mediaId: string;
+      mimeType: string;
+      /** Bytes. */
+      size: number;
+      fileName: string | null;
+      /** Where the content is; it takes an API key with `media:read`. */
+      url: string;
+    };
+    location?: {
+      latitude: number;
+      longitude: number;
+      name?: string;
+      address?: string;
+    };
+    contact?: {
+      name: string;
+      phoneNumbers: string[];
+    };
+    poll?: {
+      options: string[];
+      /** How many options one person may choose. */
+      maxSelections: number;
+    };
+    template?: {
+      name: string;
+      language: string;
+      components: unknown[];
+    };
+    /** What there is to choose from, as it was sent. */
+    interactive?: Record<string, unknown>;
+    mentions?: string[];
+    forwarded?: true;
+    /** What the button or list entry carries that was chosen. */
+    payload?: string;
   };
   'message.delivered': {
     /** Id of the message (`msg_…`). */

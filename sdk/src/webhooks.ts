@@ -225,9 +225,28 @@ interface AnyEventData {
 
 type Incoming = EventData['message.incoming'];
 
-export interface MessageIncoming extends AnyEventData {
+/** What a message may say beside its text. */
+export interface MessageParts {
+  readonly media?: Incoming['media'];
+  readonly location?: Incoming['location'];
+  readonly contact?: Incoming['contact'];
+  readonly poll?: Incoming['poll'];
+  /** Phone numbers that it mentions. */
+  readonly mentions?: Incoming['mentions'];
+  readonly template?: Incoming['template'];
+  readonly interactive?: Incoming['interactive'];
+  readonly forwarded?: Incoming['forwarded'];
+  /** What the button or list entry carries that was chosen. */
+  readonly payload?: string;
+  /** Id of the message it answers. */
+  readonly replyTo?: string;
+  /** It came while the session was away and waited at the network. */
+  readonly replayed?: true;
+}
+
+export interface MessageIncoming extends MessageParts, AnyEventData {
   readonly messageId: string;
-  /** Phone number of the sender; empty when it keeps that secret, and there is a `senderId` then. */
+  /** Phone number of the sender, or what stands in for it: see `unidentified`. */
   readonly from: string;
   /** Text of the message, or the caption of its media. */
   readonly message: string;
@@ -242,30 +261,15 @@ export interface MessageIncoming extends AnyEventData {
   readonly type?: string;
   /** The group it was written in. */
   readonly groupId?: string;
-  readonly media?: Incoming['media'];
-  readonly location?: Incoming['location'];
-  readonly contact?: Incoming['contact'];
-  readonly poll?: Incoming['poll'];
-  /** Phone numbers that it mentions. */
-  readonly mentions?: Incoming['mentions'];
-  readonly template?: Incoming['template'];
-  readonly interactive?: Incoming['interactive'];
-  readonly forwarded?: Incoming['forwarded'];
-  /** What the button or list entry carries that was chosen. */
-  readonly payload?: string;
-  /** What its network calls a sender that keeps its phone number secret. */
-  readonly senderId?: string;
-  /** Id of the message it answers. */
-  readonly replyTo?: string;
+  /** The sender keeps its number secret: `from` stands in for it, and can be written to. */
+  readonly unidentified?: true;
 }
 
-export interface MessageSent extends MessageReceipt {
-  /** Phone number of the sending session. */
-  readonly from?: string;
-  /** `text`, `image`, `video`, `audio`, `document`, … */
-  readonly type?: string;
-  /** The group it was sent to. */
-  readonly groupId?: string;
+export interface MessageSent extends MessageReceipt, MessageParts {
+  /** It was written on the phone, or on another device linked to it. Only then there is what it says. */
+  readonly sentElsewhere?: true;
+  /** Text of a message that was sent elsewhere, or the caption of its media. */
+  readonly message?: string;
 }
 
 export interface MessageReceipt extends AnyEventData {
@@ -279,6 +283,12 @@ export interface MessageReceipt extends AnyEventData {
   readonly sessionId?: string;
   /** Phone number of a direct chat, or the group id. */
   readonly chatId?: string;
+  /** Phone number of the sending session. */
+  readonly from?: string;
+  /** `text`, `image`, `video`, `audio`, `document`, … */
+  readonly type?: string;
+  /** The group it was sent to. */
+  readonly groupId?: string;
 }
 
 export interface SessionConnected extends AnyEventData {
@@ -490,11 +500,31 @@ const receipt = {
   timestamp: isText,
   sessionId: optional(isText),
   chatId: optional(isText),
+  from: optional(isText),
+  type: optional(isText),
+  groupId: optional(isText),
   ...sample,
 };
 
-// The types above, for the running program. A kind or a field that is there and not here does not compile.
-const fieldsByKind: { readonly [K in EventKind]: Readonly<Record<keyof EventDataByKind[K], Check>> } = {
+const parts = {
+  media: optional(isObject),
+  location: optional(isObject),
+  contact: optional(isObject),
+  poll: optional(isObject),
+  mentions: optional((value) => Array.isArray(value) && value.every(isText)),
+  template: optional(isObject),
+  interactive: optional(isObject),
+  forwarded: optional(isTrue),
+  payload: optional(isText),
+  replyTo: optional(isText),
+  replayed: optional(isTrue),
+};
+
+// The types above, for the running program. A kind or a field that is there, or in the API, and not here does not
+// compile.
+const fieldsByKind: {
+  readonly [K in EventKind]: Readonly<Record<keyof EventDataByKind[K] | keyof EventData[K], Check>>;
+} = {
   'message.incoming': {
     messageId: isText,
     from: isText,
@@ -505,20 +535,16 @@ const fieldsByKind: { readonly [K in EventKind]: Readonly<Record<keyof EventData
     to: optional(isText),
     type: optional(isText),
     groupId: optional(isText),
-    media: optional(isObject),
-    location: optional(isObject),
-    contact: optional(isObject),
-    poll: optional(isObject),
-    mentions: optional((value) => Array.isArray(value) && value.every(isText)),
-    template: optional(isObject),
-    interactive: optional(isObject),
-    forwarded: optional(isTrue),
-    payload: optional(isText),
-    senderId: optional(isText),
-    replyTo: optional(isText),
+    unidentified: optional(isTrue),
+    ...parts,
     ...sample,
   },
-  'message.sent': { ...receipt, from: optional(isText), type: optional(isText), groupId: optional(isText) },
+  'message.sent': {
+    ...receipt,
+    sentElsewhere: optional(isTrue),
+    message: optional(isText),
+    ...parts,
+  },
   'message.delivered': receipt,
   'message.read': receipt,
   'session.connected': { sessionId: isText, phoneNumber: isText, connectedAt: isText, ...sample },

@@ -56,6 +56,11 @@ export const Unidentified = Type.Optional(
   }),
 );
 
+const ReplyTo = Type.Optional(Type.String({ description: 'Id of the message it answers.' }));
+const Replayed = Type.Optional(
+  Type.Literal(true, { description: 'It came while the session was away and waited at the network.' }),
+);
+
 /** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
 const MessageStatusChange = Type.Object({
   messageId: MessageId,
@@ -114,16 +119,29 @@ export const events = {
       to: Type.Optional(Digits('Phone number of the receiving session.')),
       type: Type.Optional(MessageType),
       groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
-      replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
+      replyTo: ReplyTo,
       unidentified: Unidentified,
-      replayed: Type.Optional(
-        Type.Literal(true, { description: 'It came while the session was away and waited at the network.' }),
-      ),
+      replayed: Replayed,
       ...messageParts,
       ...Test,
     }),
   },
-  'message.sent': { description: 'A message was accepted by the network.', data: MessageStatusChange },
+  'message.sent': {
+    description: 'A message was accepted by the network, or written on the phone itself.',
+    data: Type.Object({
+      ...MessageStatusChange.properties,
+      sentElsewhere: Type.Optional(
+        Type.Literal(true, {
+          description:
+            'It was written on the phone, or on another device that is linked to it. Only then the event has what it says: `message` and the fields of its content.',
+        }),
+      ),
+      message: Type.Optional(Type.String({ description: 'Text of the message, or the caption of its media.' })),
+      replyTo: ReplyTo,
+      replayed: Replayed,
+      ...messageParts,
+    }),
+  },
   'message.delivered': { description: "A message reached the recipient's device.", data: MessageStatusChange },
   'message.read': { description: 'The recipient read a message.', data: MessageStatusChange },
   'session.connected': {

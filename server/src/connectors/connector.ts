@@ -372,6 +372,8 @@ export type NetworkEvent =
       readonly chat: NetworkChat;
       /** Digits of the sender, or a stand-in (see `isStandIn`). */
       readonly from: string;
+      /** The session's own number has sent it from another device, such as the phone itself. */
+      readonly isOwn?: boolean;
       /** What the sender calls itself. */
       readonly senderName?: string;
       /** It waited at the network while the session was away. */

@@ -165,7 +165,14 @@ export const setContactBlocked = defineOperation({
     { additionalProperties: false },
   ),
   output: Contact,
-  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
+  errors: [
+    'not_found',
+    'session_required',
+    'session_not_connected',
+    'send_failed',
+    'not_supported',
+    'recipient_not_on_network',
+  ],
   example: { phoneNumber: '491707654321', blocked: true },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);

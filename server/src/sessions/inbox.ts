@@ -85,7 +85,7 @@ export function createInbox({
       case 'logged_out':
         return disconnected(tx, session, 'logged_out', event.reason, false);
       case 'message':
-        return messages.incoming(tx, session, event, file);
+        return messages.message(tx, session, event, file);
       case 'identified':
         return identify(tx, session, event);
       case 'edited':

@@ -74,7 +74,7 @@ export function createMessageInbox({
   newId: NewId;
   emit: Emit;
 }) {
-  return { acknowledge, refuse, incoming, edited, deleted, reaction, vote, receipts };
+  return { acknowledge, refuse, message, edited, deleted, reaction, vote, receipts };
 
   async function acknowledge(tx: Tx, items: readonly Acknowledged[]): Promise<boolean[]> {
     for (const { message, taken } of items) {
@@ -103,7 +103,8 @@ export function createMessageInbox({
     await markRefused.run(tx, { accountId, messageId, error, now: clock.now() });
   }
 
-  async function incoming(
+  /** Somebody has written, or the session's own number has from another device. */
+  async function message(
     tx: Tx,
     session: SessionRef,
     event: EventOf<'message'>,
@@ -112,6 +113,8 @@ export function createMessageInbox({
     const { accountId, sessionId } = session;
     const own = await findSession(tx, session);
     if (own === undefined) return;
+    const ownNumber = own.phone_number ?? '';
+    const isOwn = event.isOwn === true;
     const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
     if (chatId === undefined) return;
     const replied =
@@ -126,19 +129,29 @@ export function createMessageInbox({
       session_id: sessionId,
       chat_id: chatId,
       network_id: event.networkId,
-      direction: 'incoming',
+      direction: isOwn ? 'outgoing' : 'incoming',
       type: event.content.type,
       from_number: event.from,
-      to_id: event.chat.type === 'direct' ? (own.phone_number ?? '') : chatId,
+      to_id: isOwn || event.chat.type === 'group' ? chatId : ownNumber,
       body,
       content: contentColumn(content),
       reply_to: replied?.message_id ?? null,
-      status: 'delivered',
+      ...(isOwn ? { status: 'sent', sent_at: event.timestamp } : { status: 'delivered', delivered_at: now }),
       timestamp: event.timestamp,
       created_at: now,
-      delivered_at: now,
     });
-    if (!(await storeMessage(tx, row, { type: event.chat.type, unread: 1 }))) return;
+    if (!(await storeMessage(tx, row, { type: event.chat.type, unread: isOwn ? 0 : 1 }))) return;
+    const conversation = `${sessionId}/${chatId}`;
+    const more = {
+      ...contentParts(content, media),
+      ...(replied !== undefined && { replyTo: replied.message_id }),
+      ...(event.isReplayed === true && { replayed: true as const }),
+    };
+    if (isOwn) {
+      const said = { sentElsewhere: true as const, message: body, ...more };
+      const data = { ...statusOf(toSent(row), 'sent', event.timestamp), ...said };
+      return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
+    }
     if (event.chat.type === 'direct' || event.senderName !== undefined) {
       await meetContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
     }
@@ -149,15 +162,13 @@ export function createMessageInbox({
       timestamp: isoTime(event.timestamp),
       sessionId,
       chatId,
-      to: own.phone_number ?? '',
+      to: ownNumber,
       type: event.content.type,
-      ...contentParts(content, media),
+      ...more,
       ...(event.chat.type === 'group' && { groupId: chatId }),
-      ...(replied !== undefined && { replyTo: replied.message_id }),
       ...(isStandIn(event.from) && { unidentified: true as const }),
-      ...(event.isReplayed === true && { replayed: true as const }),
     };
-    emit(tx, { accountId, kind: 'message.incoming', data, conversation: `${sessionId}/${chatId}`, messageId });
+    emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
   }
 
   /** Only who sent a message can edit it: of anybody else it is not believed. */
@@ -208,16 +219,19 @@ export function createMessageInbox({
     return items.map(() => undefined);
   }
 
-  function emitStatus(
-    tx: Tx,
-    { accountId, sessionId, messageId, chatId, from, to, type }: SentMessage,
-    status: 'sent' | 'delivered' | 'read',
-    timestamp: number,
-  ): void {
-    const group = chatId.startsWith('grp_') && { groupId: chatId };
-    const data = { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
+  function emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number): void {
+    const { accountId, sessionId, messageId, chatId } = message;
+    const data = statusOf(message, status, timestamp);
     emit(tx, { accountId, kind: `message.${status}`, data, conversation: `${sessionId}/${chatId}`, messageId });
   }
+}
+
+type Step = 'sent' | 'delivered' | 'read';
+
+/** What an event tells of a message that has come so far. */
+function statusOf({ sessionId, messageId, chatId, from, to, type }: SentMessage, status: Step, timestamp: number) {
+  const group = chatId.startsWith('grp_') && { groupId: chatId };
+  return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
 }
 
 /** A message has another text now. What search finds it by changes with it. */

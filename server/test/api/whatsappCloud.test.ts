@@ -185,6 +185,36 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
   });
 
+  it('what the number itself sends by the app on its phone stands in its chat as sent, and gets its statuses', async (t) => {
+    const { graph, call, statusOf } = await connected(t);
+    const echo = { from: graph.phoneNumber, to: `+${ADA}`, timestamp: graph.now() };
+    const text = { ...echo, id: graph.newId(), type: 'text', text: { body: 'from the counter' } };
+    const image = {
+      ...echo,
+      id: graph.newId(),
+      type: 'image',
+      image: { id: graph.keep(GIF, 'image/gif'), caption: 'look' },
+    };
+    const change = { ...echo, id: graph.newId(), type: 'revoke', revoke: { original_message_id: 'wamid.1' } };
+    const told = {
+      field: 'smb_message_echoes',
+      message_echoes: [text, image, change, { id: 7 }, { ...text, to: undefined }],
+    };
+    assert.equal(await graph.post(told), 200);
+    assert.equal(await graph.post(told), 200);
+    const sent = await eventOf(call, 'message.sent', ({ message }) => message === 'from the counter');
+    assert.deepEqual([sent.to, sent.chatId, sent.status, sent.sentElsewhere], [ADA, ADA, 'sent', true]);
+    assert.equal(sent.from, graph.phoneNumber);
+    assert.equal((await eventOf(call, 'message.sent', ({ message }) => message === 'look')).media.size, GIF.length);
+    assert.equal((await call('GET', '/messages')).body.data.length, 2);
+    await graph.post({ statuses: [{ id: text.id, status: 'read', timestamp: graph.now(), recipient_id: ADA }] });
+    assert.equal(await statusOf(sent.messageId), 'read');
+    const answer = { type: 'text', text: { body: 'thanks' }, context: { id: text.id } };
+    await graph.incoming(ADA, answer);
+    const thanks = await eventOf(call, 'message.incoming', ({ message }) => message === 'thanks');
+    assert.equal(thanks.replyTo, sent.messageId);
+  });
+
   it('every kind of message that the network has arrives as what it is', async (t) => {
     const { graph, call, server, token } = await connected(t);
     const arrived = async (message: object) => {

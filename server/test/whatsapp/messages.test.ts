@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { aesEncryptGCM, proto } from 'baileys';
+import { proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
 import { download, picture, upload } from '../support/media.ts';
+import { sealVote } from '../support/sealVote.ts';
 import { type Answer, eventOf } from '../support/server.ts';
 import { wireIdOf } from '../support/wireId.ts';
 import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
@@ -45,19 +46,6 @@ const BEGINNINGS = {
   'application/pdf': Buffer.from('%PDF-1.4\n'),
   'image/webp': Buffer.from('524946463400000057454250565038200000', 'hex'),
 };
-
-/** Seals a vote as a phone does: for the poll's author, with the poll's secret. */
-function sealVote(
-  options: readonly string[],
-  { pollId, secret, author, voter }: { pollId: string; secret: Uint8Array; author: string; voter: string },
-) {
-  const selectedOptions = options.map((option) => createHash('sha256').update(option).digest());
-  const plain = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish();
-  const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest();
-  const key = createHmac('sha256', first).update(`${pollId}${author}${voter}Poll Vote\u0001`).digest();
-  const encIv = randomBytes(12);
-  return { encPayload: aesEncryptGCM(plain, key, encIv, Buffer.from(`${pollId}\0${voter}`)), encIv };
-}
 
 describe('outgoing', () => {
   it('a reply shows what it answers, and mentions people', async () => {
@@ -463,6 +451,10 @@ describe('people', () => {
     await eventOf(call, 'message.incoming', ({ message }) => message === 'thank you');
     const { body: events } = await call('GET', '/events?kinds=message.incoming&limit=200');
     assert.ok(!events.data.some(({ data }: Answer['body']) => data.message === 'let me in'));
+    for (const nobody of ['4917099999999', '000123456789']) {
+      const { status, body } = await call('PUT', `/contacts/${nobody}/blocked`, { sessionId, blocked: false });
+      assert.deepEqual([status, body.code], [422, 'recipient_not_on_network']);
+    }
   });
 
   it('somebody who writes by number and by LID is one person', async () => {

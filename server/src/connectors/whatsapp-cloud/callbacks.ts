@@ -37,6 +37,7 @@ const Change = Type.Object({
     metadata: Type.Optional(Type.Object({ phone_number_id: Type.String() })),
     contacts: Type.Optional(Type.Array(Contact)),
     messages: Type.Optional(Type.Array(Type.Unknown())),
+    message_echoes: Type.Optional(Type.Array(Type.Unknown())),
     statuses: Type.Optional(Type.Array(Type.Unknown())),
   }),
 });

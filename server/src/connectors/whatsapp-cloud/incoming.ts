@@ -20,6 +20,7 @@ const Choice = Type.Object({ id: Optional(Text), title: Text });
 const Message = Type.Object({
   id: Text,
   from: Optional(Text),
+  to: Optional(Text),
   from_user_id: Optional(Text),
   group_id: Optional(Text),
   timestamp: Seconds,
@@ -117,37 +118,47 @@ export function wamidOf(networkId: string): string {
 
 /**
  * @param hide gives the number that stands in for somebody whom Meta knows by an id alone
+ * @param ownNumber of an echo: it is what the number itself has sent, by the WhatsApp Business app
  */
 export async function toEvents(
   told: unknown,
   contacts: readonly Contact[],
   hide: (userId: string) => Promise<string>,
   find: FindFile,
+  ownNumber?: string,
 ): Promise<MessageEvent[] | Unreadable> {
   if (!OneMessage.Check(told)) return { problem: 'a message of an unknown shape' };
   const { id: networkId, group_id: groupId, type, context, reaction } = told;
-  const sender = senderOf(told, contacts);
-  if (sender === undefined) return { problem: 'a message of nobody' };
-  const from = /^\d+$/.test(sender) ? sender : await hide(sender);
+  const isOwn = ownNumber !== undefined;
+  const other = isOwn ? told.to?.replace(/^\+/, '') : senderOf(told, contacts);
+  if (!other) return { problem: isOwn ? 'an echo to nobody' : 'a message of nobody' };
+  if (isOwn && CHANGES.has(type)) return { problem: `an echo of type ${type}` };
+  const person = /^\d+$/.test(other) ? other : await hide(other);
+  const from = ownNumber ?? person;
   const timestamp = toMs(told.timestamp);
   if (type === 'reaction' && reaction !== undefined) {
     return [{ type: 'reaction', networkId: reaction.message_id, from, emoji: reaction.emoji || null, timestamp }];
   }
-  const name = contacts.find(({ wa_id: waId, user_id: userId }) => sender === waId || sender === userId)?.profile?.name;
+  const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
+  const name = contacts.find(isSender)?.profile?.name;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   const contents = await contentsOf(told, find);
   return contents.map((content, index) => ({
     type: 'message' as const,
     // A message with several contacts is several of ours.
     networkId: index === 0 ? networkId : `${networkId}${PART}${index + 1}`,
-    chat: groupId === undefined ? { type: 'direct' as const, id: from } : { type: 'group' as const, id: groupId },
+    chat: groupId === undefined ? { type: 'direct' as const, id: person } : { type: 'group' as const, id: groupId },
     from,
+    ...(isOwn && { isOwn }),
     ...(name !== undefined && { senderName: name }),
     content: { ...content, ...(isForwarded && { isForwarded }) },
     timestamp,
     replyTo: context?.id ?? null,
   }));
 }
+
+/** Types of echoes that are no messages, but change one. What they hold is not documented. */
+const CHANGES: ReadonlySet<string> = new Set(['edit', 'revoke']);
 
 /** The phone number of who wrote, or Meta's id where it is kept secret. */
 function senderOf({ from = '', from_user_id: userId }: Message, contacts: readonly Contact[]): string | undefined {

@@ -26,6 +26,8 @@ export interface Receiver {
  * seven days, and what the message says is not to be lost with its file.
  */
 const PATIENCE_MS = 6 * 3600_000;
+/** Those that tell of messages. The second is sent for numbers that the WhatsApp Business app uses as well. */
+const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
 const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
 /** What is said of a file that it is the file's own fault. */
 const OF_THE_FILE: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
@@ -81,12 +83,13 @@ export function createReceiver({
   }
 
   async function takeChange({ field, value }: Change): Promise<boolean> {
-    if (field !== 'messages') {
+    if (!FIELDS.has(field)) {
       log.info({ field }, 'Meta says something of the account');
       return true;
     }
     const { contacts = [] } = value;
     const parts = [
+      ...(value.message_echoes ?? []).map((echo) => () => takeEcho(echo)),
       ...(value.statuses ?? []).map((status) => () => takeStatus(status)),
       ...(value.messages ?? []).map((message) => () => takeMessage(message, contacts)),
     ];
@@ -116,6 +119,13 @@ export function createReceiver({
       if (event.type === 'message' && event.chat.type === 'group') await meetGroup(event.chat.id, event.timestamp);
       await tell(event);
     }
+  }
+
+  /** What the number itself has sent, by the app on its phone. */
+  async function takeEcho(told: unknown): Promise<void> {
+    const events = await toEvents(told, [], people.hide, findFile, host.phoneNumber ?? '');
+    if ('problem' in events) return leaveOut(events.problem);
+    for (const event of events) await tell(event);
   }
 
   /** A file that cannot be taken must not keep its message away: it then comes without. */

@@ -2,7 +2,7 @@ import type { BinaryNode, CacheStore, proto, UserFacingSocketConfig, WAMessageKe
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { Connection, MessageKey, NetworkEvent, SessionHost } from '../connector.ts';
+import { type Connection, isStandIn, type MessageKey, type NetworkEvent, type SessionHost } from '../connector.ts';
 import { createAddresses, jidOf, jidOfChat } from './addresses.ts';
 import { asked, createAsking } from './asking.ts';
 import { type Credentials, dropCredentials, openCredentials } from './credentials.ts';
@@ -24,6 +24,7 @@ import { closeProxy, openProxy } from './proxy.ts';
 import { receiptOf } from './receipts.ts';
 import { createRecipients } from './recipients.ts';
 import { createSending } from './sending.ts';
+import { createSentElsewhere } from './sentElsewhere.ts';
 import { createSentMessages } from './sentMessages.ts';
 
 export interface ConnectionOptions {
@@ -111,10 +112,12 @@ export async function openConnection(
   const asking = createAsking(() => link.latest, clock);
   const groups = createGroups({ addresses, asking, ownNumber, onEvent: tell, clock, log });
   const mediaHost = createMediaHost({ baileys, socket: () => link.socket, proxy, clock, log: baileysLog(host) });
+  const sentElsewhere = createSentElsewhere(clock);
   const incoming = createIncoming({
     baileys,
     journal,
     sent,
+    sentElsewhere,
     addresses,
     self,
     onEvent: host.onEvent,
@@ -199,6 +202,7 @@ export async function openConnection(
     // Before Baileys, which decrypts it.
     ws.prependListener('CB:message', (node: BinaryNode) => {
       journal.expect(node);
+      expectOwn(node.attrs);
       if (isSeenOnce(node)) writeDown(node.attrs, { conversation: SEEN_ONCE });
     });
     ev.on('messages.upsert', ({ messages }) => {
@@ -230,8 +234,16 @@ export async function openConnection(
       const receipt = receiptOf(node, isSelf, clock.now());
       if (receipt === undefined) return passOn(node);
       sending.onReceipt(receipt.networkIds, receipt.timestamp);
-      void tell(receipt).then(() => passOn(node));
+      void sentElsewhere
+        .whenSettled(receipt.networkIds.map(toWireId))
+        .then(() => tell(receipt))
+        .then(() => passOn(node));
     });
+  }
+
+  /** It may be a message of the own number, from the phone or another client. */
+  function expectOwn({ id = '', from, participant }: Readonly<Record<string, string>>): void {
+    if (isSelf(participant ?? from)) sentElsewhere.expect(id);
   }
 
   /** Came in an envelope of its own, which Baileys confirms meanwhile. */
@@ -265,7 +277,10 @@ export async function openConnection(
   async function start(): Promise<void> {
     await addresses.start();
     groups.start(await host.groups());
-    for (const received of await journal.left()) incoming.take(received, true);
+    for (const received of await journal.left()) {
+      expectOwn(received.attrs);
+      incoming.take(received, true);
+    }
     link.start();
   }
 
@@ -316,9 +331,16 @@ export async function openConnection(
       return asked(() => asking.inTime(socket, () => recipients.present(socket, phoneNumbers)));
     },
     async setBlocked(phoneNumber, blocked) {
+      if (blocked && isStandIn(phoneNumber))
+        throw new AppError('not_supported', 'WhatsApp blocks only who shows the phone number');
       const socket = requireSocket();
       const action = blocked ? 'block' : 'unblock';
-      await asked(() => asking.inTime(socket, () => socket.updateBlockStatus(jidOf(phoneNumber), action)));
+      await asked(() =>
+        asking.inTime(socket, async () => {
+          const answered = await recipients.find(socket, phoneNumber);
+          await socket.updateBlockStatus(jidOf(answered), action);
+        }),
+      );
     },
     groups: createGroupActions({ groups, addresses, asking, requireSocket, ownNumber }),
     profiles: createProfiles({ creds, addresses, asking, requireSocket, proxy }),

@@ -11,6 +11,7 @@ import type { Journal, Received } from './journal.ts';
 import { boomOf } from './link.ts';
 import type { Baileys } from './load.ts';
 import { toOwnId } from './messageIds.ts';
+import type { SentElsewhere } from './sentElsewhere.ts';
 import type { SentMessages } from './sentMessages.ts';
 
 /** Carries what is in the journal to the host, each chat in its order. */
@@ -44,6 +45,7 @@ export function createIncoming({
   baileys,
   journal,
   sent,
+  sentElsewhere,
   addresses,
   self,
   onEvent,
@@ -55,6 +57,7 @@ export function createIncoming({
   baileys: Baileys;
   journal: Journal;
   sent: SentMessages;
+  sentElsewhere: SentElsewhere;
   addresses: Addresses;
   self: () => Self | undefined;
   onEvent: (event: NetworkEvent) => Promise<void>;
@@ -72,7 +75,9 @@ export function createIncoming({
   let isStopped = false;
 
   function take(received: Received, isReplayed: boolean, attempts = ATTEMPTS): void {
-    const chat = received.attrs['from'] ?? '';
+    const { from, recipient = from } = received.attrs;
+    // Whatever device it came from. What the session's own number has sent elsewhere names its chat as the recipient.
+    const chat = baileys.jidNormalizedUser(recipient);
     // Each chat waits for itself alone: the download of a film holds up nobody else but other files.
     const mine = (turns.get(chat) ?? Promise.resolve()).then(() => passOn(received, isReplayed, attempts));
     turns.set(chat, mine);
@@ -88,6 +93,7 @@ export function createIncoming({
       try {
         await handle(received, isReplayed, attempt < DOWNLOADS);
         journal.done(received);
+        sentElsewhere.settle(received.attrs['id'] ?? '');
         return;
       } catch (error) {
         const about = { err: error, message: received.attrs['id'], attempt };
@@ -109,22 +115,22 @@ export function createIncoming({
     if (own === undefined) throw new Error('a message came before the session knew who it is');
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, own.id, own.lid);
     const { key } = fullMessage;
-    // What the phone itself has sent is nothing that came in.
-    if (key.fromMe === true) return;
+    const isOwn = key.fromMe === true;
     const decoded = proto.Message.decode(message);
-    const whole = baileys.normalizeMessageContent(decoded) ?? decoded;
-    const chat = await chatOf(key);
+    const meant = decoded.deviceSentMessage?.message ?? decoded;
+    const whole = baileys.normalizeMessageContent(meant) ?? meant;
+    const chat = await (isOwn ? ownChatOf(key, attrs, own) : chatOf(key));
     if (chat === undefined) return;
-    const from = await addresses.digitsOf(
-      key.participant || key.remoteJid || '',
-      key.participantAlt || key.remoteJidAlt,
-    );
+    const from = isOwn
+      ? own.phoneNumber
+      : await addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
     const timestamp = Number(fullMessage.messageTimestamp) * 1000;
     const change = await changeOf(whole, key, from, timestamp, own);
     if (change !== undefined) return onEvent(change);
     const parsed = parseContent(baileys, whole);
     if (parsed === undefined) return;
     if (chat.type === 'group') await knowGroup(chat.id);
+    if (isOwn && parsed.content.poll !== undefined) await keepPoll(key.id ?? '', whole, meant, decoded);
     const { context } = parsed;
     const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => addresses.digitsOf(jid)));
     const media =
@@ -137,10 +143,10 @@ export function createIncoming({
     };
     const event: NetworkEvent = {
       type: 'message',
-      networkId: key.id ?? '',
+      networkId: ownOrTheirs(key.id ?? '', isOwn),
       chat,
       from,
-      ...(fullMessage.pushName && { senderName: fullMessage.pushName }),
+      ...(isOwn ? { isOwn } : fullMessage.pushName && { senderName: fullMessage.pushName }),
       content,
       timestamp,
       replyTo: context?.stanzaId ? ownOrTheirs(context.stanzaId, isSelf(context.participant, own)) : null,
@@ -162,6 +168,22 @@ export function createIncoming({
     return addresses.chatOf(remoteJid, remoteJidAlt);
   }
 
+  /**
+   * The chat of what the own number has sent from another device. What it sends to a list of people, the network tells
+   * its devices of the list, and not of the people.
+   */
+  async function ownChatOf({ remoteJid }: WAMessageKey, attrs: Received['attrs'], own: Self) {
+    if (!remoteJid || baileys.isJidBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
+    if (isSelf(remoteJid, own)) return { type: 'direct', id: own.phoneNumber } as const;
+    return addresses.chatOf(remoteJid, attrs['peer_recipient_pn'] ?? attrs['peer_recipient_lid']);
+  }
+
+  /** Votes in a poll that the own number has asked elsewhere come here as well, and are read with its secret. */
+  async function keepPoll(wireId: string, poll: proto.IMessage, ...around: proto.IMessage[]): Promise<void> {
+    const messageContextInfo = [poll, ...around].find((layer) => layer.messageContextInfo)?.messageContextInfo;
+    await sent.keep(wireId, { ...poll, ...(messageContextInfo && { messageContextInfo }) });
+  }
+
   /** What happens to a message that is there already. */
   async function changeOf(
     whole: proto.IMessage,
@@ -176,9 +198,10 @@ export function createIncoming({
       return { type: 'reaction', networkId, from, emoji: reactionMessage.text || null, timestamp };
     }
     if (protocolMessage) {
-      const { id, participant } = protocolMessage.key ?? {};
+      const { id, participant, fromMe } = protocolMessage.key ?? {};
       // In a group, what an admin deletes may be ours.
-      const networkId = ownOrTheirs(id ?? '', Boolean(participant) && isSelf(participant, own));
+      const isOurs = key.fromMe === true ? fromMe === true : Boolean(participant) && isSelf(participant, own);
+      const networkId = ownOrTheirs(id ?? '', isOurs);
       if (protocolMessage.type === proto.Message.ProtocolMessage.Type.REVOKE)
         return { type: 'deleted', networkId, from, timestamp };
       const text = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content.text;
@@ -189,6 +212,7 @@ export function createIncoming({
 
   /** Whose message a key means is said as its writer sees it: what is not the writer's is, in a direct chat, ours. */
   function targetOf(target: proto.IMessageKey | null | undefined, key: WAMessageKey, own: Self): string {
+    if (key.fromMe === true) return ownOrTheirs(target?.id ?? '', target?.fromMe === true);
     const isOurs = target?.participant ? isSelf(target.participant, own) : target?.fromMe !== true;
     return ownOrTheirs(target?.id ?? '', isOurs || (key.participant === undefined && target?.fromMe !== true));
   }
@@ -228,7 +252,8 @@ export function createIncoming({
     key: WAMessageKey,
     own: Self,
   ): ReadonlySet<string> | undefined {
-    const voters = [key.participant, key.participantAlt, key.remoteJid, key.remoteJidAlt];
+    const voters =
+      key.fromMe === true ? [own.id, own.lid] : [key.participant, key.participantAlt, key.remoteJid, key.remoteJidAlt];
     for (const pollCreatorJid of [own.id, own.lid].map(baileys.jidNormalizedUser)) {
       for (const voter of voters) {
         if (!voter) continue;

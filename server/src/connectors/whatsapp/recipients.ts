@@ -21,6 +21,11 @@ export interface Recipients {
    * @throws {AppError} `recipient_not_on_network`, `rate_limited`
    */
   require(socket: WASocket, phoneNumber: string): Promise<string>;
+  /**
+   * By which number the network knows somebody.
+   * @throws {AppError} `recipient_not_on_network`
+   */
+  find(socket: WASocket, phoneNumber: string): Promise<string>;
   /** By which number the network knows one that was written to before. */
   numberOf(phoneNumber: string): string | undefined;
   /** Which of these numbers are on the network. */
@@ -85,8 +90,9 @@ export function createRecipients({
   const hasConversation = async ({ signalRepository }: WASocket, address: string) =>
     (await signalRepository.validateSession(address)).exists;
 
-  async function addressOf(socket: WASocket, phoneNumber: string): Promise<string> {
+  async function find(socket: WASocket, phoneNumber: string): Promise<string> {
     if (isHidden(phoneNumber)) return phoneNumber;
+    if (isStandIn(phoneNumber)) throw new AppError('recipient_not_on_network', 'This number stands for nobody');
     // From what is stored: asked about a number with another address, Baileys 7.0.0-rc14 trips over the server's answer.
     const { [phoneNumber]: lid } = await socket.authState.keys.get('lid-mapping', [phoneNumber]);
     if (lid !== undefined && (await hasConversation(socket, `${lid}@lid`))) return phoneNumber;
@@ -97,9 +103,7 @@ export function createRecipients({
   }
 
   async function begin(socket: WASocket, phoneNumber: string): Promise<string> {
-    if (isStandIn(phoneNumber) && !isHidden(phoneNumber))
-      throw new AppError('recipient_not_on_network', 'This number stands for nobody');
-    const answered = await addressOf(socket, phoneNumber);
+    const answered = await find(socket, phoneNumber);
     const jid = jidOf(answered);
     const { lidMapping } = socket.signalRepository;
     const address = isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
@@ -122,6 +126,7 @@ export function createRecipients({
 
   return {
     present,
+    find,
     numberOf: (phoneNumber) => written.get(phoneNumber),
     async require(socket, phoneNumber) {
       const answered = written.get(phoneNumber) ?? (await begin(socket, phoneNumber));

@@ -3,6 +3,7 @@ import {
   type Account,
   type DeviceAddress,
   devicesOf,
+  findAccount,
   findDevice,
   hostedJidOf,
   lidJidOf,
@@ -37,7 +38,9 @@ export function routeMessage(network: Network, author: DeviceAddress, node: Bina
     const target = findDevice(network, jid);
     if (target === undefined || isBlocked(target.account, author.account)) continue;
     const attributes =
-      target.account === author.account ? toOwnDevice(author, node.attrs['recipient'] ?? to) : toOther(author, to);
+      target.account === author.account
+        ? toOwnDevice(network, author, node.attrs['recipient'] ?? to)
+        : toOther(author, to);
     deliver(network, target, messageStanza(node, { ...attributes, notify: author.account.profile.name }, parts));
   }
   return undefined;
@@ -96,11 +99,12 @@ function toOther(author: DeviceAddress, to: string): Record<string, string | und
   return { from: numberJidOf(author), sender_lid: account.lidJid };
 }
 
-/** A copy for the author's own devices says whose chat it is in. */
-function toOwnDevice(author: DeviceAddress, chat: string): Record<string, string | undefined> {
-  return chat.endsWith('@lid')
-    ? { from: lidJidOf(author), recipient: chat }
-    : { from: numberJidOf(author), recipient: chat };
+/** A copy for the author's own devices says whose chat it is in, in both ways to address that person. */
+function toOwnDevice(network: Network, author: DeviceAddress, chat: string): Record<string, string | undefined> {
+  const other = findAccount(network, chat);
+  if (!chat.endsWith('@lid')) return { from: numberJidOf(author), recipient: chat, peer_recipient_lid: other?.lidJid };
+  const shown = other?.profile.hidesNumber === true ? undefined : other?.numberJid;
+  return { from: lidJidOf(author), recipient: chat, peer_recipient_pn: shown };
 }
 
 function findDeviceKey(network: Network, jid: string | undefined): string | undefined {
