@@ -33,7 +33,7 @@ describe('three nodes', () => {
       await load.untilEachSent(held, killedAt);
       takeovers.push(performance.now() - killedAt);
       await victim.start();
-      await untilEven(home, nodes);
+      await untilDivided(home, nodes);
     }
     await load.stop();
     await settle();
@@ -59,7 +59,7 @@ describe('three nodes', () => {
     const takeover = performance.now() - pausedAt;
     paused.process.child.kill('SIGCONT');
     // It finds out, puts everything down, and becomes a member again with a share.
-    await untilEven(home, nodes);
+    await untilDivided(home, nodes);
     await delay(1000);
     await load.stop();
     await settle();
@@ -133,7 +133,7 @@ async function startDeployment(test: TestContext, ownHome?: Home): Promise<Deplo
   const accounts = await Promise.all(
     Array.from({ length: ACCOUNTS }, (_, n) => openAccount(nodes[n % 3]?.url ?? '', n, receiver)),
   );
-  await untilEven(home, nodes);
+  await untilDivided(home, nodes);
   const load = createLoad(nodes, accounts);
   return {
     home,
@@ -308,13 +308,14 @@ async function heldBy(home: Home, { nodeId }: Node): Promise<string[]> {
   return rows.map(({ session_id }) => session_id);
 }
 
-/** Waits until each node has as many sessions as the others. */
-async function untilEven(home: Home, nodes: readonly Node[]): Promise<void> {
+/** Waits until all sessions are held, by every node some: two too many are not worth moving. */
+async function untilDivided(home: Home, nodes: readonly Node[]): Promise<void> {
   const share = (ACCOUNTS * SESSIONS_PER_ACCOUNT) / nodes.length;
   await eventually(
     async () => Promise.all(nodes.map(async (node) => (await heldBy(home, node)).length)),
-    (counts) => counts.every((count) => count === share),
-    30_000,
+    (counts) =>
+      counts.reduce((sum, count) => sum + count) === ACCOUNTS * SESSIONS_PER_ACCOUNT &&
+      counts.every((count) => count > 0 && count <= share + 2),
   );
 }
 

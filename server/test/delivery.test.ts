@@ -267,16 +267,18 @@ describeOnEachDeployment('delivery', (_, database) => {
     const { call } = await server.account();
     await connect(call, '491701111111');
     await setWebhook(call, receiver, ['message.sent']);
-    receiver.respond(500);
+    let failures = 5;
+    receiver.respond((_, response) => setTimeout(() => response.writeHead(failures-- > 0 ? 500 : 200).end(), 20));
     for (let n = 0; n < 5; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
-    await waitForState(call, 'open');
+    // Open, or with the first probe due already.
+    await eventually(
+      () => call('GET', '/webhooks/circuit-breaker'),
+      ({ body }) => body.state !== 'closed',
+    );
     for (let n = 0; n < 20; n++)
       await call('POST', '/messages/send', { to: `4917066600${10 + n}`, message: `held ${n}` });
-    const before = receiver.deliveries.length;
-    receiver.respond((_, response) => setTimeout(() => response.writeHead(200).end(), 20));
-    await receiver.waitFor(before + 20);
-    const { body } = await call('GET', '/webhooks/circuit-breaker');
-    assert.equal(body.state, 'closed');
+    await receiver.waitFor(5 + 20);
+    const { body } = await waitForState(call, 'closed');
     assert.deepEqual(
       body.transitions.map(({ reason }: { reason: string }) => reason),
       ['probes_succeeded', 'probe_due', 'failures_in_a_row'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { callerOf } from './support/server.ts';
@@ -36,9 +37,10 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
     const acknowledged = new Map<string, string>();
     let n = 0;
     for (let round = 0; round < KILLS; round++) {
-      const until = performance.now() + 50 + Math.random() * 400;
+      const before = acknowledged.size;
+      let isUp = true;
       const load = Array.from({ length: 20 }, async () => {
-        while (performance.now() < until + 500) {
+        while (isUp) {
           const message = `message ${n++}`;
           // Half of them to the other session, which gets an incoming message; half to a number outside.
           const to = n % 2 === 0 ? '491702222222' : `4917033${String(n % 50).padStart(5, '0')}`;
@@ -50,8 +52,13 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
           }
         }
       });
-      await new Promise((resolve) => setTimeout(resolve, until - performance.now()));
+      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 400));
+      await eventually(
+        async () => acknowledged.size - before,
+        (count) => count > 2,
+      );
       await server.kill();
+      isUp = false;
       await Promise.all(load);
       server = await spawnServer(home);
       call = callerOf(server.url, headers);
@@ -81,7 +88,6 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
     }
     const duplicates = receiver.deliveries.length - byEvent.size;
     test.diagnostic(`${acknowledged.size} acknowledged over ${KILLS} kills, 0 lost, ${duplicates} duplicates`);
-    assert.ok(acknowledged.size > 50);
 
     assert.equal(await server.stop(), 0);
   });
