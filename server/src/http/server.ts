@@ -57,10 +57,11 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     // What an id may be is for the operations to say, and in their words.
     routerOptions: { maxParamLength: 16_384 },
-    // What fails before any route is known, and so before the hooks.
+    // What fails before any route is known, and so before the hooks. An address that cannot be decoded is one that a
+    // browser may ask for like any other that leads nowhere.
     frameworkErrors: (error, request, reply) => {
       identify(request, reply);
-      return sendError(log, asAppError(error), request, reply);
+      return isPageRequest(request) ? sendPage(reply) : sendError(log, asAppError(error), request, reply);
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, newId('req')),
     genReqId: ({ headers }) => {

@@ -116,7 +116,7 @@ describe('the pages of the dashboard', () => {
   const open = (path: string, accept = 'text/html') => fetch(server.url + path, { headers: { accept } });
 
   it('are one page, whatever its address is', async () => {
-    for (const path of ['/', '/sessions', '/deliveries/dlv_1?x=1']) {
+    for (const path of ['/', '/sessions', '/deliveries/dlv_1?x=1', '/sessions/%ZZ']) {
       const answer = await open(path);
       assert.equal(answer.status, 200);
       assert.match(await answer.text(), /<div id="root">/);
@@ -138,6 +138,14 @@ describe('the pages of the dashboard', () => {
       assert.match(answer.headers.get('content-type') ?? '', /problem\+json/);
     }
     assert.equal((await open('/sessions', 'application/json')).status, 404);
+    for (const [path, accept] of [
+      ['/api/v1/sessions/%ZZ', 'text/html'],
+      ['/sessions/%ZZ', 'application/json'],
+    ] as const) {
+      const answer = await open(path, accept);
+      assert.equal(answer.status, 400, path);
+      assert.equal((await answer.json()).code, 'validation_failed');
+    }
     assert.equal((await open('/health')).status, 200);
     assert.match(await (await open('/docs')).text(), /swagger/);
   });
