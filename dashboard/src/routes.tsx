@@ -25,20 +25,40 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component:
 
 /** Where a login leads back to: an address of ours, never one that somebody else has put there. */
 const nextOf = ({ next }: { next?: unknown }): { next?: string | undefined } => ({
-  // Said also when it is none: what is left out here would stay as it came.
-  next: typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined,
+  // Said also when it is none: what is left out here would stay as it came. A browser passes over tabs and new lines.
+  next: typeof next === 'string' && /^\/(?![/\\\t\r\n])/.test(next) ? next : undefined,
 });
+
+/** Who is logged in has no business at a login: it leads to where they want to be. */
+const leadOn = async ({
+  context: { queries },
+  search: { next = '/' },
+}: {
+  context: { queries: QueryClient };
+  search: { next?: string | undefined };
+}) => {
+  // The way into the shell leads here when it has just been told that nobody is.
+  if (isLoggedOut(queries.getQueryState(accountQuery.queryKey)?.error)) return;
+  // What is in the cache may be of a login that has ended. A server that cannot be reached says so at the form.
+  const isKnown = await queries.fetchQuery({ ...accountQuery, staleTime: 0 }).then(
+    () => true,
+    () => false,
+  );
+  if (isKnown) throw redirect({ href: next, replace: true });
+};
 
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: nextOf,
+  beforeLoad: leadOn,
   component: lazyRouteComponent(() => import('./pages/login/loginPage.tsx'), 'LoginPage'),
 });
 const register = createRoute({
   getParentRoute: () => root,
   path: '/register',
   validateSearch: nextOf,
+  beforeLoad: leadOn,
   component: lazyRouteComponent(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
 });
 
@@ -49,7 +69,8 @@ const shell = createRoute({
   component: Shell,
   beforeLoad: async ({ context, location }) => {
     try {
-      await context.queries.ensureQueryData(accountQuery);
+      // However old it is: a login that has ended is found out by what is asked next, or marked as such by logging out.
+      await context.queries.fetchQuery({ ...accountQuery, staleTime: Number.POSITIVE_INFINITY });
     } catch (error) {
       if (!isLoggedOut(error)) throw error;
       throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } });

@@ -24,6 +24,32 @@ describe('the login', async () => {
     await page.waitForURL('**/keys');
   });
 
+  it('leads who is logged in on to where they want to be, from the register as well', async (test) => {
+    const { page } = await dashboard.enter(test);
+    for (const path of ['/login', '/register']) {
+      await page.goto(path);
+      await page.waitForURL((url) => url.pathname === '/');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.goto(`${path}?next=${encodeURIComponent('/deliveries?status=failed')}`);
+      await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+      assert.equal(new URL(page.url()).search, '?status=failed');
+    }
+    // The way back does not lead into the login again.
+    await page.goto('/keys');
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await page.goto('/login');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  });
+
+  it('shows its form when nobody can be asked who is logged in', async (test) => {
+    const page = await dashboard.open(test);
+    await page.route('**/auth/me', (route) => route.fulfill({ status: 500, body: '' }));
+    await page.goto('/login');
+    await page.getByLabel('Email').waitFor();
+  });
+
   it('registers an account', async (test) => {
     const page = await dashboard.open(test);
     await page.goto('/register');
@@ -96,22 +122,33 @@ describe('the login', async () => {
     await page.goto('/sessions');
     await page.getByText('No session yet').waitFor();
     const second = await page.context().newPage();
+    await second.goto('/');
+    const logOut = async () => {
+      await second.getByRole('button', { name: /^Account menu/ }).click();
+      await second.getByRole('menuitem', { name: 'Log out' }).click();
+      await page.waitForURL('**/login?next=*');
+    };
+    await logOut();
     await logIn(second, other.email);
+    // The form that the first shows now leads on as well, without being filled in.
     await page.getByText('Not of the first').waitFor();
     await page.getByRole('button', { name: `Account menu: ${other.email}` }).waitFor();
-    await second.getByRole('button', { name: /^Account menu/ }).click();
-    await second.getByRole('menuitem', { name: 'Log out' }).click();
-    await page.waitForURL('**/login?next=*');
+    await logOut();
   });
 
   it('leads to no other server, whatever the address says', async (test) => {
     const { email } = await dashboard.server.account();
-    for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example']) {
+    for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']) {
       const page = await dashboard.open(test);
       await page.goto(`/login?next=${encodeURIComponent(next)}`);
       await page.getByLabel('Email').fill(email);
       await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
       await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      assert.equal(new URL(page.url()).origin, dashboard.server.url);
+      // Who is logged in by now is led on without being asked anything.
+      await page.goto(`/login?next=${encodeURIComponent(next)}`);
+      await page.waitForURL((url) => url.pathname !== '/login');
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       assert.equal(new URL(page.url()).origin, dashboard.server.url);
     }

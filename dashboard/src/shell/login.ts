@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api, inWords } from '../api.ts';
 import { useToast } from '../components/toast.tsx';
+import { accountQuery } from './account.ts';
 import { tellOtherTabs } from './tabs.ts';
 
 /** Drops the login of this browser, and all that was read with it. */
@@ -18,6 +19,8 @@ export function useLogOut(): () => Promise<void> {
       return;
     }
     tellOtherTabs();
+    // Who goes back before the login is there is asked again who they are.
+    await queries.invalidateQueries({ queryKey: accountQuery.queryKey, refetchType: 'none' });
     await navigate({ to: '/login' });
     queries.clear();
   };

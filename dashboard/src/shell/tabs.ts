@@ -6,7 +6,5 @@ export function tellOtherTabs(): void {
 }
 
 export function followOtherTabs(): void {
-  tabs.onmessage = () => {
-    if (!['/login', '/register'].includes(location.pathname)) location.reload();
-  };
+  tabs.onmessage = () => location.reload();
 }
