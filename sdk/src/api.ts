@@ -823,11 +823,13 @@ export interface Operations {
       revoked: true;
     };
   };
-  /** List the networks that a session can live on. The default one first. All of them: there are few. */
+  /** List the networks that a session can live on. The default one first. All of them: there are few. With them, how large a file the server takes. */
   'connectors.list': {
     input: Record<string, never>;
     output: {
       data: Connector[];
+      /** How large a file may be that is uploaded, or fetched from a `url`. A network may take less. */
+      mediaMaxBytes: number;
     };
   };
   /** List the sessions */

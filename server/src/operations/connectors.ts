@@ -30,11 +30,17 @@ export const listConnectors = defineOperation({
   effect: 'read',
   tool: false,
   summary: 'List the networks that a session can live on',
-  description: 'The default one first. All of them: there are few.',
+  description: 'The default one first. All of them: there are few. With them, how large a file the server takes.',
   input: Type.Object({}, { additionalProperties: false }),
-  output: Type.Object({ data: Type.Array(Connector) }),
+  output: Type.Object({
+    data: Type.Array(Connector),
+    mediaMaxBytes: Type.Integer({
+      minimum: 1,
+      description: 'How large a file may be that is uploaded, or fetched from a `url`. A network may take less.',
+    }),
+  }),
   errors: [],
-  async run({ sessions, settings: { defaultConnector } }) {
+  async run({ sessions, settings: { defaultConnector, mediaMaxBytes } }) {
     const data = [...sessions.connectors.values()].map(({ name, options, messageTypes: types, takesCallbacks }) => ({
       name,
       isDefault: name === defaultConnector,
@@ -42,6 +48,6 @@ export const listConnectors = defineOperation({
       messageTypes: [...types],
       takesCallbacks: takesCallbacks === true,
     }));
-    return { data: data.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault)) };
+    return { data: data.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault)), mediaMaxBytes };
   },
 });

@@ -361,9 +361,10 @@ describeOnEachDeployment('media', (newHome, database) => {
 describe('the limits of an upload', () => {
   let server: TestServer;
   let token: string;
+  let call: TestServer['call'];
   before(async () => {
     server = await startServer({ env: { MEDIA_MAX_BYTES: '1000000' } });
-    ({ token } = await server.account());
+    ({ token, call } = await server.account());
   });
   after(() => server.stop());
 
@@ -378,6 +379,11 @@ describe('the limits of an upload', () => {
       assert.deepEqual([refused.status, refused.body.code], [413, 'payload_too_large']);
     }
     assert.deepEqual(filesOf(server), before);
+  });
+
+  it('can be known before anything is sent', async () => {
+    const { status, body } = await call('GET', '/connectors');
+    assert.deepEqual([status, body.mediaMaxBytes], [200, 1_000_000]);
   });
 
   it('answer a sender who is far from done', async () => {
