@@ -1,5 +1,6 @@
 import { type EventData, type Operations, routes } from './api.ts';
 import { ApiError, ConnectionError, errorOf } from './errors.ts';
+import type { Progress } from './progress.ts';
 
 export interface ClientOptions {
   /** Address of the server, such as `https://gateway.example.com`. */
@@ -22,15 +23,21 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
+export interface UploadOptions extends CallOptions {
+  /**
+   * Told again and again how far the file has come; from the beginning when it has to be sent again. All of it being
+   * sent, the answer is still to come. In a browser nothing is told of a client that has a `fetch` of its own.
+   */
+  readonly onProgress?: (progress: Progress) => void;
+}
+
 type Id = keyof Operations;
 type Input<I extends Id> = Operations[I]['input'];
 type Output<I extends Id> = Operations[I]['output'];
 type IsOptional<T> = Record<never, never> extends T ? true : false;
 
-type Arguments<I extends Id> =
-  IsOptional<Input<I>> extends true
-    ? [input?: Input<I>, options?: CallOptions]
-    : [input: Input<I>, options?: CallOptions];
+type Arguments<I extends Id, O = CallOptions> =
+  IsOptional<Input<I>> extends true ? [input?: Input<I>, options?: O] : [input: Input<I>, options?: O];
 
 interface Page<T> {
   readonly data: readonly T[];
@@ -46,7 +53,7 @@ type Paged<I extends Id> =
     : unknown;
 
 type Method<I extends Id> = (typeof routes)[I]['takesContent'] extends true
-  ? (content: BodyInit, ...rest: Arguments<I>) => Promise<Output<I>>
+  ? (content: BodyInit, ...rest: Arguments<I, UploadOptions>) => Promise<Output<I>>
   : ((...args: Arguments<I>) => Promise<Output<I>>) & Paged<I>;
 
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
@@ -126,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
   return root as Client;
 }
 
-interface Sent extends CallOptions {
+interface Sent extends UploadOptions {
   readonly method: string;
   readonly path: string;
   readonly body?: BodyInit | undefined;
@@ -155,20 +162,25 @@ function createSender({
   const call = ownFetch ?? fetch;
 
   async function attempt<T>(
-    { method, path, body, headers, isEndless, signal }: Sent,
+    { method, path, body, headers, isEndless, signal, onProgress }: Sent,
     read: (response: Response) => Promise<T>,
   ): Promise<Outcome<T>> {
     const deadline = new AbortController();
     const timer = isEndless ? undefined : setTimeout(() => deadline.abort(), timeoutMs);
     try {
-      const response = await call(base + path, {
+      const url = base + path;
+      const init = {
         method,
         headers: { ...always, ...(credential !== undefined && { authorization: `Bearer ${credential}` }), ...headers },
         ...(body !== undefined && { body }),
         // Node wants it for a stream; the types of browsers do not know it.
         ...(body instanceof ReadableStream && { duplex: 'half' }),
         signal: signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]),
-      } as RequestInit);
+      } as RequestInit;
+      const response =
+        onProgress === undefined || body === undefined
+          ? await call(url, init)
+          : await (await import('./progress.ts')).sendTelling(onProgress, url, { ...init, body }, ownFetch);
       if (response.ok) return { ok: true, answer: await read(response) };
       return { ok: false, error: await errorOf(response) };
     } catch (cause) {
@@ -232,7 +244,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function methodOf(id: Id, send: Send) {
   const { method, path, isRead, idempotent, takesContent } = routes[id];
 
-  async function call(input: Fields = {}, options: CallOptions = {}, content?: BodyInit): Promise<unknown> {
+  async function call(input: Fields = {}, options: UploadOptions = {}, content?: BodyInit): Promise<unknown> {
     const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = rest.get(name);
@@ -260,7 +272,8 @@ function methodOf(id: Id, send: Send) {
     return send(request, (response) => response.json());
   }
 
-  if (takesContent) return (content: BodyInit, input?: Fields, options?: CallOptions) => call(input, options, content);
+  if (takesContent)
+    return (content: BodyInit, input?: Fields, options?: UploadOptions) => call(input, options, content);
   return Object.assign((input?: Fields, options?: CallOptions) => call(input, options), {
     async *all(input: Fields = {}, options: CallOptions = {}) {
       let cursor: string | null | undefined;

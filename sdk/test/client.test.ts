@@ -97,6 +97,68 @@ describe('the client', () => {
     assert.equal(await (await sb.media.content({ mediaId })).text(), 'a file in two parts');
   });
 
+  it('tells how far a file has come, of whatever it is made', async () => {
+    const bytes = new Uint8Array(1_000_000).map((_, index) => index % 251);
+    const text = 'é'.repeat(500_000);
+    const form = new FormData();
+    form.append('file', new Blob([bytes]), 'form.bin');
+    for (const [content, size, totalBytes] of [
+      [bytes, 1_000_000, 1_000_000],
+      [bytes.buffer, 1_000_000, 1_000_000],
+      [new Blob([bytes]), 1_000_000, 1_000_000],
+      [text, 1_000_000, 1_000_000],
+      [new Blob([bytes]).stream(), 1_000_000, undefined],
+      [form, 1_000_000, undefined],
+    ] as const) {
+      const told: number[] = [];
+      const media = await sb.media.upload(
+        content,
+        {},
+        {
+          onProgress: (progress) => {
+            told.push(progress.sentBytes);
+            assert.equal(progress.totalBytes, totalBytes);
+          },
+        },
+      );
+      assert.equal(media.size, size);
+      assert.ok(told.length > 3, `${told} came in pieces`);
+      assert.deepEqual(
+        told,
+        told.toSorted((one, other) => one - other),
+      );
+      if (totalBytes !== undefined) assert.equal(told.at(-1), totalBytes);
+      if (content === text) assert.match(media.mimeType, /^text\/plain/);
+    }
+  });
+
+  it('sends a file with its progress by the fetch that it was given', async () => {
+    let asked = 0;
+    const own = createClient({
+      baseUrl: server.url,
+      fetch: (...request) => {
+        asked++;
+        return fetch(...request);
+      },
+    });
+    const told: number[] = [];
+    await assert.rejects(
+      own.media.upload('text', {}, { onProgress: ({ sentBytes }) => told.push(sentBytes) }),
+      AuthenticationError,
+    );
+    assert.deepEqual([asked, told], [1, [4]]);
+  });
+
+  it('gives an upload up in the middle', async () => {
+    const giveUp = new AbortController();
+    const upload = sb.media.upload(
+      new Blob([new Uint8Array(50_000_000)]),
+      {},
+      { signal: giveUp.signal, onProgress: () => giveUp.abort() },
+    );
+    await assert.rejects(upload, { name: 'AbortError' });
+  });
+
   it('throws what the server refuses, as an error of its kind with its code and fields', async () => {
     await assert.rejects(sb.messages.send({ to: 'nobody', message: 'x' }), (error: unknown) => {
       assert.ok(error instanceof ValidationError);
@@ -365,7 +427,7 @@ it('needs nothing that only Node has', async () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const options = ['--noEmit', '--strict', '--allowImportingTsExtensions', '--erasableSyntaxOnly'];
   const platform = ['--target', 'es2024', '--lib', 'es2024,dom,dom.iterable,dom.asynciterable', '--types', ''];
-  const files = ['client', 'errors', 'webhooks'].map((name) => join(root, `sdk/src/${name}.ts`));
+  const files = ['client', 'errors', 'progress', 'webhooks'].map((name) => join(root, `sdk/src/${name}.ts`));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   await promisify(execFile)(process.execPath, [tsc, '--ignoreConfig', ...options, ...platform, ...files], {
     cwd: root,

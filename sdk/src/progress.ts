@@ -1,0 +1,114 @@
+/** How far a body has come. */
+export interface Progress {
+  readonly sentBytes: number;
+  /** Undefined where it cannot be known before: of a stream, and outside of browsers of a form. */
+  readonly totalBytes: number | undefined;
+}
+
+type Tell = (progress: Progress) => void;
+
+/**
+ * Sends a request as `fetch` does, and tells how far its body has come. In a browser that is what has gone out, which
+ * only `XMLHttpRequest` knows there; a `fetch` of the caller's own is then asked all the same, and nothing is told.
+ * Elsewhere, and of a stream, it is what the connection has taken.
+ */
+export async function sendTelling(
+  tell: Tell,
+  url: string,
+  init: RequestInit & { readonly body: BodyInit },
+  ownFetch: typeof fetch | undefined,
+): Promise<Response> {
+  const { body } = init;
+  if (typeof XMLHttpRequest === 'undefined' || body instanceof ReadableStream)
+    return (ownFetch ?? fetch)(url, counted(tell, init));
+  return ownFetch === undefined ? sendByXhr(tell, url, init, body) : ownFetch(url, init);
+}
+
+/** The same request, whose body is counted as it is read. */
+function counted(tell: Tell, init: RequestInit & { readonly body: BodyInit }): RequestInit {
+  const totalBytes = sizeOf(init.body);
+  const { body, headers: own } = new Response(init.body);
+  const headers = new Headers(init.headers);
+  const type = own.get('content-type');
+  if (type !== null && !headers.has('content-type')) headers.set('content-type', type);
+  let sentBytes = 0;
+  const count = (bytes: number) => {
+    sentBytes += bytes;
+    tell({ sentBytes, totalBytes });
+  };
+  // Node wants `duplex` for a stream; the types of browsers do not know it.
+  const counting = { ...init, headers, body: body && countedStream(body, count), duplex: 'half' };
+  return counting;
+}
+
+function sizeOf(body: BodyInit): number | undefined {
+  if (body instanceof Blob) return body.size;
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return body.byteLength;
+  return typeof body === 'string' ? new Blob([body]).size : undefined;
+}
+
+/** What is there as a whole would be read at once, and be all sent before its first byte is. */
+const PIECE_BYTES = 64 * 1024;
+
+function countedStream(body: ReadableStream<Uint8Array<ArrayBuffer>>, count: (bytes: number) => void) {
+  const reader = body.getReader();
+  let rest = new Uint8Array();
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        if (rest.byteLength === 0) {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            return;
+          }
+          rest = value;
+        }
+        const piece = rest.subarray(0, PIECE_BYTES);
+        rest = rest.subarray(PIECE_BYTES);
+        controller.enqueue(piece);
+        count(piece.byteLength);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** @throws {TypeError} when no answer comes, as `fetch` does */
+function sendByXhr(
+  tell: Tell,
+  url: string,
+  { method = 'GET', headers, signal }: RequestInit,
+  body: XMLHttpRequestBodyInit,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted(); // which rejects
+    const request = new XMLHttpRequest();
+    const abort = () => request.abort();
+    request.open(method, url);
+    for (const [name, value] of new Headers(headers)) request.setRequestHeader(name, value);
+    request.responseType = 'blob';
+    request.upload.onprogress = ({ loaded, total, lengthComputable }) =>
+      tell({ sentBytes: loaded, totalBytes: lengthComputable ? total : undefined });
+    request.onload = () => resolve(responseOf(request));
+    request.onerror = () => reject(new TypeError('The connection broke'));
+    request.onabort = () => reject(signal?.reason);
+    request.onloadend = () => signal?.removeEventListener('abort', abort);
+    signal?.addEventListener('abort', abort);
+    request.send(body);
+  });
+}
+
+/** These have no body, and a `Response` may be given none. */
+const EMPTY_STATUS = [204, 205, 304];
+
+function responseOf(request: XMLHttpRequest): Response {
+  const { status, statusText } = request;
+  const headers = new Headers();
+  for (const line of request.getAllResponseHeaders().trim().split('\r\n')) {
+    const [, name, value = ''] = /^(.+?): ?(.*)$/.exec(line) ?? [];
+    if (name !== undefined) headers.append(name, value);
+  }
+  return new Response(EMPTY_STATUS.includes(status) ? null : request.response, { status, statusText, headers });
+}
