@@ -69,7 +69,6 @@ export const messageWords = {
   forward: 'Forward',
   forwardTitle: 'Forward the message to',
   wasForwarded: 'The message is forwarded',
-  uploading: (name: string) => `Sending ${name}…`,
   attached: (name: string) => `Attached: ${name}`,
   removeAttachment: 'Remove the attachment',
   answering: 'Answering',

@@ -2,12 +2,14 @@ import type { Media, Message } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { Plus, SendHorizontal, X } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { api, inWords } from '../../api.ts';
+import { inWords } from '../../api.ts';
 import { oneLine } from '../../model/messageList.ts';
 import { messageWords } from '../../strings/chats.ts';
+import { uploadWords } from '../../strings/uploads.ts';
 import { IconButton } from '../button.tsx';
 import { Menu, MenuItem } from '../menu.tsx';
 import { Notice } from '../notice.tsx';
+import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../upload.tsx';
 import { type Extra, ExtraDialog, extraTypes } from './extraDialog.tsx';
 
 export interface Written {
@@ -44,18 +46,21 @@ export function Composer({
 }: ComposerProps) {
   const [text, setText] = useState('');
   const [file, setFile] = useState<File>();
+  const [refusal, setRefusal] = useState<string>();
   const [extra, setExtra] = useState<Extra['type']>();
   const picker = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLTextAreaElement>(null);
   const id = useId();
+  const upload = useUpload();
   const send = useMutation({
     mutationFn: async (draft: Draft) => {
       if (draft.file === undefined) return onSend({ text: draft.text });
-      const media = await api.media.upload(draft.file, { fileName: draft.file.name });
+      const media = await upload.send(draft.file);
       return onSend({ text: draft.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
     },
     // The next one may be written while this one is on its way.
     onMutate: () => {
+      setRefusal(undefined);
       setText('');
       setFile(undefined);
       box.current?.focus();
@@ -63,9 +68,11 @@ export function Composer({
     onSuccess: (_, draft) => {
       if (draft.answering === answering) onStopAnswering();
     },
-    onError: (_, draft) => {
+    onError: (error, draft) => {
       setText((since) => [draft.text, since].filter((part) => part !== '').join('\n'));
       setFile((since) => since ?? draft.file);
+      // The button that was pressed is gone.
+      if (isCancelled(error)) box.current?.focus();
     },
   });
   const isEmpty = text.trim() === '' && file === undefined;
@@ -74,6 +81,14 @@ export function Composer({
   useEffect(() => {
     if (answering !== undefined) box.current?.focus();
   }, [answering]);
+
+  function choose(chosen: File | undefined) {
+    // A choice that was broken off leaves what was there.
+    if (chosen === undefined) return;
+    const why = upload.refusalOf(chosen);
+    setRefusal(why);
+    if (why === undefined) setFile(chosen);
+  }
 
   function submit() {
     if (!isEmpty && !disabled && !send.isPending) send.mutate({ text, file, answering });
@@ -95,15 +110,21 @@ export function Composer({
           submit();
         }}
       >
-        {send.error !== null && <Notice tone="bad">{inWords(send.error)}</Notice>}
+        {send.error !== null && !isCancelled(send.error) && <Notice tone="bad">{inWords(send.error)}</Notice>}
+        {refusal !== undefined && <Notice tone="bad">{refusal}</Notice>}
         {answering !== undefined && (
           <Strip label={messageWords.stopAnswering} onRemove={onStopAnswering}>
             {`${messageWords.answering}: ${oneLine(answering, messageWords)}`}
           </Strip>
         )}
         <p role="status" className="px-3 text-xs text-ink-soft empty:hidden">
-          {send.isPending && send.variables.file !== undefined && messageWords.uploading(send.variables.file.name)}
+          {upload.sending !== undefined && uploadStatus(upload.sending)}
+          {upload.sending === undefined &&
+            send.isPending &&
+            send.variables.file !== undefined &&
+            uploadWords.sending(send.variables.file.name)}
         </p>
+        {upload.sending !== undefined && <UploadProgress sending={upload.sending} />}
         {file !== undefined && (
           <Strip label={messageWords.removeAttachment} onRemove={() => setFile(undefined)}>
             {messageWords.attached(file.name)}
@@ -115,7 +136,7 @@ export function Composer({
             type="file"
             hidden
             onChange={({ currentTarget }) => {
-              setFile(currentTarget.files?.[0]);
+              choose(currentTarget.files?.[0]);
               currentTarget.value = '';
             }}
           />

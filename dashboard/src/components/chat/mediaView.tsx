@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api, inWords } from '../../api.ts';
+import { sizeInWords } from '../../model/fileSize.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { Button } from '../button.tsx';
 import { useToast } from '../toast.tsx';
@@ -117,9 +118,4 @@ function FileLink({ media: { mediaId, fileName, size } }: { readonly media: Medi
       <span className="text-ink-faint">{sizeInWords(size)}</span>
     </Button>
   );
-}
-
-function sizeInWords(bytes: number): string {
-  if (bytes < 1_000_000) return messageWords.kilobytes(Math.max(1, Math.round(bytes / 1000)));
-  return messageWords.megabytes((bytes / 1_000_000).toFixed(1));
 }

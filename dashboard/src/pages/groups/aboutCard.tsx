@@ -10,6 +10,7 @@ import { CheckField, TextArea, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/upload.tsx';
 import { groupWords } from '../../strings/groups.ts';
 import { words } from '../../strings/shared.ts';
 
@@ -107,17 +108,26 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
   const picker = useRef<HTMLInputElement>(null);
   const queries = useQueryClient();
   const say = useToast();
+  const upload = useUpload();
   const set = useMutation({
     mutationFn: async (file: File | null) => {
-      const media = file === null ? null : await api.media.upload(file, { fileName: file.name });
+      const media = file === null ? null : await upload.send(file);
       await api.groups.update({ groupId, pictureMediaId: media?.mediaId ?? null });
     },
     onSuccess: () => {
       say(groupWords.pictureSaved);
       return queries.invalidateQueries({ queryKey: ['groups'] });
     },
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => isCancelled(error) || say(inWords(error), 'bad'),
   });
+
+  function choose(file: File | undefined) {
+    if (file === undefined) return;
+    const refusal = upload.refusalOf(file);
+    if (refusal === undefined) set.mutate(file);
+    else say(refusal, 'bad');
+  }
+
   return (
     <div className="grid justify-items-start gap-2">
       {pictureMediaId !== null && (
@@ -131,8 +141,7 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
             accept="image/*"
             hidden
             onChange={({ currentTarget }) => {
-              const [file] = currentTarget.files ?? [];
-              if (file !== undefined) set.mutate(file);
+              choose(currentTarget.files?.[0]);
               currentTarget.value = '';
             }}
           />
@@ -144,6 +153,14 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
               {groupWords.removePicture}
             </Button>
           )}
+        </div>
+      )}
+      <p role="status" className="text-xs text-ink-soft empty:hidden">
+        {upload.sending !== undefined && uploadStatus(upload.sending)}
+      </p>
+      {upload.sending !== undefined && (
+        <div className="w-full max-w-sm">
+          <UploadProgress sending={upload.sending} />
         </div>
       )}
     </div>

@@ -1,16 +1,9 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import { api } from '../../api.ts';
+import { useQuery } from '@tanstack/react-query';
+import { connectorsQuery } from '../../model/connectors.ts';
 import { sessionWords } from '../../strings/sessions.ts';
 
-/** The networks of the server. They change only with the server itself. */
-const connectorsQuery = queryOptions({
-  queryKey: ['connectors'],
-  queryFn: async () => (await api.connectors.list()).data,
-  staleTime: Number.POSITIVE_INFINITY,
-});
-
 export function useConnectors() {
-  return useQuery(connectorsQuery);
+  return useQuery({ ...connectorsQuery, select: ({ data }) => data });
 }
 
 /** What people call a network; that of a package has only its own name. */

@@ -1,0 +1,100 @@
+import type { Media } from '@switchboard/sdk/api';
+import { useQuery } from '@tanstack/react-query';
+import { X } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../api.ts';
+import { connectorsQuery } from '../model/connectors.ts';
+import { sizeInWords } from '../model/fileSize.ts';
+import { uploadWords } from '../strings/uploads.ts';
+import { IconButton } from './button.tsx';
+import { classes } from './classes.ts';
+
+/** A file on its way to the server. */
+interface Sending {
+  readonly name: string;
+  /** From 0 to 100; undefined until the browser can tell. */
+  readonly percent: number | undefined;
+  readonly cancel: () => void;
+}
+
+interface Upload {
+  /** Undefined while nothing is being sent. */
+  readonly sending: Sending | undefined;
+  /** Why the server would not take a file; undefined when it would, or when its limit is not known. */
+  readonly refusalOf: (file: File) => string | undefined;
+  /** @throws as the client does; what `isCancelled` knows when the reader does not want it any more */
+  readonly send: (file: File) => Promise<Media>;
+}
+
+/** Sends a file to the server, one at a time, with its progress for `UploadProgress`. */
+export function useUpload(): Upload {
+  const { data: limits } = useQuery(connectorsQuery);
+  const [sending, setSending] = useState<Sending>();
+
+  async function send(file: File): Promise<Media> {
+    const { name } = file;
+    const giveUp = new AbortController();
+    const cancel = () => giveUp.abort();
+    setSending({ name, percent: undefined, cancel });
+    try {
+      return await api.media.upload(
+        file,
+        { fileName: name },
+        {
+          signal: giveUp.signal,
+          onProgress: ({ sentBytes, totalBytes }) =>
+            setSending({ name, percent: totalBytes && Math.floor((100 * sentBytes) / totalBytes), cancel }),
+        },
+      );
+    } finally {
+      setSending(undefined);
+    }
+  }
+
+  function refusalOf({ name, size }: File): string | undefined {
+    if (limits === undefined || size <= limits.mediaMaxBytes) return undefined;
+    return uploadWords.tooLarge(name, sizeInWords(size), sizeInWords(limits.mediaMaxBytes));
+  }
+
+  return { sending, refusalOf, send };
+}
+
+/** Whether the reader has stopped it: that is no failure. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** How a file stands, in words. */
+export function uploadStatus({ name, percent }: Sending): string {
+  return percent === 100 ? uploadWords.storing(name) : uploadWords.sending(name);
+}
+
+/** How far a file has come, and the way to stop it. While nobody can say how far, the whole bar breathes. */
+export function UploadProgress({ sending: { name, percent, cancel } }: { readonly sending: Sending }) {
+  const known = percent === 100 ? undefined : percent;
+  return (
+    <div className="flex items-center gap-2 pl-3 text-xs text-ink-soft">
+      <div
+        role="progressbar"
+        aria-label={uploadWords.progress(name)}
+        aria-valuenow={known}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        className="h-1.5 min-w-0 flex-1 overflow-hidden rounded-full bg-line"
+      >
+        <div
+          className={classes('h-full rounded-full bg-accent', known === undefined && 'pulse-slow')}
+          style={{ width: `${known ?? 100}%` }}
+        />
+      </div>
+      {known !== undefined && (
+        <span aria-hidden className="w-10 text-right tabular-nums">
+          {uploadWords.percent(known)}
+        </span>
+      )}
+      <IconButton label={uploadWords.cancel(name)} onClick={cancel}>
+        <X />
+      </IconButton>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { picture } from '../../server/test/support/media.ts';
+import { connectSession } from '../../server/test/support/server.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+
+const FRIEND = '491700000051';
+const MAX_BYTES = 4_000_000;
+
+function fileOf(name: string, size: number) {
+  return { name, mimeType: 'application/octet-stream', buffer: Buffer.alloc(size, 'x') };
+}
+
+/** How often a file was sent from now on. */
+function countUploads(page: Page): () => number {
+  let count = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && new URL(request.url()).pathname === '/api/v1/media') count++;
+  });
+  return () => count;
+}
+
+/** A way to let the page send so many bytes in a second, 0 for as many as there are, and answers come so much later. */
+async function throttleOf(page: Page): Promise<(uploadThroughput: number, latency?: number) => Promise<unknown>> {
+  const devtools = await page.context().newCDPSession(page);
+  return (uploadThroughput, latency = 0) =>
+    devtools.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency,
+      downloadThroughput: -1,
+      uploadThroughput: uploadThroughput || -1,
+    });
+}
+
+describe('a file that is sent', async () => {
+  const dashboard = await startDashboard({ env: { MEDIA_MAX_BYTES: String(MAX_BYTES) } });
+
+  it('shows how far it has come, can be stopped, and is there to be sent again', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const sessionId = await connectSession(call);
+    const messages = async () => (await call('GET', `/messages?sessionId=${sessionId}`)).body.data;
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page.locator('input[type=file]').setInputFiles(fileOf('film.bin', 3_000_000));
+    const box = page.getByLabel('Message', { exact: true });
+    await box.fill('From the garden');
+    const throttle = await throttleOf(page);
+    await throttle(200_000);
+    await page.keyboard.press('Enter');
+
+    const bar = page.getByRole('progressbar', { name: 'Progress of film.bin' });
+    await page.getByRole('status').filter({ hasText: 'Sending film.bin…' }).waitFor();
+    const percent = async () => Number(await bar.getAttribute('aria-valuenow'));
+    await assertSoon(async () => (await percent()) > 0, true);
+    const before = await percent();
+    await assertSoon(async () => (await percent()) > before, true, `it goes on from ${before} %`);
+    await assertAccessible(page);
+    await assertNoSidewaysScroll(page);
+
+    await page.getByRole('button', { name: 'Do not send film.bin' }).click();
+    await bar.waitFor({ state: 'detached' });
+    await page.getByText('Attached: film.bin').waitFor();
+    assert.equal(await box.inputValue(), 'From the garden');
+    assert.equal(await page.getByRole('alert').count(), 0);
+    assert.ok(await box.evaluate((element) => element === document.activeElement));
+    assert.deepEqual(await messages(), []);
+
+    await throttle(0);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Download film.bin' }).waitFor();
+    const [sent] = await messages();
+    assert.deepEqual([sent.message, sent.media.size], ['From the garden', 3_000_000]);
+    await bar.waitFor({ state: 'detached' });
+  });
+
+  it('says that it is being stored when all of it is there and no answer is', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await connectSession(call);
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const throttle = await throttleOf(page);
+    await page.locator('input[type=file]').setInputFiles(fileOf('film.bin', 1000));
+    await page.getByText('Attached: film.bin').waitFor();
+    await throttle(0, 2000);
+    await page.getByLabel('Message', { exact: true }).press('Enter');
+    await page.getByRole('status').filter({ hasText: 'film.bin is sent, the server stores it…' }).waitFor();
+    assert.equal(await page.getByRole('progressbar').getAttribute('aria-valuenow'), null);
+    await throttle(0);
+    await page.getByRole('button', { name: 'Download film.bin' }).waitFor();
+  });
+
+  it('is refused before it is sent when it is too large', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const sessionId = await connectSession(call);
+    const uploads = countUploads(page);
+    const limits = page.waitForResponse('**/api/v1/connectors');
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await (await limits).finished();
+    await page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
+    const refusal = 'film.bin has 4.1 MB: this server takes files of up to 4.0 MB.';
+    await page.getByRole('alert').getByText(refusal).waitFor();
+    assert.equal(await page.getByText('Attached: film.bin').count(), 0);
+    await assertAccessible(page);
+    await page.locator('input[type=file]').setInputFiles(fileOf('note.bin', MAX_BYTES));
+    await page.getByText('Attached: note.bin').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+
+    const { body } = await call('POST', '/groups', { sessionId, subject: 'Film club', phoneNumbers: [FRIEND] });
+    await page.goto(`/groups/${body.groupId}`);
+    await page.getByRole('button', { name: 'Choose a picture' }).waitFor();
+    await page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
+    await page.getByText(refusal).waitFor();
+    assert.equal(uploads(), 0);
+  });
+
+  it('is left to the server to refuse when its limit is not known', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await connectSession(call);
+    await page.route('**/api/v1/connectors', (route) => route.fulfill({ status: 403, body: '' }));
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
+    await page.getByText('Attached: film.bin').waitFor();
+    await page.getByLabel('Message', { exact: true }).press('Enter');
+    await page.getByRole('alert').getByText(`A file may have up to ${MAX_BYTES} bytes`).waitFor();
+    await page.getByText('Attached: film.bin').waitFor();
+  });
+
+  it('as the picture of a group shows the same, and stopped leaves the picture as it was', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const sessionId = await connectSession(call);
+    const { body } = await call('POST', '/groups', { sessionId, subject: 'Film club', phoneNumbers: [FRIEND] });
+    await page.goto(`/groups/${body.groupId}`);
+    await page.getByRole('button', { name: 'Choose a picture' }).waitFor();
+    const throttle = await throttleOf(page);
+    await throttle(200_000);
+    // What stands after the end of a picture belongs to no picture: only its weight counts here.
+    const poster = Buffer.concat([picture(), Buffer.alloc(2_000_000)]);
+    const choose = () =>
+      page.locator('input[type=file]').setInputFiles({ name: 'poster.png', mimeType: 'image/png', buffer: poster });
+    await choose();
+    const bar = page.getByRole('progressbar', { name: 'Progress of poster.png' });
+    await assertSoon(async () => Number(await bar.getAttribute('aria-valuenow')) > 0, true);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Do not send poster.png' }).click();
+    await bar.waitFor({ state: 'detached' });
+    assert.equal((await call('GET', `/groups/${body.groupId}`)).body.pictureMediaId, null);
+    await throttle(0);
+    await choose();
+    await page.getByText('The picture is changed', { exact: true }).waitFor();
+  });
+});
