@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
-import { serverSecret } from './auth/serverSecret.ts';
+import { fingerprintOf, serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { createAlone } from './cluster/cluster.ts';
@@ -81,6 +81,7 @@ export async function createApp(
   const tracing = await openTracing(settings, nodeId, log);
   const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock);
   const database = tracing?.database(opened) ?? opened;
+  const secret = await serverSecret(settings, database);
   const cluster =
     database.shared === undefined
       ? createAlone(nodeId, database)
@@ -90,12 +91,13 @@ export async function createApp(
           nodeId,
           carries: settings.nodeRole === 'all',
           instance: instanceOf(settings.dataDir),
+          jwtFingerprint: fingerprintOf(secret),
           log,
         });
   const sending = createForward(nodeId);
   const forward = tracing?.forward(sending) ?? sending;
 
-  const tokens = createLoginTokens(await serverSecret(settings, database), clock);
+  const tokens = createLoginTokens(secret, clock);
   const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
 
   const targets = createTargetPolicy({

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../db/database.ts';
@@ -14,6 +14,11 @@ export async function serverSecret(
 ): Promise<string> {
   if (settings.jwtSecret !== '') return settings.jwtSecret;
   return settings.databaseUrl === '' ? secretInFile(join(settings.dataDir, 'jwt-secret')) : secretInDatabase(database);
+}
+
+/** By this nodes tell whether they sign with the same secret. It does not give the secret away, nor is it a signature. */
+export function fingerprintOf(secret: string): string {
+  return createHmac('sha256', secret).update('switchboard: which secret signs login tokens').digest('base64url');
 }
 
 function secretInFile(file: string): string {

@@ -23,21 +23,48 @@ export interface Joining extends Membership {
   readonly url: string | null;
   readonly version: string;
   readonly carries: boolean;
+  /** Of the secret that signs login tokens. */
+  readonly jwtFingerprint: string;
 }
 
-/** Adds this node, in place of whoever was on the same data folder: that one is dead, or was given up and is this one. */
+/** The others sign login tokens with another secret. */
+export class OtherSecretError extends Error {
+  constructor(others: readonly string[]) {
+    super(
+      `JWT_SECRET is not what the nodes that run sign login tokens with (${others.join(', ')}): a token of one would be refused by the other. Set the same for all nodes, or none for all. To change it, stop all of them first; one that was killed counts for 8 s more.`,
+    );
+    this.name = 'OtherSecretError';
+  }
+}
+
+/**
+ * Adds this node, in place of whoever was on the same data folder: that one is dead, or was given up and is this one.
+ * @throws {OtherSecretError}
+ */
 export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<Membership> {
   await oneAtATime(tx);
   const { now } = tx.dialect;
-  const { nodeId, epoch, instance, url, version, carries } = joining;
+  const { nodeId, epoch, instance, url, version, carries, jwtFingerprint } = joining;
   const { rows: former } = await sql<{ node_id: string }>`
     delete from nodes where instance = ${instance} or node_id = ${nodeId} returning node_id`.execute(tx.kysely);
   await free(tx, [nodeId, ...former.map(({ node_id }) => node_id)]);
-  await sql`insert into nodes (node_id, epoch, instance, url, version, carries, joined_at, expires_at)
-    values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${carries ? 1 : 0}, ${now}, ${now} + ${leaseMs})`.execute(
-    tx.kysely,
-  );
+  await requireSameSecret(tx, jwtFingerprint);
+  await sql`insert into nodes
+      (node_id, epoch, instance, url, version, carries, jwt_fingerprint, joined_at, expires_at)
+    values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${carries ? 1 : 0}, ${jwtFingerprint},
+      ${now}, ${now} + ${leaseMs})`.execute(tx.kysely);
   return { nodeId, epoch };
+}
+
+/**
+ * A node of an older version leaves no fingerprint, and is taken to agree.
+ * @throws {OtherSecretError}
+ */
+async function requireSameSecret({ kysely, dialect }: Tx, fingerprint: string): Promise<void> {
+  const { rows } = await sql<{ node_id: string; url: string | null }>`
+    select node_id, url from nodes where jwt_fingerprint <> ${fingerprint} and expires_at > ${dialect.now}
+    order by node_id`.execute(kysely);
+  if (rows.length > 0) throw new OtherSecretError(rows.map(({ node_id, url }) => url ?? node_id));
 }
 
 /** What one beat tells: whether this node is still a member, who the others are, and whether something is free. */

@@ -5,7 +5,7 @@ import { version } from '../version.ts';
 import { createChannel } from './channel.ts';
 import type { Cluster } from './cluster.ts';
 import { createLeases } from './leases.ts';
-import { announce, beat, buryDead, join, leasable, leave, type Member } from './members.ts';
+import { announce, beat, buryDead, join, leasable, leave, type Member, OtherSecretError } from './members.ts';
 import type { Signals } from './signals.ts';
 
 /*
@@ -35,6 +35,7 @@ export function createNode({
   nodeId,
   carries,
   instance,
+  jwtFingerprint,
   log,
 }: {
   database: Database;
@@ -44,6 +45,8 @@ export function createNode({
   carries: boolean;
   /** Whoever runs on the same data folder next has the same one, and knows by it that this one is gone. */
   instance: string;
+  /** Of the secret that signs login tokens: nodes run beside one another only with the same one. */
+  jwtFingerprint: string;
   log: Log;
 }): Cluster {
   const channel = createChannel(shared, nodeId, log);
@@ -95,7 +98,7 @@ export function createNode({
 
   async function joinOthers(): Promise<void> {
     const sentAt = performance.now();
-    const joining = { nodeId, epoch: ++epoch, instance, url, version, carries };
+    const joining = { nodeId, epoch: ++epoch, instance, url, version, carries, jwtFingerprint };
     membership = await database.join((tx) => join(tx, joining, LEASE_MS), lose);
     validUntil = sentAt + LEASE_MS - MARGIN_MS;
     steadySince = sentAt;
@@ -121,8 +124,15 @@ export function createNode({
   }
 
   async function rejoin(): Promise<void> {
+    let isTold = false;
     while (!isStopped && membership === undefined) {
-      await joinOthers().catch((error) => log.debug({ err: error }, 'joining failed; trying again'));
+      await joinOthers().catch((error) => {
+        // All others were started anew with another secret while this one was cut off: nobody can mend that but people.
+        const isNews = error instanceof OtherSecretError && !isTold;
+        if (isNews) log.error(`this node stays out: ${error.message}`);
+        else log.debug({ err: error }, 'joining failed; trying again');
+        isTold ||= isNews;
+      });
       if (membership === undefined) await new Promise((resolve) => setTimeout(resolve, BEAT_RETRY_MS));
     }
     await beatOnce().catch(() => {}); // the next one is due soon

@@ -342,6 +342,8 @@ export interface NodeTable {
   version: string;
   /** 1 when it takes sessions and webhooks, 0 when it only answers requests. */
   carries: number;
+  /** Of the secret that it signs login tokens with; null when its version does not say. */
+  jwt_fingerprint: string | null;
   joined_at: number;
   /** By the clock of the database; it is renewed every few seconds. */
   expires_at: number;
