@@ -82,6 +82,7 @@ export async function createApp(
   const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock);
   const database = tracing?.database(opened) ?? opened;
   const secret = await serverSecret(settings, database);
+  const store = openContentStore(settings, clock);
   const cluster =
     database.shared === undefined
       ? createAlone(nodeId, database)
@@ -92,6 +93,7 @@ export async function createApp(
           carries: settings.nodeRole === 'all',
           instance: instanceOf(settings.dataDir),
           jwtFingerprint: fingerprintOf(secret),
+          fileStore: await identityOf(store, log),
           log,
         });
   const sending = createForward(nodeId);
@@ -135,7 +137,7 @@ export async function createApp(
   });
 
   const media = createMedia({
-    store: openContentStore(settings, clock),
+    store,
     incoming: incomingDir(settings),
     fetching: createUseFetched({
       policy: targets,
@@ -281,6 +283,16 @@ function openContentStore(settings: Settings, clock: Clock): ContentStore {
   if (url === undefined) return createDiskStore(join(mediaDir(settings), 'content'));
   const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
   return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
+}
+
+/** Null when the store cannot be named: that keeps nobody from starting. */
+async function identityOf(store: ContentStore, log: Log): Promise<string | null> {
+  try {
+    return await store.identity();
+  } catch (error) {
+    log.warn({ err: error }, 'whether the nodes share their files cannot be told: the folder for them takes no name');
+    return null;
+  }
 }
 
 const mediaDir = ({ mediaDir: shared, dataDir }: Settings) => shared ?? join(dataDir, 'media');

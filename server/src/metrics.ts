@@ -19,11 +19,21 @@ export interface Present {
   readonly inFlight: number;
   readonly isReady: boolean;
   /** Undefined where one process has the database to itself. */
-  readonly cluster: { readonly nodes: number; readonly sessions: number; readonly webhooks: number } | undefined;
+  readonly cluster: ClusterCounts | undefined;
   /** Undefined where there is no pool. */
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number } | undefined;
   /** Undefined while the database does not answer. */
   readonly totals: Totals | undefined;
+}
+
+/** What a node holds, and whom it knows. */
+export interface ClusterCounts {
+  /** That live, this one included. */
+  readonly nodes: number;
+  /** Of these, those that keep files elsewhere than this one. */
+  readonly nodesWithOtherFiles: number;
+  readonly sessions: number;
+  readonly webhooks: number;
 }
 
 /** What is read from the database when somebody asks; on every node of a deployment the same. */
@@ -89,6 +99,10 @@ export function createMetrics(): Metrics {
   const ready = gauge('switchboard_ready', 'Whether GET /ready says so');
   const inFlight = gauge('switchboard_deliveries_in_flight', 'Attempts that this node waits for the answer of');
   const nodes = gauge('switchboard_nodes', 'Nodes that live, as this one knows them');
+  const otherFiles = gauge(
+    'switchboard_nodes_with_other_files',
+    'Nodes that keep files elsewhere than this one: neither can open those of the other',
+  );
   const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node holds', ['kind']);
   const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL, by use', ['use']);
   const poolWaiting = gauge('switchboard_database_waiting', 'Queries that wait for a connection to PostgreSQL');
@@ -106,9 +120,10 @@ export function createMetrics(): Metrics {
     inFlight.set(attempting);
     ready.set(isReady ? 1 : 0);
     // One that has no labels starts at 0, which would be said of what is not there.
-    if (cluster === undefined) nodes.remove();
+    if (cluster === undefined) for (const one of [nodes, otherFiles]) one.remove();
     else {
       nodes.set(cluster.nodes);
+      otherFiles.set(cluster.nodesWithOtherFiles);
       leases.set({ kind: 'sessions' }, cluster.sessions);
       leases.set({ kind: 'webhooks' }, cluster.webhooks);
     }

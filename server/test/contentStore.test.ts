@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -84,6 +84,24 @@ for (const [name, open] of [
     });
   });
 }
+
+describe('what tells a content store from others', () => {
+  it('is on disk one name of the folder, also when many nodes that start at once give it', async () => {
+    const place = join(folder, 'shared');
+    const names = await Promise.all(Array.from({ length: 20 }, () => createDiskStore(place).identity()));
+    assert.equal(new Set(names).size, 1, names.join());
+    assert.match(names[0] ?? '', /^disk [0-9a-f-]{36}$/);
+    assert.equal(await createDiskStore(place).identity(), names[0], 'and stays');
+    assert.deepEqual(readdirSync(place), ['store-id'], 'nothing is left of the others');
+    assert.notEqual(await createDiskStore(join(folder, 'another')).identity(), names[0]);
+  });
+
+  it('is in S3 the endpoint, the bucket and the prefix, without what is secret', async () => {
+    const url = new URL('https://user:password@s3.example.com/storage/?x-id=1');
+    assert.equal(await openS3({ url }).identity(), 's3 https://s3.example.com/storage/files/switchboard');
+    assert.notEqual(await openS3({ bucket: 'files' }).identity(), await openS3().identity());
+  });
+});
 
 describe('an S3 store', () => {
   it('tries again when the store is busy, and gives up when it stays so', async () => {

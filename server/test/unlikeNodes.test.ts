@@ -4,9 +4,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { createLog } from '../src/log.ts';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
+import { download, picture, upload } from './support/media.ts';
 import { queryOf } from './support/nodes.ts';
 import { type ServerProcess, spawnServer } from './support/process.ts';
-import { startServer } from './support/server.ts';
+import { startServer, type TestServer } from './support/server.ts';
 
 const SECRET = 'a secret that has more than thirty-two characters';
 const OTHER_SECRET = 'another secret of more than thirty-two characters';
@@ -70,7 +71,7 @@ describe('nodes that sign login tokens with different secrets', () => {
   it('do beside an older version, which does not say', async (test) => {
     const { start, query } = await deployment(test);
     await start('one', { JWT_SECRET: SECRET });
-    await query('update nodes set jwt_fingerprint = null');
+    await query('update nodes set jwt_fingerprint = null, file_store = null');
     await start('two', { JWT_SECRET: OTHER_SECRET });
     assert.equal((await query('select node_id from nodes')).length, 2);
   });
@@ -99,5 +100,104 @@ describe('nodes that sign login tokens with different secrets', () => {
       (ready) => ready === 200,
     );
     assert.equal(told().length, 1, 'however often it tried');
+  });
+});
+
+describe('nodes that keep files in different places', () => {
+  interface LoggedNode extends TestServer {
+    /** How many nodes each warning has named. */
+    readonly warnings: number[];
+    /** `switchboard_nodes_with_other_files`. */
+    figure(): Promise<number>;
+  }
+
+  async function deployment(test: TestContext) {
+    const { home, ends } = await homeFor(test);
+    const folder = (name: string) => join(home.dataDir, name);
+    const start = async (name: string, env: Record<string, string> = {}): Promise<LoggedNode> => {
+      const warnings: number[] = [];
+      const write = (line: string) => {
+        const { msg, nodes } = JSON.parse(line);
+        if (/keep files elsewhere.*MEDIA_DIR.*MEDIA_S3_URL/.test(msg)) warnings.push(nodes.length);
+      };
+      const log = createLog('warn', { write });
+      const server = await startServer({ home, log, env: { DATA_DIR: folder(name), ...env } });
+      ends.push(server.stop);
+      const figure = async () => {
+        const text = await (await fetch(`${server.url}/metrics`)).text();
+        return Number(/^switchboard_nodes_with_other_files (\d+)$/m.exec(text)?.[1]);
+      };
+      return { ...server, warnings, figure };
+    };
+    return { start, folder, query: queryOf(home) };
+  }
+
+  it('start, warn of each place once, and show it', async (test) => {
+    const { start } = await deployment(test);
+    const first = await start('one');
+    assert.deepEqual([first.warnings, await first.figure()], [[], 0], 'alone');
+    const second = await start('two');
+    assert.deepEqual([second.warnings, await second.figure()], [[1], 1]);
+    await eventually(first.figure, (others) => others === 1);
+    assert.deepEqual(first.warnings, [1]);
+
+    // What the warning speaks of.
+    const { token } = await first.account();
+    const { body } = await upload(first, token, picture());
+    assert.equal((await download(first, token, body.mediaId)).status, 200);
+    assert.equal((await download(second, token, body.mediaId)).status, 503);
+
+    await second.stop();
+    await eventually(first.figure, (others) => others === 0);
+    const again = await start('two');
+    await eventually(first.figure, (others) => others === 1);
+    assert.deepEqual([again.warnings, first.warnings], [[1], [1]], 'one that comes back is no news');
+    await start('three');
+    await eventually(first.figure, (others) => others === 2);
+    assert.deepEqual(first.warnings, [1, 1]);
+  });
+
+  it('are not those that share a folder, by whatever path', async (test) => {
+    const { start, folder } = await deployment(test);
+    const first = await start('one');
+    const [second, third] = await Promise.all([
+      start('two', { MEDIA_DIR: `${folder('one')}/../one/media` }),
+      start('three', { MEDIA_DIR: join(folder('one'), 'media') }),
+    ]);
+    const nodes = [first, second, third];
+    for (const { url } of nodes) {
+      await eventually(
+        async () => (await fetch(`${url}/metrics`)).text(),
+        (text) => text.includes('switchboard_nodes 3\n') && text.includes('switchboard_nodes_with_other_files 0\n'),
+      );
+    }
+    assert.deepEqual(
+      nodes.flatMap(({ warnings }) => warnings),
+      [],
+    );
+    const { token } = await first.account();
+    const { body } = await upload(first, token, picture());
+    assert.equal((await download(second, token, body.mediaId)).status, 200);
+  });
+
+  it('are those with another bucket or a folder, and not those with the same bucket', async (test) => {
+    const { start } = await deployment(test);
+    const keys = { MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'key' };
+    const bucket = { MEDIA_S3_URL: 'http://127.0.0.1:9/', MEDIA_S3_BUCKET: 'files/switchboard', ...keys };
+    await start('one', bucket);
+    const second = await start('two', { ...bucket, MEDIA_S3_URL: 'http://127.0.0.1:9' });
+    assert.deepEqual([second.warnings, await second.figure()], [[], 0]);
+    const third = await start('three', { ...bucket, MEDIA_S3_BUCKET: 'files/another' });
+    assert.deepEqual([third.warnings, await third.figure()], [[2], 2], 'one warning for both');
+    const fourth = await start('four');
+    assert.deepEqual([fourth.warnings, await fourth.figure()], [[3], 3]);
+  });
+
+  it('are not taken to be those of an older version, which does not say', async (test) => {
+    const { start, query } = await deployment(test);
+    await start('one');
+    await query('update nodes set file_store = null');
+    const second = await start('two');
+    assert.deepEqual([second.warnings, await second.figure()], [[], 0]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import type { ClusterCounts } from '../metrics.ts';
 import type { Leases } from './leases.ts';
 import type { Signals } from './signals.ts';
 
@@ -18,8 +19,8 @@ export interface Cluster {
   suspect(nodeId: string): void;
   /** Aborted when the node with this id dies. */
   lifeOf(nodeId: string): AbortSignal;
-  /** What this node holds, for those who watch it. */
-  counts(): { readonly nodes: number; readonly sessions: number; readonly webhooks: number };
+  /** What this node holds and whom it knows, for those who watch it. */
+  counts(): ClusterCounts;
   /** Calls `listener` when this node has lost all that it held: at once, without asking anybody. */
   onLost(listener: () => void): void;
   /** Joins, and takes this node's share. */
@@ -54,7 +55,7 @@ export function createAlone(nodeId: string, { reader }: Database): Cluster {
     isAlive: (id) => id === nodeId,
     suspect: () => {},
     lifeOf: () => new AbortController().signal,
-    counts: () => ({ nodes: 1, sessions: 0, webhooks: 0 }),
+    counts: () => ({ nodes: 1, nodesWithOtherFiles: 0, sessions: 0, webhooks: 0 }),
     onLost: () => {},
     async start() {
       const wanted = reader.kysely.selectFrom('sessions').select('session_id').where('wanted', '=', 1);

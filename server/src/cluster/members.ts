@@ -15,6 +15,8 @@ export interface Member {
   readonly url: string | null;
   /** Whether it takes sessions and webhooks. */
   readonly carries: boolean;
+  /** What tells the place where it keeps files from others; null when that is not known. */
+  readonly fileStore: string | null;
   readonly isAlive: boolean;
 }
 
@@ -25,6 +27,7 @@ export interface Joining extends Membership {
   readonly carries: boolean;
   /** Of the secret that signs login tokens. */
   readonly jwtFingerprint: string;
+  readonly fileStore: string | null;
 }
 
 /** The others sign login tokens with another secret. */
@@ -44,14 +47,14 @@ export class OtherSecretError extends Error {
 export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<Membership> {
   await oneAtATime(tx);
   const { now } = tx.dialect;
-  const { nodeId, epoch, instance, url, version, carries, jwtFingerprint } = joining;
+  const { nodeId, epoch, instance, url, version, carries, jwtFingerprint, fileStore } = joining;
   const { rows: former } = await sql<{ node_id: string }>`
     delete from nodes where instance = ${instance} or node_id = ${nodeId} returning node_id`.execute(tx.kysely);
   await free(tx, [nodeId, ...former.map(({ node_id }) => node_id)]);
   await requireSameSecret(tx, jwtFingerprint);
   await sql`insert into nodes
-      (node_id, epoch, instance, url, version, carries, jwt_fingerprint, joined_at, expires_at)
-    values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${carries ? 1 : 0}, ${jwtFingerprint},
+      (node_id, epoch, instance, url, version, carries, jwt_fingerprint, file_store, joined_at, expires_at)
+    values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${carries ? 1 : 0}, ${jwtFingerprint}, ${fileStore},
       ${now}, ${now} + ${leaseMs})`.execute(tx.kysely);
   return { nodeId, epoch };
 }
@@ -81,6 +84,7 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     node_id: string;
     url: string | null;
     carries: number;
+    file_store: string | null;
     is_alive: boolean;
     beats: number;
     free_sessions: boolean;
@@ -89,7 +93,7 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     with beat as (
       update nodes set expires_at = ${now} + ${leaseMs} where node_id = ${nodeId} and epoch = ${epoch} returning node_id
     )
-    select node_id, url, carries, expires_at > ${now} as is_alive, (select count(*) from beat) as beats,
+    select node_id, url, carries, file_store, expires_at > ${now} as is_alive, (select count(*) from beat) as beats,
       exists (select from sessions where wanted = 1 and lease_owner is null) as free_sessions,
       exists (select from webhooks where lease_owner is null) as free_webhooks
     from nodes order by node_id`.execute(on.kysely);
@@ -97,6 +101,7 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     nodeId: row.node_id,
     url: row.url,
     carries: row.carries === 1,
+    fileStore: row.file_store,
     // What the others see of this node is as of before this beat.
     isAlive: row.is_alive || row.node_id === nodeId,
   }));

@@ -36,6 +36,7 @@ export function createNode({
   carries,
   instance,
   jwtFingerprint,
+  fileStore,
   log,
 }: {
   database: Database;
@@ -47,6 +48,8 @@ export function createNode({
   instance: string;
   /** Of the secret that signs login tokens: nodes run beside one another only with the same one. */
   jwtFingerprint: string;
+  /** What tells the place where it keeps files from others; null when that is not known. */
+  fileStore: string | null;
   log: Log;
 }): Cluster {
   const channel = createChannel(shared, nodeId, log);
@@ -65,6 +68,8 @@ export function createNode({
   };
   const lostListeners: (() => void)[] = [];
   const suspects = new Map<string, number>();
+  /** Other places of files than this node's that the log has told of: a node that comes back is no news. */
+  const toldStores = new Set<string | null>();
   const lives = new Map<string, AbortController>();
   let membership: Membership | undefined;
   /** Of its last attempt to join. No two memberships of a node are the same, not even to a transaction long forgotten. */
@@ -85,6 +90,8 @@ export function createNode({
 
   const isMember = () => membership !== undefined && performance.now() < validUntil;
   const carriers = () => members.filter((member) => member.carries);
+  const withOtherFiles = () =>
+    members.filter((member) => fileStore !== null && member.fileStore !== null && member.fileStore !== fileStore);
 
   function reach(id?: string): Member | undefined {
     const now = performance.now();
@@ -98,7 +105,7 @@ export function createNode({
 
   async function joinOthers(): Promise<void> {
     const sentAt = performance.now();
-    const joining = { nodeId, epoch: ++epoch, instance, url, version, carries, jwtFingerprint };
+    const joining = { nodeId, epoch: ++epoch, instance, url, version, carries, jwtFingerprint, fileStore };
     membership = await database.join((tx) => join(tx, joining, LEASE_MS), lose);
     validUntil = sentAt + LEASE_MS - MARGIN_MS;
     steadySince = sentAt;
@@ -171,6 +178,7 @@ export function createNode({
     if (ids(alive) !== ids(members)) isChanged = true;
     if (ids(alive) !== ids(members)) warnOfTwins(alive);
     members = alive;
+    warnOfOtherFiles();
     for (const id of suspects.keys()) if (!alive.some((member) => member.nodeId === id)) suspects.delete(id);
     for (const [id, life] of lives) {
       if (alive.some((member) => member.nodeId === id)) continue;
@@ -186,6 +194,17 @@ export function createNode({
         { node: twin.nodeId, url },
         'another node says that it is reached at the address of this one: set NODE_URL',
       );
+  }
+
+  /** Not refused: who sends no files can do without sharing them. */
+  function warnOfOtherFiles(): void {
+    const news = withOtherFiles().filter((member) => !toldStores.has(member.fileStore));
+    if (news.length === 0) return;
+    for (const member of news) toldStores.add(member.fileStore);
+    log.warn(
+      { nodes: news.map((member) => member.url ?? member.nodeId) },
+      'other nodes keep files elsewhere than this one: neither can open what the other has taken, and messages with such a file fail. Set MEDIA_DIR of all to one folder that they share, or MEDIA_S3_URL and MEDIA_S3_BUCKET to the same store',
+    );
   }
 
   /** Renews again and again, and puts everything down when that did not work in time. */
@@ -248,7 +267,12 @@ export function createNode({
       lives.set(id, life);
       return life.signal;
     },
-    counts: () => ({ nodes: members.length, sessions: kinds.sessions.count(), webhooks: kinds.webhooks.count() }),
+    counts: () => ({
+      nodes: members.length,
+      nodesWithOtherFiles: withOtherFiles().length,
+      sessions: kinds.sessions.count(),
+      webhooks: kinds.webhooks.count(),
+    }),
     onLost: (listener) => lostListeners.push(listener),
     async start() {
       await channel.start();

@@ -344,6 +344,8 @@ export interface NodeTable {
   carries: number;
   /** Of the secret that it signs login tokens with; null when its version does not say. */
   jwt_fingerprint: string | null;
+  /** What tells the place where it keeps files from others; null when it cannot tell, or its version does not say. */
+  file_store: string | null;
   joined_at: number;
   /** By the clock of the database; it is renewed every few seconds. */
   expires_at: number;

@@ -89,6 +89,8 @@ export function createS3Store(settings: S3Settings, clock: Clock): ContentStore 
       if (response.statusCode !== 204 && response.statusCode !== 404) throw await refused(response);
       await response.body.dump();
     },
+    // Not by an object in it: a node starts also while the store is away.
+    identity: async () => `s3 ${settings.url.origin}${settings.url.pathname.replace(/\/$/, '')}/${settings.bucket}`,
     close: () => agent.close(),
   };
 }

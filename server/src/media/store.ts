@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
@@ -18,6 +19,8 @@ export interface ContentStore {
   open(hash: string, range?: ByteRange): Promise<Readable>;
   /** Does nothing when it is not there. */
   remove(hash: string): Promise<void>;
+  /** What tells it from other stores, whichever node asks. The first that asks may have to make it. */
+  identity(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -44,6 +47,20 @@ export function createDiskStore(folder: string): ContentStore {
     },
     async remove(hash) {
       await rm(pathOf(hash), { force: true });
+    },
+    async identity() {
+      const place = join(folder, 'store-id');
+      const read = () => readFile(join(place, 'id'), 'utf8');
+      const known = await read().catch(() => undefined);
+      if (known !== undefined) return `disk ${known}`;
+      // A folder is not moved over one that has something in it: of several nodes that start at once, one names the
+      // store, and nobody reads half a name. Hard links could do the same, but not every file system that is shared has
+      // them.
+      const own = `${place}.${randomUUID()}`;
+      await mkdir(own, { recursive: true, mode: 0o700 });
+      await writeFile(join(own, 'id'), randomUUID(), { mode: 0o600, flush: true });
+      await rename(own, place).catch(() => rm(own, { recursive: true }));
+      return `disk ${await read()}`;
     },
     async close() {},
   };

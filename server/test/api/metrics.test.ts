@@ -44,6 +44,7 @@ describeOnEachDatabase('metrics', (_, database) => {
     }
     const ofNodes = [
       'switchboard_nodes 1',
+      'switchboard_nodes_with_other_files 0',
       'switchboard_leases{kind="sessions"} 1',
       'switchboard_leases{kind="webhooks"} 1',
       'switchboard_database_connections{use="idle"}',

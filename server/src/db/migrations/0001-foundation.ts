@@ -149,7 +149,7 @@ export const foundation: Migration = {
 
     `create table nodes (
       node_id text primary key, epoch bigint not null, instance text not null unique, url text, version text not null,
-      carries integer not null, jwt_fingerprint text, joined_at bigint not null,
+      carries integer not null, jwt_fingerprint text, file_store text, joined_at bigint not null,
       expires_at bigint not null)`,
 
     // The sandbox network between nodes. Where one process has the database to itself these stay empty: its memory does
