@@ -179,11 +179,13 @@ export const setContactBlocked = defineOperation({
     const number = phoneNumber('phoneNumber', input.phoneNumber);
     const setBlocked = await ctx.sessions.part(session, 'setBlocked');
     await setBlocked(number, input.blocked);
+    // It may turn out only now that the network knows it by another one.
+    const known = ctx.sessions.line(session)?.connection.numberOf?.(number) ?? number;
     await ctx.database.commit(
-      (tx) => noteBlocked.run(tx, { ...session, phoneNumber: number, blocked: Number(input.blocked) }),
+      (tx) => noteBlocked.run(tx, { ...session, phoneNumber: known, blocked: Number(input.blocked) }),
       session.sessionId,
     );
-    return toContact(await readContact(ctx, session, number));
+    return toContact(await readContact(ctx, session, known));
   },
 });
 

@@ -127,6 +127,7 @@ it('options that make no sense are refused, and the proxy is a secret', async ()
     'http://a:b',
     'http://a b',
     'http://a/path',
+    'http://a%:b@h:80',
     'a:1',
   ]) {
     assert.equal((await create({ proxy })).status, 400, proxy);

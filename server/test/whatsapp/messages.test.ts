@@ -455,6 +455,11 @@ describe('people', () => {
       const { status, body } = await call('PUT', `/contacts/${nobody}/blocked`, { sessionId, blocked: false });
       assert.deepEqual([status, body.code], [422, 'recipient_not_on_network']);
     }
+    const block = { sessionId, blocked: true };
+    const { body: absent } = await call('PUT', '/contacts/4917099999999/blocked', block);
+    assert.equal(absent.code, 'recipient_not_on_network');
+    const { body: hidden } = await call('PUT', '/contacts/000123456789/blocked', block);
+    assert.equal(hidden.code, 'not_supported');
   });
 
   it('somebody who writes by number and by LID is one person', async () => {

@@ -55,3 +55,22 @@ it('of several numbers that are checked, each is found under whichever number it
   assert.equal(status, 201);
   await second.phone.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'to you');
 });
+
+it('who is blocked by another number is blocked under the one that WhatsApp knows', async () => {
+  const { whatsapp, call } = setting;
+  const { phone, written } = ana(4);
+  const me = nextPhone(whatsapp, 'Me');
+  const sessionId = await linkSession(call, me);
+  const { status, body } = await call('PUT', `/contacts/${written}/blocked`, { sessionId, blocked: true });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual([body.phoneNumber, body.blocked], [phone.number, true]);
+  await phone.sendText(me.number, 'let me in');
+  assert.equal((await call('PUT', `/contacts/${phone.number}/blocked`, { sessionId, blocked: false })).status, 200);
+  await phone.sendText(me.number, 'thank you');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'thank you');
+  const { body: messages } = await call('GET', `/messages?sessionId=${sessionId}`);
+  assert.deepEqual(
+    messages.data.map(({ message }: Answer['body']) => message),
+    ['thank you'],
+  );
+});

@@ -14,19 +14,22 @@ export interface ProxyRoute {
 
 /** What a proxy's URL looks like: perhaps a name and password, a host and perhaps a port, and no path. */
 export const PROXY_PATTERN =
-  '^(https?|socks5h?)://([^\\s/?#]*@)?([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$';
+  '^(https?|socks5h?)://(([^\\s/?#@%]|%[0-9A-Fa-f]{2})*@)?([^\\s/?#@%:\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$';
 
 /**
  * @param url `http://`, `https://`, `socks5://` or `socks5h://`, with name and password where the proxy wants them
  * @throws {AppError} `validation_failed`, which does not repeat the URL: there may be a password in it
  */
 export function openProxy(url: string): ProxyRoute {
-  if (!URL.canParse(url)) throw invalidField('options.proxy', 'The address of the proxy is no URL');
-  const isSocks = url.startsWith('socks');
-  // Either agent is one for http and https; Baileys' type names the one it uses.
-  const agent = (isSocks ? new SocksProxyAgent(url) : new HttpsProxyAgent(url)) as unknown as Agent;
-  const dispatcher = isSocks ? new Socks5ProxyAgent(url.replace(/^socks5h:/, 'socks5:')) : new ProxyAgent(url);
-  return { agent, dispatcher };
+  try {
+    const isSocks = url.startsWith('socks');
+    // Either agent is one for http and https; Baileys' type names the one it uses.
+    const agent = (isSocks ? new SocksProxyAgent(url) : new HttpsProxyAgent(url)) as unknown as Agent;
+    const dispatcher = isSocks ? new Socks5ProxyAgent(url.replace(/^socks5h:/, 'socks5:')) : new ProxyAgent(url);
+    return { agent, dispatcher };
+  } catch {
+    throw invalidField('options.proxy', 'The address of the proxy is no URL');
+  }
 }
 
 export async function closeProxy({ agent, dispatcher }: ProxyRoute): Promise<void> {

@@ -22,11 +22,11 @@ export interface Recipients {
    */
   require(socket: WASocket, phoneNumber: string): Promise<string>;
   /**
-   * By which number the network knows somebody.
+   * Finds out by which number the network knows somebody, there or there once.
    * @throws {AppError} `recipient_not_on_network`
    */
   find(socket: WASocket, phoneNumber: string): Promise<string>;
-  /** By which number the network knows one that was written to before. */
+  /** By which number the network knows one that was written to, or found, before. */
   numberOf(phoneNumber: string): string | undefined;
   /** Which of these numbers are on the network. */
   present(socket: WASocket, phoneNumbers: readonly string[]): Promise<ReadonlySet<string>>;
@@ -56,6 +56,9 @@ export function createRecipients({
   const known = new LRUCache<string, string | false>({ max: KNOWN_KEPT, ttl: KNOWN_MS });
   /** Those that were written to, now or ever, and where. */
   const written = new LRUCache<string, string>({ max: KNOWN_KEPT });
+
+  /** Those that were found under another number, which was told. */
+  const others = new LRUCache<string, string>({ max: KNOWN_KEPT });
 
   /** Those whose chat is counted as begun, until they are written to. */
   const begun = new Set<string>();
@@ -90,11 +93,16 @@ export function createRecipients({
   const hasConversation = async ({ signalRepository }: WASocket, address: string) =>
     (await signalRepository.validateSession(address)).exists;
 
-  async function find(socket: WASocket, phoneNumber: string): Promise<string> {
+  /** From what is stored: asked about a number with another address, Baileys 7.0.0-rc14 trips over the server's answer. */
+  async function lidOf(socket: WASocket, phoneNumber: string): Promise<string | undefined> {
+    const { [phoneNumber]: lid } = await socket.authState.keys.get('lid-mapping', [phoneNumber]);
+    return lid;
+  }
+
+  async function addressOf(socket: WASocket, phoneNumber: string): Promise<string> {
     if (isHidden(phoneNumber)) return phoneNumber;
     if (isStandIn(phoneNumber)) throw new AppError('recipient_not_on_network', 'This number stands for nobody');
-    // From what is stored: asked about a number with another address, Baileys 7.0.0-rc14 trips over the server's answer.
-    const { [phoneNumber]: lid } = await socket.authState.keys.get('lid-mapping', [phoneNumber]);
+    const lid = await lidOf(socket, phoneNumber);
     if (lid !== undefined && (await hasConversation(socket, `${lid}@lid`))) return phoneNumber;
     await present(socket, [phoneNumber]);
     const answered = known.get(phoneNumber);
@@ -103,7 +111,7 @@ export function createRecipients({
   }
 
   async function begin(socket: WASocket, phoneNumber: string): Promise<string> {
-    const answered = await find(socket, phoneNumber);
+    const answered = await addressOf(socket, phoneNumber);
     const jid = jidOf(answered);
     const { lidMapping } = socket.signalRepository;
     const address = isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
@@ -126,8 +134,16 @@ export function createRecipients({
 
   return {
     present,
-    find,
-    numberOf: (phoneNumber) => written.get(phoneNumber),
+    async find(socket, phoneNumber) {
+      if ((await lidOf(socket, phoneNumber)) !== undefined) return phoneNumber;
+      const answered = await addressOf(socket, phoneNumber);
+      if (answered !== phoneNumber) {
+        await onOtherNumber(phoneNumber, answered);
+        others.set(phoneNumber, answered);
+      }
+      return answered;
+    },
+    numberOf: (phoneNumber) => written.get(phoneNumber) ?? others.get(phoneNumber),
     async require(socket, phoneNumber) {
       const answered = written.get(phoneNumber) ?? (await begin(socket, phoneNumber));
       if (answered !== phoneNumber) await onOtherNumber(phoneNumber, answered);
