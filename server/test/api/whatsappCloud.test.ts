@@ -207,6 +207,17 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(sent.from, graph.phoneNumber);
     assert.equal((await eventOf(call, 'message.sent', ({ message }) => message === 'look')).media.size, GIF.length);
     assert.equal((await call('GET', '/messages')).body.data.length, 2);
+    const edit = { original_message_id: text.id, message: { type: 'text', text: { body: 'from the till' } } };
+    const changes = [
+      { ...echo, id: graph.newId(), type: 'edit', edit },
+      { ...echo, id: graph.newId(), type: 'revoke', revoke: { original_message_id: image.id } },
+    ];
+    assert.equal(await graph.post({ field: 'smb_message_echoes', message_echoes: changes }), 200);
+    const { data: changed } = (await call('GET', '/messages')).body;
+    assert.deepEqual(
+      new Set(changed.map(({ message, deleted }: Answer['body']) => [message, deleted === true].join())),
+      new Set(['from the till,false', ',true']),
+    );
     await graph.post({ statuses: [{ id: text.id, status: 'read', timestamp: graph.now(), recipient_id: ADA }] });
     assert.equal(await statusOf(sent.messageId), 'read');
     const answer = { type: 'text', text: { body: 'thanks' }, context: { id: text.id } };

@@ -376,6 +376,10 @@ it('a number that was never there is said at once; of one that was, Meta may be 
   await clock.advance(5 * 60_000);
   await passUntil(clock, status, (now) => now === 'connecting');
   await passUntil(clock, status, (now) => now === 'connected');
+
+  await call('PATCH', `/sessions/${sessionId}`, { options: { phoneNumberId: '405' } });
+  assert.equal((await call('POST', `/sessions/${sessionId}/disconnect`)).status, 200);
+  assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'disconnected');
 });
 
 it('an outage of the network is one outage, however long, and ends by itself', async (t) => {

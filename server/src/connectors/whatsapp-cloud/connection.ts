@@ -36,6 +36,8 @@ const ENDS: ReadonlySet<Verdict> = new Set(['session']);
 /** A number that may not be seen, or not send, is none. What else a token may not do is no reason to stop sending. */
 const ENDS_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
 
+/** In the store: the id of the number that has answered last. */
+const ANSWERED = 'answered';
 /** Meta's code for a parameter that makes no sense to it. */
 const WRONG_ID = 100;
 
@@ -120,6 +122,7 @@ export class CloudConnection implements Connection {
   async #answered(phoneNumber: string): Promise<void> {
     this.#misses = 0;
     if (this.#state !== 'online') {
+      await this.#host.store.set(ANSWERED, this.#options.phoneNumberId);
       await this.#host.onEvent({ type: 'connected', phoneNumber });
       if (this.#isClosed()) return;
       this.#state = 'online';
@@ -132,7 +135,7 @@ export class CloudConnection implements Connection {
   }
 
   async #missed(error: unknown): Promise<void> {
-    if (error instanceof GraphError && this.#isEnd(error)) return this.#end(describe(error));
+    if (error instanceof GraphError && (await this.#isEnd(error))) return this.#end(describe(error));
     this.#misses++;
     this.#host.log.warn({ err: error, misses: this.#misses }, 'the number does not answer');
     const isOutage = this.#state !== 'online' || this.#misses >= MISSES;
@@ -146,8 +149,9 @@ export class CloudConnection implements Connection {
   }
 
   /** A number that was never there is a wrong id; of one that was, Meta may be wrong. */
-  #isEnd(error: GraphError): boolean {
-    return ENDS_SENDING.has(verdictOf(error)) || (error.code === WRONG_ID && this.#host.phoneNumber === null);
+  async #isEnd(error: GraphError): Promise<boolean> {
+    if (error.code !== WRONG_ID) return ENDS_SENDING.has(verdictOf(error));
+    return (await this.#host.store.get(ANSWERED)) !== this.#options.phoneNumberId;
   }
 
   #checkIn(ms: number): void {

@@ -15,6 +15,7 @@ const File = Type.Object({
   filename: Optional(Text),
   voice: Optional(Type.Boolean()),
 });
+const Caption = Type.Object({ caption: Optional(Text) });
 const Choice = Type.Object({ id: Optional(Text), title: Text });
 
 const Message = Type.Object({
@@ -56,6 +57,18 @@ const Message = Type.Object({
     ),
   ),
   reaction: Optional(Type.Object({ message_id: Text, emoji: Optional(Text) })),
+  revoke: Optional(Type.Object({ original_message_id: Text })),
+  edit: Optional(
+    Type.Object({
+      original_message_id: Text,
+      message: Type.Object({
+        text: Optional(Type.Object({ body: Text })),
+        image: Optional(Caption),
+        video: Optional(Caption),
+        document: Optional(Caption),
+      }),
+    }),
+  ),
   button: Optional(Type.Object({ text: Text, payload: Optional(Text) })),
   interactive: Optional(
     Type.Object({
@@ -99,7 +112,7 @@ const Status = Type.Object({
 const OneMessage = Compile(Message);
 const OneStatus = Compile(Status);
 
-export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' }>;
+export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' | 'edited' | 'deleted' }>;
 
 /** Looks a file up by its id; undefined where the message, sent at that time, is to go without. */
 type FindFile = (id: string, fileName: string | null, sentAt: number) => Promise<NetworkMedia | undefined>;
@@ -130,14 +143,22 @@ export async function toEvents(
   if (!OneMessage.Check(told)) return { problem: 'a message of an unknown shape' };
   const { id: networkId, group_id: groupId, type, context, reaction } = told;
   const isOwn = ownNumber !== undefined;
-  const other = isOwn ? told.to?.replace(/^\+/, '') : senderOf(told, contacts);
+  const other = isOwn ? (told.to?.replace(/^\+/, '') ?? groupId) : senderOf(told, contacts);
   if (!other) return { problem: isOwn ? 'an echo to nobody' : 'a message of nobody' };
-  if (isOwn && CHANGES.has(type)) return { problem: `an echo of type ${type}` };
-  const person = /^\d+$/.test(other) ? other : await hide(other);
+  const person = /^\d+$/.test(other) || other === groupId ? other : await hide(other);
   const from = ownNumber ?? person;
   const timestamp = toMs(told.timestamp);
   if (type === 'reaction' && reaction !== undefined) {
     return [{ type: 'reaction', networkId: reaction.message_id, from, emoji: reaction.emoji || null, timestamp }];
+  }
+  if (type === 'revoke' && told.revoke !== undefined)
+    return [{ type: 'deleted', networkId: told.revoke.original_message_id, from, timestamp }];
+  if (type === 'edit' && told.edit !== undefined) {
+    const { original_message_id: edited, message } = told.edit;
+    const text = message.text?.body ?? message.image?.caption ?? message.video?.caption ?? message.document?.caption;
+    return text
+      ? [{ type: 'edited', networkId: edited, from, text, timestamp }]
+      : { problem: 'an edit without a text' };
   }
   const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
   const name = contacts.find(isSender)?.profile?.name;
@@ -156,9 +177,6 @@ export async function toEvents(
     replyTo: context?.id ?? null,
   }));
 }
-
-/** Types of echoes that are no messages, but change one. What they hold is not documented. */
-const CHANGES: ReadonlySet<string> = new Set(['edit', 'revoke']);
 
 /** The phone number of who wrote, or Meta's id where it is kept secret. */
 function senderOf({ from = '', from_user_id: userId }: Message, contacts: readonly Contact[]): string | undefined {

@@ -55,6 +55,8 @@ export function createReceiver({
   onRefused: (error: GraphError) => Promise<void>;
 }): Receiver {
   const { log, clock } = host;
+  /** Messages that the number itself has sent, which are being stored. */
+  const echoes = new Set<unknown>();
   let knownGroups: Set<string> | undefined;
   const leaveOut = (problem: string) => log.warn({ problem }, 'something of a callback was left out');
 
@@ -107,6 +109,7 @@ export function createReceiver({
     const receipt = toReceipt(told);
     if ('problem' in receipt) return leaveOut(receipt.problem);
     const { given, networkId, event } = receipt;
+    if (echoes.has(networkId)) throw new Error('a status came before its message was stored');
     if (given !== undefined && event?.status !== 'failed') sender.confirm(given, networkId);
     if (event !== undefined) await host.onEvent(event);
   }
@@ -116,20 +119,26 @@ export function createReceiver({
     if ('problem' in events) return leaveOut(events.problem);
     for (const event of events) {
       await identify(event.from, contacts);
-      if (event.type === 'message' && event.chat.type === 'group') await meetGroup(event.chat.id, event.timestamp);
       await tell(event);
     }
   }
 
-  /** What the number itself has sent, by the app on its phone. */
+  /** What the number itself has sent, by the app on its phone. Meta repeats a status of it that comes meanwhile. */
   async function takeEcho(told: unknown): Promise<void> {
-    const events = await toEvents(told, [], people.hide, findFile, host.phoneNumber ?? '');
-    if ('problem' in events) return leaveOut(events.problem);
-    for (const event of events) await tell(event);
+    const id = idOf(told);
+    echoes.add(id);
+    try {
+      const events = await toEvents(told, [], people.hide, findFile, host.phoneNumber ?? '');
+      if ('problem' in events) return leaveOut(events.problem);
+      for (const event of events) await tell(event);
+    } finally {
+      echoes.delete(id);
+    }
   }
 
   /** A file that cannot be taken must not keep its message away: it then comes without. */
   async function tell(event: MessageEvent): Promise<void> {
+    if (event.type === 'message' && event.chat.type === 'group') await meetGroup(event.chat.id, event.timestamp);
     try {
       await host.onEvent(event);
     } catch (error) {
@@ -187,3 +196,6 @@ export function createReceiver({
   const receiver = { appSecret, take, takeChange };
   return receiver;
 }
+
+const idOf = (told: unknown): unknown =>
+  typeof told === 'object' && told !== null && 'id' in told ? told.id : undefined;
