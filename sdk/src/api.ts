@@ -155,6 +155,8 @@ export interface Message {
   payload?: string;
   /** The sender hides the number: `from` stands in for it, and can be written to. */
   unidentified?: true;
+  /** It was written on the phone, or on another device that is linked to it. */
+  sentElsewhere?: true;
   /** Who has chosen what of the poll. */
   votes?: {
     from: string;
@@ -261,6 +263,8 @@ export interface MessageWithHistory {
   payload?: string;
   /** The sender hides the number: `from` stands in for it, and can be written to. */
   unidentified?: true;
+  /** It was written on the phone, or on another device that is linked to it. */
+  sentElsewhere?: true;
   /** Who has chosen what of the poll. */
   votes?: {
     from: string;
@@ -1931,9 +1935,9 @@ export interface EventData {
     type?: string;
     /** There on the sample that a test sends. */
     test?: true;
-    /** It was written on the phone, or on another device that is linked to it. Only then the event has what it says: `message` and the fields of its content. */
+    /** It was written on the phone, or on another device that is linked to it. */
     sentElsewhere?: true;
-    /** Text of the message, or the caption of its media. */
+    /** Only of one that was sent elsewhere, as all that follows: what it says. */
     message?: string;
     /** Id of the message it answers. */
     replyTo?: string;

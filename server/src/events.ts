@@ -61,6 +61,11 @@ const Replayed = Type.Optional(
   Type.Literal(true, { description: 'It came while the session was away and waited at the network.' }),
 );
 
+/** Of a message that the session's own number has sent, and nobody by the API. */
+export const SentElsewhere = Type.Optional(
+  Type.Literal(true, { description: 'It was written on the phone, or on another device that is linked to it.' }),
+);
+
 /** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
 const MessageStatusChange = Type.Object({
   messageId: MessageId,
@@ -130,13 +135,10 @@ export const events = {
     description: 'A message was accepted by the network, or written on the phone itself.',
     data: Type.Object({
       ...MessageStatusChange.properties,
-      sentElsewhere: Type.Optional(
-        Type.Literal(true, {
-          description:
-            'It was written on the phone, or on another device that is linked to it. Only then the event has what it says: `message` and the fields of its content.',
-        }),
+      sentElsewhere: SentElsewhere,
+      message: Type.Optional(
+        Type.String({ description: 'Only of one that was sent elsewhere, as all that follows: what it says.' }),
       ),
-      message: Type.Optional(Type.String({ description: 'Text of the message, or the caption of its media.' })),
       replyTo: ReplyTo,
       replayed: Replayed,
       ...messageParts,

@@ -5,7 +5,7 @@ export type EventKind = keyof EventData;
 /** What each kind of event tells, in a few words. */
 export const kindWords: Readonly<Record<EventKind, string>> = {
   'message.incoming': 'A message came in',
-  'message.sent': 'The network took a message',
+  'message.sent': 'A message was sent',
   'message.delivered': 'A message reached its recipient',
   'message.read': 'The recipient has read a message',
   'session.connected': 'A session is connected',

@@ -159,6 +159,8 @@ export interface MessageTable {
   failed_at: number | null;
   edited_at: number | null;
   deleted_at: number | null;
+  /** 1 when the session's own number has sent it from another device; null for all others. */
+  sent_elsewhere: number | null;
 }
 
 export type MessageRow = Selectable<MessageTable>;

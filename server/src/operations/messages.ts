@@ -5,7 +5,7 @@ import { isStandIn, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { messageParts, Unidentified } from '../events.ts';
+import { messageParts, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
 import { contentOf, contentParts } from '../sessions/messageContent.ts';
 import { findMessage } from '../sessions/messageStore.ts';
@@ -37,6 +37,7 @@ export const Message = Type.Object(
     replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
     ...messageParts,
     unidentified: Unidentified,
+    sentElsewhere: SentElsewhere,
     votes: Type.Optional(
       Type.Array(Type.Object({ from: Type.String(), options: Type.Array(Type.String()) }), {
         description: 'Who has chosen what of the poll.',
@@ -336,6 +337,7 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
     ...contentParts(contentOf(row), media),
     ...(row.direction === 'incoming' && isStandIn(row.from_number) && { unidentified: true as const }),
+    ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...(row.error !== null && { error: row.error }),
@@ -345,13 +347,17 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
 function historyOf(row: MessageRow) {
   const moments = [
     ['scheduled', row.scheduled_at === null ? null : row.created_at],
-    ['queued', row.direction === 'outgoing' && row.scheduled_at === null ? row.created_at : null],
+    ['queued', wasQueuedAtOnce(row) ? row.created_at : null],
     ['sent', row.sent_at],
     ['delivered', row.delivered_at],
     ['read', row.read_at],
     ['failed', row.failed_at],
   ] as const;
   return moments.flatMap(([status, at]) => (at === null ? [] : [{ status, at: isoTime(at) }]));
+}
+
+function wasQueuedAtOnce({ direction, scheduled_at: scheduledAt, sent_elsewhere: sentElsewhere }: MessageRow): boolean {
+  return direction === 'outgoing' && scheduledAt === null && sentElsewhere === null;
 }
 
 interface Ids {

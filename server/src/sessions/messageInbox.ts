@@ -136,20 +136,22 @@ export function createMessageInbox({
       body,
       content: contentColumn(content),
       reply_to: replied?.message_id ?? null,
-      ...(isOwn ? { status: 'sent', sent_at: event.timestamp } : { status: 'delivered', delivered_at: now }),
+      ...(isOwn
+        ? { status: 'sent', sent_at: event.timestamp, sent_elsewhere: 1 }
+        : { status: 'delivered', delivered_at: now }),
       timestamp: event.timestamp,
       created_at: now,
     });
     if (!(await storeMessage(tx, row, { type: event.chat.type, unread: isOwn ? 0 : 1 }))) return;
     const conversation = `${sessionId}/${chatId}`;
-    const more = {
+    const parts = {
       ...contentParts(content, media),
       ...(replied !== undefined && { replyTo: replied.message_id }),
       ...(event.isReplayed === true && { replayed: true as const }),
     };
     if (isOwn) {
-      const said = { sentElsewhere: true as const, message: body, ...more };
-      const data = { ...statusOf(toSent(row), 'sent', event.timestamp), ...said };
+      const status = statusOf(toSent(row), 'sent', event.timestamp);
+      const data = { ...status, sentElsewhere: true as const, message: body, ...parts };
       return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
     }
     if (event.chat.type === 'direct' || event.senderName !== undefined) {
@@ -164,7 +166,7 @@ export function createMessageInbox({
       chatId,
       to: ownNumber,
       type: event.content.type,
-      ...more,
+      ...parts,
       ...(event.chat.type === 'group' && { groupId: chatId }),
       ...(isStandIn(event.from) && { unidentified: true as const }),
     };

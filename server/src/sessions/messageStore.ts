@@ -47,6 +47,7 @@ export function newRow(given: Given & Partial<NewRow>): NewRow {
     failed_at: null,
     edited_at: null,
     deleted_at: null,
+    sent_elsewhere: null,
     ...given,
   };
 }
@@ -147,6 +148,7 @@ const messageColumns = {
   failed_at: 'bigint',
   edited_at: 'bigint',
   deleted_at: 'bigint',
+  sent_elsewhere: 'bigint',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>

@@ -138,12 +138,12 @@ export function createOutbox({
       return await sendHere(session, draft);
     } catch (error) {
       if (!(error instanceof OnItsWayError)) throw error;
-      return await sentElsewhere(session, error);
+      return await sentByOther(session, error);
     }
   }
 
   /** The node that gets the session sends what is queued. @throws {OnItsWayError} when that takes long */
-  async function sentElsewhere(session: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
+  async function sentByOther(session: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
     if (!cluster.hasOthers() || looking >= LOOKING) throw onItsWay;
     looking++;
     try {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
+import { proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { stanza } from '../support/fakeWhatsapp/stanza.ts';
 import { download, picture } from '../support/media.ts';
 import { sealVote } from '../support/sealVote.ts';
 import { type Answer, eventOf } from '../support/server.ts';
@@ -49,6 +51,9 @@ it('stands in its chat as sent, is told with what it says, and gets its receipts
   await eventOf(call, 'message.read', (data) => data.messageId === messageId);
   const message = await read(messageId);
   assert.deepEqual([message.direction, message.status, message.chatId], ['outgoing', 'read', bob.number]);
+  assert.equal(message.sentElsewhere, true);
+  const steps = message.statusHistory.map(({ status }: Answer['body']) => status);
+  assert.deepEqual(steps, ['sent', 'delivered', 'read']);
   const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
   const chat = chats.data.find(({ chatId }: Answer['body']) => chatId === bob.number);
   assert.deepEqual([chat.unreadCount, chat.lastMessage.messageId], [0, messageId]);
@@ -181,4 +186,73 @@ it('to somebody who hides the number it goes by the stand-in', async () => {
   carol.profile.hidesNumber = true;
   await me.sendText(carol.number, 'who are you?');
   assert.equal((await sentElsewhere('who are you?')).chatId, `000${carol.lid}`);
+});
+
+it('a receipt that comes before its message is stored waits for it', async () => {
+  const { whatsapp, call } = setting;
+  whatsapp.faults.refuseDownloads(503);
+  const id = await me.sendFile(bob.number, 'image', picture(), { caption: 'slow to come' });
+  await bob.messages.waitFor((message) => message.id === id);
+  assert.equal(me.haveConfirmed(id), false);
+  whatsapp.faults.refuseDownloads(undefined);
+  const { messageId } = await sentElsewhere('slow to come');
+  await eventOf(call, 'message.delivered', (data) => data.messageId === messageId);
+});
+
+it('a receipt of several messages waits for none that has nothing to store', async () => {
+  const { call } = setting;
+  const album = await me.send(bob.number, { albumMessage: { expectedImageCount: 2 } });
+  const { body: sent } = await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'beside it' });
+  bob.read(me.number, album, wireIdOf(sent.messageId));
+  await eventually(
+    () => read(sent.messageId),
+    ({ status }) => status === 'read',
+    15_000,
+  );
+  await eventually(
+    async () => me.haveConfirmed(album),
+    (isConfirmed) => isConfirmed,
+    15_000,
+  );
+});
+
+it('what the network sends twice is told once, and its receipts wait for nothing', async () => {
+  const { whatsapp, call } = setting;
+  whatsapp.faults.duplicateNext(me.number);
+  const id = await me.sendText(bob.number, 'once');
+  const { messageId } = await sentElsewhere('once');
+  // And a third time, when its key is used up.
+  const t = String(Math.floor(Date.now() / 1000));
+  const envelope = { id, from: me.lidJid, recipient: bob.lidJid, type: 'text', t };
+  whatsapp.inject(me.number, stanza('message', envelope, [stanza('enc', { v: '2', type: 'msg' }, randomBytes(60))]));
+  bob.read(me.number, id);
+  await eventually(
+    () => read(messageId),
+    ({ status }) => status === 'read',
+    15_000,
+  );
+  const told = await eventsOf(call, sessionId, ['message.sent']);
+  assert.equal(told.filter(({ data }) => data.message === 'once').length, 1);
+});
+
+/** The phone hands on a message that came in an empty envelope. */
+function handOn(remoteJid: string, id: string, text: string): Promise<string> {
+  const webMessageInfoBytes = proto.WebMessageInfo.encode({
+    key: { id, remoteJid, fromMe: true },
+    message: { conversation: text },
+    messageTimestamp: Math.floor(Date.now() / 1000),
+  }).finish();
+  const result = { placeholderMessageResendResponse: { webMessageInfoBytes } };
+  const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE: type } = proto.Message.ProtocolMessage.Type;
+  const handedOn = { stanzaId: 'REQUEST', peerDataOperationResult: [result] };
+  return me.send(me.number, { protocolMessage: { type, peerDataOperationRequestResponseMessage: handedOn } });
+}
+
+it('what the phone hands on is told as well; what it writes to an assistant or to a list is no message to oneself', async () => {
+  await handOn('867051314767696@bot', 'ASSISTANT', 'to nobody');
+  await handOn('1700000000@broadcast', 'LIST', 'to many');
+  await handOn(bob.lidJid, 'EMPTY', 'handed on');
+  assert.equal((await sentElsewhere('handed on')).chatId, bob.number);
+  const told = await eventsOf(setting.call, sessionId, ['message.sent', 'message.incoming']);
+  assert.ok(!told.some(({ data }) => ['to nobody', 'to many'].includes(data.message)));
 });

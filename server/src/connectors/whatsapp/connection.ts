@@ -8,6 +8,7 @@ import { asked, createAsking } from './asking.ts';
 import { type Credentials, dropCredentials, openCredentials } from './credentials.ts';
 import { createGroupActions } from './groupActions.ts';
 import { createGroups } from './groups.ts';
+import { createHeldReceipts } from './heldReceipts.ts';
 import { createIncoming, type Self } from './incoming.ts';
 import { concernsPeople } from './incomingContent.ts';
 import { createJournal } from './journal.ts';
@@ -24,7 +25,6 @@ import { closeProxy, openProxy } from './proxy.ts';
 import { receiptOf } from './receipts.ts';
 import { createRecipients } from './recipients.ts';
 import { createSending } from './sending.ts';
-import { createSentElsewhere } from './sentElsewhere.ts';
 import { createSentMessages } from './sentMessages.ts';
 
 export interface ConnectionOptions {
@@ -101,23 +101,27 @@ export async function openConnection(
     story = story.then(() => tell(event));
   };
 
+  const heldReceipts = createHeldReceipts(clock);
   const journal = createJournal({
     baileys,
     store,
     clock,
     concerns: (message) => concernsPeople(baileys, message),
-    onReceived: (received) => incoming.take(received, received.attrs['offline'] !== undefined),
+    onReceived: (received) => {
+      heldReceipts.keep(received.attrs['id'] ?? '');
+      incoming.take(received, received.attrs['offline'] !== undefined);
+    },
+    onNothing: (id) => heldReceipts.settle(id),
     onTrouble: (error) => log.warn({ err: error }, 'crossing out what was passed on failed; it is tried again'),
   });
   const asking = createAsking(() => link.latest, clock);
   const groups = createGroups({ addresses, asking, ownNumber, onEvent: tell, clock, log });
   const mediaHost = createMediaHost({ baileys, socket: () => link.socket, proxy, clock, log: baileysLog(host) });
-  const sentElsewhere = createSentElsewhere(clock);
   const incoming = createIncoming({
     baileys,
     journal,
     sent,
-    sentElsewhere,
+    heldReceipts,
     addresses,
     self,
     onEvent: host.onEvent,
@@ -207,7 +211,7 @@ export async function openConnection(
     });
     ev.on('messages.upsert', ({ messages }) => {
       for (const message of messages) {
-        const attrs = envelopeOf(message, baileys);
+        const attrs = envelopeOf(message, baileys.jidNormalizedUser(creds.me?.id), baileys);
         // Nearly all of them have come by the journal, which is earlier and loses nothing.
         if (attrs === undefined || journal.has(attrs.id) || !message.message) continue;
         writeDown(attrs, message.message);
@@ -234,16 +238,29 @@ export async function openConnection(
       const receipt = receiptOf(node, isSelf, clock.now());
       if (receipt === undefined) return passOn(node);
       sending.onReceipt(receipt.networkIds, receipt.timestamp);
-      void sentElsewhere
-        .whenSettled(receipt.networkIds.map(toWireId))
-        .then(() => tell(receipt))
-        .then(() => passOn(node));
+      void tellReceipt(receipt).then((isTold) => {
+        if (isTold) passOn(node);
+      });
     });
+  }
+
+  /** Of each message when that is stored. @returns false when the session has ended before all of it was told */
+  async function tellReceipt(receipt: Extract<NetworkEvent, { type: 'receipt' }>): Promise<boolean> {
+    const held = receipt.networkIds.filter((id) => heldReceipts.isHeld(toWireId(id)));
+    const due = receipt.networkIds.filter((id) => !held.includes(id));
+    const told = due.length > 0 ? tell({ ...receipt, networkIds: due }) : undefined;
+    const later = held.map(async (id) => {
+      const isSettled = await heldReceipts.whenSettled(toWireId(id));
+      if (isSettled) await tell({ ...receipt, networkIds: [id] });
+      return isSettled;
+    });
+    await told;
+    return (await Promise.all(later)).every((isSettled) => isSettled);
   }
 
   /** It may be a message of the own number, from the phone or another client. */
   function expectOwn({ id = '', from, participant }: Readonly<Record<string, string>>): void {
-    if (isSelf(participant ?? from)) sentElsewhere.expect(id);
+    if (isSelf(participant ?? from) && !journal.has(id)) heldReceipts.expect(id);
   }
 
   /** Came in an envelope of its own, which Baileys confirms meanwhile. */
@@ -278,7 +295,11 @@ export async function openConnection(
     await addresses.start();
     groups.start(await host.groups());
     for (const received of await journal.left()) {
-      expectOwn(received.attrs);
+      const { id = '', from, participant } = received.attrs;
+      if (isSelf(participant ?? from)) {
+        heldReceipts.expect(id);
+        heldReceipts.keep(id);
+      }
       incoming.take(received, true);
     }
     link.start();
@@ -294,6 +315,7 @@ export async function openConnection(
   async function putAway(): Promise<void> {
     isOver = true;
     await incoming.stop();
+    heldReceipts.end();
     await saving.end();
     await journal.end().catch((error) => log.warn({ err: error }, 'what was passed on could not be crossed out'));
     if (proxy !== undefined) await closeProxy(proxy).catch((error) => log.warn({ err: error }, 'a proxy stays open'));

@@ -1,45 +1,54 @@
 import type { Clock } from '../../clock.ts';
 
 /**
- * Messages that the own number has sent from another device, while they are on their way into the database. A receipt
- * may come in the same moment as its message, and would find nothing that it is of.
+ * Holds receipts back while the message that they are of is on its way into the database. That can only be one that the
+ * own number has sent from another device: its receipts may come in the same moment as itself, and would find nothing.
  */
-export interface SentElsewhere {
-  /** One has come. */
+export interface HeldReceipts {
+  /** Such a message has come. */
   expect(wireId: string): void;
-  /** It is stored, or will not be. */
+  /** It could be read: however long its file takes, it will be stored. */
+  keep(wireId: string): void;
+  /** It is stored, or there is nothing to be stored of it. */
   settle(wireId: string): void;
-  /** Resolves when none of these is on its way any more, or has been for too long. */
-  whenSettled(wireIds: readonly string[]): Promise<void>;
+  isHeld(wireId: string): boolean;
+  /** Resolves when the message is not on its way any more. @returns false when the session has ended before */
+  whenSettled(wireId: string): Promise<boolean>;
+  /** Nothing comes any more. The network tells again what was held. */
+  end(): void;
 }
 
-/** Longer than the download of a file may take. */
-const PATIENCE_MS = 6 * 60_000;
-/** What cannot be decrypted never settles. */
-const KEPT = 1000;
+interface Coming {
+  readonly settled: PromiseWithResolvers<boolean>;
+  readonly stopWaiting: () => void;
+}
 
-export function createSentElsewhere(clock: Clock): SentElsewhere {
-  const coming = new Map<string, PromiseWithResolvers<void>>();
+/** What could not be read by then is asked of the phone again, and may never come. */
+const PATIENCE_MS = 30_000;
 
-  function settle(wireId: string): void {
-    coming.get(wireId)?.resolve();
+export function createHeldReceipts(clock: Clock): HeldReceipts {
+  const coming = new Map<string, Coming>();
+
+  function finish(wireId: string, isSettled: boolean): void {
+    const message = coming.get(wireId);
+    if (message === undefined) return;
     coming.delete(wireId);
+    message.stopWaiting();
+    message.settled.resolve(isSettled);
   }
 
   return {
     expect(wireId) {
-      if (!coming.has(wireId)) coming.set(wireId, Promise.withResolvers());
-      const [oldest = wireId] = coming.keys();
-      if (coming.size > KEPT) settle(oldest);
+      if (coming.has(wireId)) return;
+      const stopWaiting = clock.after(PATIENCE_MS, () => finish(wireId, true));
+      coming.set(wireId, { settled: Promise.withResolvers(), stopWaiting });
     },
-    settle,
-    async whenSettled(wireIds) {
-      const awaited = wireIds.flatMap((id) => coming.get(id)?.promise ?? []);
-      if (awaited.length === 0) return;
-      const { promise: patience, resolve } = Promise.withResolvers<void>();
-      const cancel = clock.after(PATIENCE_MS, resolve);
-      await Promise.race([patience, Promise.all(awaited)]);
-      cancel();
+    keep: (wireId) => coming.get(wireId)?.stopWaiting(),
+    settle: (wireId) => finish(wireId, true),
+    isHeld: (wireId) => coming.has(wireId),
+    whenSettled: async (wireId) => coming.get(wireId)?.settled.promise ?? true,
+    end() {
+      for (const wireId of [...coming.keys()]) finish(wireId, false);
     },
   };
 }

@@ -6,12 +6,12 @@ import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { MessageContent, NetworkEvent, NetworkMedia } from '../connector.ts';
 import { type Addresses, unhosted } from './addresses.ts';
+import type { HeldReceipts } from './heldReceipts.ts';
 import { type ParsedMedia, parseContent } from './incomingContent.ts';
 import type { Journal, Received } from './journal.ts';
 import { boomOf } from './link.ts';
 import type { Baileys } from './load.ts';
 import { toOwnId } from './messageIds.ts';
-import type { SentElsewhere } from './sentElsewhere.ts';
 import type { SentMessages } from './sentMessages.ts';
 
 /** Carries what is in the journal to the host, each chat in its order. */
@@ -45,7 +45,7 @@ export function createIncoming({
   baileys,
   journal,
   sent,
-  sentElsewhere,
+  heldReceipts,
   addresses,
   self,
   onEvent,
@@ -57,7 +57,7 @@ export function createIncoming({
   baileys: Baileys;
   journal: Journal;
   sent: SentMessages;
-  sentElsewhere: SentElsewhere;
+  heldReceipts: HeldReceipts;
   addresses: Addresses;
   self: () => Self | undefined;
   onEvent: (event: NetworkEvent) => Promise<void>;
@@ -93,13 +93,14 @@ export function createIncoming({
       try {
         await handle(received, isReplayed, attempt < DOWNLOADS);
         journal.done(received);
-        sentElsewhere.settle(received.attrs['id'] ?? '');
+        heldReceipts.settle(received.attrs['id'] ?? '');
         return;
       } catch (error) {
         const about = { err: error, message: received.attrs['id'], attempt };
         if (!isOutage(error)) faults++;
         if (faults >= attempts) {
           aside.push(received);
+          heldReceipts.settle(received.attrs['id'] ?? '');
           return log.error(about, 'a message could not be passed on: it is kept, and tried at the next connection');
         }
         log.warn(about, 'a message could not be passed on; trying again');
@@ -115,7 +116,8 @@ export function createIncoming({
     if (own === undefined) throw new Error('a message came before the session knew who it is');
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, own.id, own.lid);
     const { key } = fullMessage;
-    const isOwn = key.fromMe === true;
+    // Of a list of people, Baileys knows the own number only by one of its two addresses.
+    const isOwn = key.fromMe === true || (key.participant ? isSelf(key.participant, own) : false);
     const decoded = proto.Message.decode(message);
     const meant = decoded.deviceSentMessage?.message ?? decoded;
     const whole = baileys.normalizeMessageContent(meant) ?? meant;
@@ -130,7 +132,7 @@ export function createIncoming({
     const parsed = parseContent(baileys, whole);
     if (parsed === undefined) return;
     if (chat.type === 'group') await knowGroup(chat.id);
-    if (isOwn && parsed.content.poll !== undefined) await keepPoll(key.id ?? '', whole, meant, decoded);
+    if (isOwn && parsed.content.poll !== undefined) await keepPoll(key.id ?? '', whole, [whole, meant, decoded]);
     const { context } = parsed;
     const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => addresses.digitsOf(jid)));
     const media =
@@ -169,18 +171,22 @@ export function createIncoming({
   }
 
   /**
-   * The chat of what the own number has sent from another device. What it sends to a list of people, the network tells
-   * its devices of the list, and not of the people.
+   * The chat of what the own number has sent from another device; undefined for what devices tell one another, or Meta's
+   * assistant. What is sent to a list of people, the network tells the devices of the list, and not of the people.
    */
   async function ownChatOf({ remoteJid }: WAMessageKey, attrs: Received['attrs'], own: Self) {
+    const { recipient } = attrs;
     if (!remoteJid || baileys.isJidBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
+    if (baileys.isJidGroup(remoteJid)) return addresses.chatOf(remoteJid);
+    if (recipient === undefined || baileys.isJidMetaAI(recipient)) return undefined;
     if (isSelf(remoteJid, own)) return { type: 'direct', id: own.phoneNumber } as const;
-    return addresses.chatOf(remoteJid, attrs['peer_recipient_pn'] ?? attrs['peer_recipient_lid']);
+    return addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
   /** Votes in a poll that the own number has asked elsewhere come here as well, and are read with its secret. */
-  async function keepPoll(wireId: string, poll: proto.IMessage, ...around: proto.IMessage[]): Promise<void> {
-    const messageContextInfo = [poll, ...around].find((layer) => layer.messageContextInfo)?.messageContextInfo;
+  async function keepPoll(wireId: string, poll: proto.IMessage, layers: readonly proto.IMessage[]): Promise<void> {
+    // The secret stands on one of the messages that this one was wrapped in, or on itself.
+    const messageContextInfo = layers.find((layer) => layer.messageContextInfo)?.messageContextInfo;
     await sent.keep(wireId, { ...poll, ...(messageContextInfo && { messageContextInfo }) });
   }
 

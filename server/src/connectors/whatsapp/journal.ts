@@ -23,6 +23,12 @@ export interface Received {
   readonly message: Uint8Array;
 }
 
+/** What stood on the envelope of a message; keys come in a part of their own, before what they open. */
+interface Envelope {
+  readonly attrs: Received['attrs'];
+  readonly isLastPart: boolean;
+}
+
 export interface Journal {
   /** Baileys' own, writing down what it decrypts. */
   readonly makeSignalRepository: SocketConfig['makeSignalRepository'];
@@ -51,6 +57,7 @@ const RECENT_KEPT = 10_000;
 /**
  * @param concerns whether a message is worth passing on: most protocol messages are for Baileys alone
  * @param onReceived a message has been written down
+ * @param onNothing there was nothing to be written down of the message with this id
  */
 export function createJournal({
   baileys: { DEFAULT_CONNECTION_CONFIG, proto, unpadRandomMax16 },
@@ -58,6 +65,7 @@ export function createJournal({
   clock,
   concerns,
   onReceived,
+  onNothing,
   onTrouble,
 }: {
   baileys: Baileys;
@@ -65,10 +73,11 @@ export function createJournal({
   clock: Clock;
   concerns: (message: InstanceType<Baileys['proto']['Message']>) => boolean;
   onReceived: (received: Received) => void;
+  onNothing: (id: string) => void;
   onTrouble: (error: unknown) => void;
 }): Journal {
   /** Which envelope a ciphertext came in: Baileys decrypts it without telling. */
-  const envelopes = new WeakMap<Uint8Array, BinaryNode>();
+  const envelopes = new WeakMap<Uint8Array, Envelope>();
   /** In the order in which they came. A cache would take its room at once; an idle session needs none. */
   const recent = new Set<string>();
   let done = new Map<string, null>();
@@ -95,8 +104,10 @@ export function createJournal({
       if (envelope === undefined || !('transaction' in keys)) return inner();
       const written: Promise<Uint8Array> = keys.transaction(async () => {
         const padded = await inner();
-        const received = receive(envelope, unpadRandomMax16(padded));
-        if (received !== undefined) {
+        const received = receive(envelope.attrs, unpadRandomMax16(padded));
+        if (received === undefined) {
+          if (envelope.isLastPart) onNothing(envelope.attrs['id'] ?? '');
+        } else {
           await keys.set(entryOf(received));
           expectWritten(received.key, written);
           outside(onReceived, received);
@@ -114,7 +125,7 @@ export function createJournal({
     };
   };
 
-  function receive({ attrs }: Pick<BinaryNode, 'attrs'>, message: Uint8Array): Received | undefined {
+  function receive(attrs: Received['attrs'], message: Uint8Array): Received | undefined {
     const whole = proto.Message.decode(message);
     if (!concerns(proto.Message.create(whole.deviceSentMessage?.message ?? whole))) return undefined;
     const { from, participant = '', id = '' } = attrs;
@@ -130,7 +141,7 @@ export function createJournal({
   }
 
   async function add(attrs: Readonly<Record<string, string>>, message: proto.IMessage): Promise<void> {
-    const received = receive({ attrs: { ...attrs } }, proto.Message.encode(message).finish());
+    const received = receive(attrs, proto.Message.encode(message).finish());
     if (received === undefined) return;
     await store.set(received.key, JSON.stringify(rowOf(received)));
     onReceived(received);
@@ -164,17 +175,19 @@ export function createJournal({
 
   return {
     makeSignalRepository,
-    expect({ attrs, content, tag }) {
+    expect({ attrs, content }) {
       if (!Array.isArray(content)) return;
-      for (const part of content) {
-        if (part.tag === 'enc' && part.content instanceof Uint8Array) envelopes.set(part.content, { tag, attrs });
-      }
+      const parts = content.flatMap((part) =>
+        part.tag === 'enc' && part.content instanceof Uint8Array ? [part.content] : [],
+      );
+      for (const part of parts) envelopes.set(part, { attrs, isLastPart: part === parts.at(-1) });
     },
     add,
     has: (id) => recent.has(id),
     async left() {
       const entries = [...(await store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
         const { attrs, place, message } = JSON.parse(text);
+        remember(attrs.id ?? '');
         return { key, attrs, place, message: Buffer.from(message, 'base64') };
       });
       return entries.sort((a, b) => a.place - b.place);

@@ -17,13 +17,23 @@ export function isSeenOnce({ content }: BinaryNode): boolean {
   return content.some(({ tag, attrs }) => tag === 'unavailable' && attrs['type']?.startsWith('view_once') === true);
 }
 
-/** What stood on the envelope of a message that the phone has handed on; undefined when it does not say enough. */
+/**
+ * What stood on the envelope of a message that the phone has handed on; undefined when it does not say enough.
+ * @param own address of the own number, without a device
+ */
 export function envelopeOf(
   { key, messageTimestamp, pushName }: WAMessage,
-  { isLidUser }: Baileys,
+  own: string,
+  { isLidUser, isJidGroup }: Baileys,
 ): Readonly<Record<string, string> & { id: string }> | undefined {
   const { id, remoteJid, remoteJidAlt, participant, participantAlt } = key;
-  if (!id || !remoteJid || key.fromMe === true) return undefined;
+  if (!id || !remoteJid) return undefined;
+  if (key.fromMe === true) {
+    const t = String(messageTimestamp);
+    if (isJidGroup(remoteJid)) return { id, t, from: remoteJid, participant: own };
+    const isNumberSaid = remoteJidAlt !== undefined && !isLidUser(unhosted(remoteJidAlt));
+    return { id, t, from: own, recipient: remoteJid, ...(isNumberSaid && { peer_recipient_pn: remoteJidAlt }) };
+  }
   const alternative = participant ? participantAlt : remoteJidAlt;
   const whose = participant ? 'participant' : 'sender';
   return {

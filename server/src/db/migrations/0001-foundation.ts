@@ -47,7 +47,7 @@ export const foundation: Migration = {
       network_id text not null, direction text not null, type text not null, from_number text not null,
       to_id text not null, body text not null, content text, reply_to text, status text not null, error text,
       timestamp bigint not null, created_at bigint not null, scheduled_at bigint, sent_at bigint,
-      delivered_at bigint, read_at bigint, failed_at bigint, edited_at bigint, deleted_at bigint,
+      delivered_at bigint, read_at bigint, failed_at bigint, edited_at bigint, deleted_at bigint, sent_elsewhere bigint,
       unique (account_id, message_id))`,
     // A network redelivers: the same message of a session is stored once. Who sends may choose its id, so it is one
     // message only from the same sender in the same chat.

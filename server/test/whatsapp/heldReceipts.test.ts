@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { createHeldReceipts } from '../../src/connectors/whatsapp/heldReceipts.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+
+function setting() {
+  const clock = createFakeClock(0);
+  const held = createHeldReceipts(clock);
+  /** What those who wait were told so far. */
+  const told: boolean[] = [];
+  const wait = (id: string) => void held.whenSettled(id).then((isSettled) => told.push(isSettled));
+  return { clock, held, told, wait };
+}
+
+it('holds what has come until it is stored, and nothing else', async () => {
+  const { clock, held, told, wait } = setting();
+  held.expect('A');
+  assert.deepEqual([held.isHeld('A'), held.isHeld('B')], [true, false]);
+  wait('A');
+  wait('B');
+  await clock.advance(1000);
+  assert.deepEqual(told, [true], 'B alone');
+  held.settle('A');
+  await clock.advance(0);
+  assert.deepEqual(told, [true, true]);
+  assert.equal(held.isHeld('A'), false);
+});
+
+it('gives up on what could not be read, and waits for what could, however long its file takes', async () => {
+  const { clock, held, told, wait } = setting();
+  held.expect('unread');
+  held.expect('read');
+  held.keep('read');
+  wait('unread');
+  wait('read');
+  await clock.advance(29_000);
+  assert.deepEqual(told, []);
+  await clock.advance(2000);
+  assert.deepEqual(told, [true]);
+  // Sent again, it is still on its way.
+  held.expect('read');
+  await clock.advance(3600_000);
+  assert.deepEqual(told, [true]);
+  held.settle('read');
+  await clock.advance(0);
+  assert.deepEqual(told, [true, true]);
+});
+
+it('says at the end that nothing more is stored, so that the network tells it again', async () => {
+  const { clock, held, told, wait } = setting();
+  held.expect('A');
+  wait('A');
+  held.end();
+  await clock.advance(0);
+  assert.deepEqual(told, [false]);
+});
