@@ -155,7 +155,7 @@ export interface Message {
   payload?: string;
   /** The sender hides the number: `from` stands in for it, and can be written to. */
   unidentified?: true;
-  /** It was written on the phone, or on another device that is linked to it. */
+  /** Written on the phone itself, or a device linked to it. */
   sentElsewhere?: true;
   /** Who has chosen what of the poll. */
   votes?: {
@@ -263,7 +263,7 @@ export interface MessageWithHistory {
   payload?: string;
   /** The sender hides the number: `from` stands in for it, and can be written to. */
   unidentified?: true;
-  /** It was written on the phone, or on another device that is linked to it. */
+  /** Written on the phone itself, or a device linked to it. */
   sentElsewhere?: true;
   /** Who has chosen what of the poll. */
   votes?: {
@@ -1064,7 +1064,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1083,7 +1083,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       /** `voice` is a sound that plays as a voice message. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
@@ -1110,7 +1110,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       /** Degrees, WGS 84. */
       latitude: number;
@@ -1132,7 +1132,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       name: string;
       phoneNumbers: string[];
@@ -1150,7 +1150,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       question: string;
       options: string[];
@@ -1171,7 +1171,7 @@ export interface Operations {
       intervalMs?: number;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
     };
     output: {
@@ -1272,7 +1272,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       /** Name of the template. */
       name: string;
@@ -1293,7 +1293,7 @@ export interface Operations {
       replyTo?: string;
       /** Send it at this time, up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
       /** The text above the choice. */
       message: string;
@@ -1330,7 +1330,7 @@ export interface Operations {
       messageId: string;
       /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
       to: string;
-      /** As the header `Idempotency-Key`: within 24 h the same key gives the first answer again. */
+      /** Within 24 h the same key gives the first answer again. */
       idempotencyKey?: string;
     };
     output: Message;
@@ -1935,7 +1935,7 @@ export interface EventData {
     type?: string;
     /** There on the sample that a test sends. */
     test?: true;
-    /** It was written on the phone, or on another device that is linked to it. */
+    /** Written on the phone itself, or a device linked to it. */
     sentElsewhere?: true;
     /** Only of one that was sent elsewhere, as all that follows: what it says. */
     message?: string;

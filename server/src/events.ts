@@ -63,7 +63,7 @@ const Replayed = Type.Optional(
 
 /** Of a message that the session's own number has sent, and nobody by the API. */
 export const SentElsewhere = Type.Optional(
-  Type.Literal(true, { description: 'It was written on the phone, or on another device that is linked to it.' }),
+  Type.Literal(true, { description: 'Written on the phone itself, or a device linked to it.' }),
 );
 
 /** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */

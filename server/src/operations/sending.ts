@@ -38,7 +38,7 @@ const envelope = {
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'As the header `Idempotency-Key`: within 24 h the same key gives the first answer again.',
+      description: 'Within 24 h the same key gives the first answer again.',
     }),
   ),
 };
