@@ -26,7 +26,7 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     // First: what checks the rest would run out of stack.
     const tooDeep = Object.keys(filled).find((name) => isDeeper(filled[name], DEEPEST));
     if (tooDeep !== undefined) throw invalidField(tooDeep, `must not be nested deeper than ${DEEPEST} levels`, 'depth');
-    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled));
+    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled), schema);
     const unfit = findUnfit(filled, '');
     if (unfit !== undefined) throw invalidField(unfit, 'must be text without NUL and broken characters', 'text');
     return filled;
@@ -63,18 +63,22 @@ function findUnfit(value: unknown, field: string): string | undefined {
 
 const isFit = (text: string) => !text.includes('\0') && text.isWellFormed();
 
-function describe(found: readonly TLocalizedValidationError[]): AppError {
+function describe(found: readonly TLocalizedValidationError[], schema: TObject): AppError {
   const fields = new Map<string, FieldError>();
   for (const error of found)
-    for (const field of fieldErrors(error)) if (!fields.has(field.field)) fields.set(field.field, field);
+    for (const field of fieldErrors(error, schema)) if (!fields.has(field.field)) fields.set(field.field, field);
   const list = [...fields.values()].slice(0, 50);
   return new AppError('validation_failed', list.map(({ field, message }) => `${field} ${message}`).join('; '), {
     fields: list,
   });
 }
 
-function fieldErrors({ keyword, instancePath, params, message }: TLocalizedValidationError): FieldError[] {
-  const at = (name?: string) => [...instancePath.split('/').slice(1), ...(name === undefined ? [] : [name])].join('.');
+function fieldErrors(
+  { keyword, instancePath, params, message }: TLocalizedValidationError,
+  schema: TObject,
+): FieldError[] {
+  const path = instancePath.split('/').slice(1);
+  const at = (name?: string) => [...path, ...(name === undefined ? [] : [name])].join('.');
   const named = (names: readonly string[], code: string, words: string) =>
     names.map((name) => ({ field: at(name), code, message: words }));
   switch (keyword) {
@@ -90,7 +94,21 @@ function fieldErrors({ keyword, instancePath, params, message }: TLocalizedValid
     case 'boolean':
     case 'const':
       return [];
+    case 'pattern': {
+      const wanted = descriptionOf(schema, path);
+      return [
+        { field: at(), code: keyword, message: wanted === undefined ? message : `is not what is wanted: ${wanted}` },
+      ];
+    }
     default:
       return [{ field: at(), code: keyword, message }];
   }
+}
+
+/** What the schema says of a field, which people can read and a pattern not; undefined where it says nothing. */
+function descriptionOf(schema: TSchema, [name, ...deeper]: readonly string[]): string | undefined {
+  const { description, properties }: { description?: string; properties?: Readonly<Record<string, TSchema>> } = schema;
+  if (name === undefined) return description;
+  const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return property && descriptionOf(property, deeper);
 }

@@ -130,7 +130,9 @@ it('options that make no sense are refused, and the proxy is a secret', async ()
     'http://a%:b@h:80',
     'a:1',
   ]) {
-    assert.equal((await create({ proxy })).status, 400, proxy);
+    const { status, body } = await create({ proxy });
+    assert.equal(status, 400, proxy);
+    assert.match(body.detail, /^options\.proxy is not what is wanted: The proxy to go through: http:\/\/, /);
   }
   assert.equal((await create({ pauseMs: -1 })).status, 400);
   const { body } = await create({ proxy: 'socks5://name:secret@proxy.example:1080', pauseMs: 5 });
