@@ -92,6 +92,8 @@ describe('the groups', async () => {
     await page.getByRole('button', { name: `What to do with +${BEA}` }).click();
     await page.getByRole('menuitem', { name: 'Remove from the group' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove from the group' }).click();
+    // Behind the question the table is hidden: only when that is gone, the row can be.
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await row(BEA).waitFor({ state: 'detached' });
     const now = await roles();
     assert.deepEqual([now[ADA], now[BEA], now[CARL]], ['admin', undefined, 'member']);
