@@ -201,6 +201,40 @@ describe('the post of the sandbox network', () => {
     }
   });
 
+  it('keeps no server from starting or stopping with what cannot be stored', async (test) => {
+    const home = await newHome('postgres');
+    const clock = createFakeClock(Date.now());
+    const ask = queryOf(home);
+    const start = async () => {
+      const server = await startServer({ home, clock });
+      test.after(() => server.stop());
+      return server;
+    };
+    test.after(() => home.remove());
+    const first = await start();
+    const { call, token } = await first.account();
+    const [here, away] = [await connectSession(call, newNumber()), await connectSession(call, newNumber())];
+    await call('POST', `/sessions/${away}/simulate`, { action: 'disconnect', reconnectAfterMs: 600_000 });
+    const { phoneNumber: to } = (await call('GET', `/sessions/${away}`)).body;
+    assert.equal((await call('POST', '/messages/send', { sessionId: here, to, message: 'not now' })).status, 201);
+    await eventually(
+      () => postsOf(home),
+      (count) => count === 1,
+    );
+    await first.stop();
+
+    await ask(`alter table messages add constraint not_now check (direction <> 'incoming' or body <> 'not now')`);
+    const second = await start();
+    const { status } = (await bearer(second.url, token)('GET', `/sessions/${away}`)).body;
+    assert.equal(status, 'connected');
+    await second.stop();
+    assert.equal(await postsOf(home), 1);
+
+    await ask('alter table messages drop constraint not_now');
+    const third = await start();
+    await eventOf(bearer(third.url, token), 'message.incoming', ({ message }) => message === 'not now');
+  });
+
   it('gives each event to one of those that take it at the same time', async (test) => {
     const home = await newHome('postgres');
     const databases = [

@@ -31,6 +31,13 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
+const TAKE_UP_MS = 5000;
+
+/** Whoever asks at once after a start is to find its session; but no session is waited for that does not come. */
+export async function forAWhile(takenUp: Promise<unknown>): Promise<void> {
+  await Promise.race([takenUp, new Promise((resolve) => setTimeout(resolve, TAKE_UP_MS).unref())]);
+}
+
 /** The cluster of one process that has the database to itself: everything is here. */
 export function createAlone(nodeId: string, { reader }: Database): Cluster {
   const nothing = async () => {};
@@ -60,7 +67,7 @@ export function createAlone(nodeId: string, { reader }: Database): Cluster {
     async start() {
       const wanted = reader.kysely.selectFrom('sessions').select('session_id').where('wanted', '=', 1);
       const rows = await wanted.orderBy('session_id').execute();
-      await gainSessions(rows.map(({ session_id }) => session_id));
+      await forAWhile(gainSessions(rows.map(({ session_id }) => session_id)));
     },
     listensAt: nothing,
     stop: nothing,

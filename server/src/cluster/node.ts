@@ -3,7 +3,7 @@ import type { Membership, Shared } from '../db/dialect.ts';
 import type { Log } from '../log.ts';
 import { version } from '../version.ts';
 import { createChannel } from './channel.ts';
-import type { Cluster } from './cluster.ts';
+import { type Cluster, forAWhile } from './cluster.ts';
 import { createLeases } from './leases.ts';
 import { announce, beat, buryDead, join, leasable, leave, type Member, OtherSecretError } from './members.ts';
 import type { Signals } from './signals.ts';
@@ -26,7 +26,6 @@ const MARGIN_MS = 500;
 /** Unevenness that grows slowly is looked for this often. */
 const BALANCE_MS = 30_000;
 const SUSPECT_MS = 3000;
-const TAKE_UP_MS = 5000;
 
 /** Makes this process a node beside others. */
 export function createNode({
@@ -281,9 +280,7 @@ export function createNode({
       await beatOnce();
       nudge();
       await balancing;
-      // Whoever asks at once is to find its session; but no session is waited for that does not come.
-      const takenUp = Promise.all(Object.values(kinds).map((leases) => leases.takenUp()));
-      await Promise.race([takenUp, new Promise((resolve) => setTimeout(resolve, TAKE_UP_MS).unref())]);
+      await forAWhile(Promise.all(Object.values(kinds).map((leases) => leases.takenUp())));
     },
     async listensAt(at) {
       url = at;

@@ -392,13 +392,12 @@ export function createSandboxExchange({
       const begun = Promise.withResolvers<void>();
       lines.set(number, { phone, begun, hasBegun: false, mustLook: true, looking: undefined });
     },
-    async catchUp({ number }) {
+    catchUp({ number }) {
       const line = lines.get(number);
       if (line === undefined) return;
       line.hasBegun = true;
       wake(number);
       line.begun.resolve();
-      await line.looking;
     },
     leave(phone) {
       const line = lines.get(phone.number);

@@ -325,11 +325,12 @@ export function createSessions({
       entry.connection = await connector.open(hostOf(entry, row));
     } catch (error) {
       remove(entry);
+      if (isPutDown(entry)) return; // it comes back with whoever has it next
       throw error;
     }
-    // Lost while it was being opened.
-    if (entry.isLost) await entry.connection.close();
-    announce(entry);
+    // While it was being opened there was nothing to close.
+    if (isPutDown(entry)) await entry.connection.close().catch(() => {});
+    else announce(entry);
   }
 
   function hostOf(entry: Live, row: SessionTable): SessionHost {
@@ -395,7 +396,7 @@ export function createSessions({
     const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = entry;
     if (connection === undefined || !isConnected) return undefined;
     const isOurs = () => !entry.isLost;
-    const isOpen = () => !entry.isClosing && !entry.isLost;
+    const isOpen = () => !isPutDown(entry);
     return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
   }
 
@@ -563,6 +564,9 @@ export function createSessions({
     receive,
   };
 }
+
+/** Or is being put down. */
+const isPutDown = ({ isClosing, isLost }: Live) => isClosing || isLost;
 
 const notConnected = (entry: Live | undefined) =>
   entry?.isReturning || entry?.isConnected // the network said so before it had handed out the connection

@@ -79,9 +79,9 @@ export function createAloneExchange(clock: Clock): Exchange {
       owners.set(number, sessionId);
       lines.set(number, { phone, isCaughtUp: false });
     },
-    async catchUp(phone) {
+    catchUp(phone) {
       const line = lines.get(phone.number);
-      if (line?.phone === phone) await emptyMailbox(line);
+      if (line?.phone === phone) void emptyMailbox(line);
     },
     leave(phone) {
       if (lines.get(phone.number)?.phone !== phone) return;

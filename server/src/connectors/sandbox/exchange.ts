@@ -42,8 +42,8 @@ export interface Exchange {
    * @throws {AppError} `phone_number_in_use` when it is another session's
    */
   join(phone: Phone): Promise<void>;
-  /** Hands the phone what has been kept for it, oldest first, and from then on everything as it comes. */
-  catchUp(phone: Phone): Promise<void>;
+  /** Begins to hand the phone what has been kept for it, oldest first, and behind that everything as it comes. */
+  catchUp(phone: Phone): void;
   /** The phone is offline: what comes for it is kept. */
   leave(phone: Phone): void;
   /** The session gives its number up, and with it what is kept for it. */

@@ -120,7 +120,7 @@ class SandboxConnection implements Connection, Phone {
       const group = type === 'group' ? await exchange.group(id) : undefined;
       this.#network.carry(this.#sender, message, this.#now(), group);
     }
-    await exchange.catchUp(this);
+    exchange.catchUp(this);
   }
 
   #leave(): void {

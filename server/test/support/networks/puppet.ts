@@ -10,11 +10,21 @@ export const PUPPET_NUMBER = '4930123456';
 export const puppet: {
   /** What the network does with a message. */
   send: Connection['send'];
+  /** What happens before a connection is opened. */
+  opening: () => Promise<void>;
+  /** How many connections are open. */
+  open: number;
   /** What a connection was opened with last. */
   host: SessionHost | undefined;
   /** Whose the next connection is. */
   phoneNumber: string;
-} = { send: async () => ({ timestamp: Date.now() }), host: undefined, phoneNumber: PUPPET_NUMBER };
+} = {
+  send: async () => ({ timestamp: Date.now() }),
+  opening: async () => {},
+  open: 0,
+  host: undefined,
+  phoneNumber: PUPPET_NUMBER,
+};
 
 export function createConnector(): Connector {
   return {
@@ -23,11 +33,17 @@ export function createConnector(): Connector {
     messageTypes: ['text'],
     async open(host) {
       puppet.host = host;
+      await puppet.opening();
       await host.onEvent({ type: 'connected', phoneNumber: puppet.phoneNumber });
+      puppet.open++;
       return {
         send: (message: OutgoingMessage) => puppet.send(message),
-        async close() {},
-        async logout() {},
+        async close() {
+          puppet.open--;
+        },
+        async logout() {
+          puppet.open--;
+        },
       };
     },
   };

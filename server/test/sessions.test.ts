@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { beforeEach, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { puppet } from './support/networks/puppet.ts';
+import { type Answer, bearer, startServer } from './support/server.ts';
+
+const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
+/** Longer than a stop waits for requests. */
+const GRACE_MS = 6000;
+
+describeOnEachDatabase('a session that is being opened when its server stops', (newHome) => {
+  beforeEach(() => {
+    Object.assign(puppet, { open: 0, host: undefined, opening: async () => {} });
+  });
+
+  for (const [how, outcome] of [
+    ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
+    ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
+  ] as const) {
+    it(`is closed, when it ${how}, tells nothing of it, and is connected with the next start`, async (test) => {
+      const home = await newHome();
+      const clock = createFakeClock();
+      const start = () => startServer({ home, clock, env: { CONNECTORS: PUPPET } });
+      const first = await start();
+      test.after(() => home.remove());
+      test.after(() => first.stop());
+      const { call, token, accountId } = await first.account();
+      const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+
+      const opened = Promise.withResolvers<void>();
+      puppet.opening = () => opened.promise;
+      const answer = call('POST', `/sessions/${sessionId}/connect`).catch(() => 'cut off');
+      await eventually(
+        async () => puppet.host,
+        (host) => host !== undefined,
+      );
+      const stopped = first.stop();
+      await clock.advance(GRACE_MS);
+      assert.equal(await answer, 'cut off');
+      await eventually(
+        async () => first.app.services.sessions.isLive({ accountId, sessionId }),
+        (isLive) => !isLive,
+      );
+      outcome(opened);
+      await stopped;
+      assert.equal(puppet.open, 0);
+
+      puppet.opening = async () => {};
+      const next = await start();
+      test.after(() => next.stop());
+      const again = bearer(next.url, token);
+      await eventually(
+        () => again('GET', `/sessions/${sessionId}`),
+        ({ body }) => body.status === 'connected',
+      );
+      assert.equal(puppet.open, 1);
+      const told = await eventually(
+        async () => (await again('GET', '/events')).body.data.map(({ event }: Answer['body']) => event),
+        (events) => events.includes('session.connected'),
+      );
+      assert.deepEqual(told, ['session.connected']);
+    });
+  }
+});
