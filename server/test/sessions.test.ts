@@ -11,7 +11,7 @@ const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta
 /** Longer than a stop waits for requests. */
 const GRACE_MS = 6000;
 
-describeOnEachDatabase('a session that is being opened when its server stops', (newHome) => {
+describeOnEachDatabase('a session that is being opened', (newHome) => {
   beforeEach(() => {
     Object.assign(puppet, { open: 0, host: undefined, opening: async () => {} });
   });
@@ -20,7 +20,7 @@ describeOnEachDatabase('a session that is being opened when its server stops', (
     ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
     ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
   ] as const) {
-    it(`is closed, when it ${how}, tells nothing of it, and is connected with the next start`, async (test) => {
+    it(`when its server stops, and then ${how}, is closed, tells nothing of it, and is connected with the next start`, async (test) => {
       const home = await newHome();
       const clock = createFakeClock();
       const start = () => startServer({ home, clock, env: { CONNECTORS: PUPPET } });
@@ -64,4 +64,25 @@ describeOnEachDatabase('a session that is being opened when its server stops', (
       assert.deepEqual(told, ['session.connected']);
     });
   }
+
+  it('keeps no server from starting, however long its network takes', async (test) => {
+    const home = await newHome();
+    const start = () => startServer({ home, env: { CONNECTORS: PUPPET } });
+    const first = await start();
+    test.after(() => home.remove());
+    test.after(() => first.stop());
+    const { call, token } = await first.account();
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await first.stop();
+
+    const opened = Promise.withResolvers<void>();
+    puppet.opening = () => opened.promise;
+    const next = await start();
+    test.after(() => next.stop());
+    const session = () => bearer(next.url, token)('GET', `/sessions/${sessionId}`);
+    assert.equal((await session()).body.status, 'connecting');
+    opened.resolve();
+    await eventually(session, ({ body }) => body.status === 'connected');
+  });
 });
