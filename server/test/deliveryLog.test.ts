@@ -283,6 +283,11 @@ describeOnEachDeployment('the delivery log', (_, database) => {
       () => call('GET', '/webhooks/circuit-breaker'),
       ({ body }) => body.state === 'open',
     );
+    // Nothing more is to come.
+    await eventually(
+      () => call('GET', '/events?kinds=message.delivered'),
+      ({ body }) => body.data.length === 2,
+    );
     assert.deepEqual(await server.app.retention.run(), { expired: 0, pruned: 0 });
 
     clock.set(clock.now() + 8 * 86_400_000);
