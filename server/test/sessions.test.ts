@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -64,6 +65,37 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
       assert.deepEqual(told, ['session.connected']);
     });
   }
+
+  it('is not opened once its server stops', async (test) => {
+    const home = await newHome();
+    const clock = createFakeClock();
+    const start = () => startServer({ home, clock, env: { CONNECTORS: PUPPET } });
+    const first = await start();
+    test.after(() => home.remove());
+    test.after(() => first.stop());
+    const { call, token } = await first.account();
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    // What is to be stored before it is opened has to wait.
+    const held = Promise.withResolvers<void>();
+    const writing = first.app.services.database.commit(() => held.promise, sessionId);
+    const answer = call('POST', `/sessions/${sessionId}/connect`).catch(() => 'cut off');
+    await sleep(100);
+    const stopped = first.stop();
+    await clock.advance(GRACE_MS);
+    assert.equal(await answer, 'cut off');
+    await sleep(100);
+    held.resolve();
+    await writing;
+    await stopped;
+    assert.equal(puppet.open, 0);
+
+    const next = await start();
+    test.after(() => next.stop());
+    await eventually(
+      () => bearer(next.url, token)('GET', `/sessions/${sessionId}`),
+      ({ body }) => body.status === 'connected',
+    );
+  });
 
   it('keeps no server from starting, however long its network takes', async (test) => {
     const home = await newHome();

@@ -306,6 +306,8 @@ export function createSessions({
   async function open(row: SessionTable, isReturning: boolean): Promise<void> {
     const connector = byName.get(row.connector);
     if (connector === undefined) throw new AppError('not_supported', `This server has no connector "${row.connector}"`);
+    // It was this node's when somebody asked for it. Whoever has it next opens it.
+    if (isStopped || !leases.isOurs(row.session_id)) return;
     const entry: Live = {
       accountId: row.account_id,
       sessionId: row.session_id,
