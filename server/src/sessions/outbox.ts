@@ -22,6 +22,7 @@ import {
   storeMessages,
 } from './messageStore.ts';
 import { createSchedule } from './schedule.ts';
+import { createSendQueue, HeldError, type HoldMs } from './sendQueue.ts';
 import type { Line, Sessions } from './sessions.ts';
 
 /** A message to send. */
@@ -82,12 +83,7 @@ const UNDELIVERED_KEPT = 10_000;
 const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500, 500, 500];
 /** When a node with many sessions dies, not every request can look. */
 const LOOKING = 200;
-const LOOK_EVERY_MS = 30_000;
 const ACKNOWLEDGE_RETRY_MS = 1000;
-/** So long a queued message waits out the pauses that its network wants; then it fails, and says why. */
-const LONGEST_PAUSE_MS = 10 * 60_000;
-/** Chats that a session's queue is sent to at a time; within a chat one message follows the other. */
-const CHATS_AT_ONCE = 8;
 
 export function createOutbox({
   database,
@@ -111,27 +107,21 @@ export function createOutbox({
   const sending = new Set<string>();
   /** Messages that the network has, which the database does not know yet. */
   const unstored = new Set<string>();
-  /** Sessions whose queued messages are being sent → whether to look for more then. */
-  const resuming = new Map<string, boolean>();
-  /** Sessions whose network wants a pause → what takes it back. */
-  const pauses = new Map<string, () => void>();
-  /** Queued messages that their network has held up → since when. */
-  const heldSince = new Map<string, number>();
   /** Session → what its network has been given and not answered yet. */
   const handing = new Map<string, Set<Promise<number>>>();
   let looking = 0;
   let isRunning = false;
-  let cancelLook = () => {};
   const scheduled = createSchedule({
     database,
     cluster,
     clock,
     log,
     onQueued(session) {
-      if (sessions().line(session) === undefined) passOn(session);
-      else sendQueued(session);
+      if (sessions().line(session) === undefined) queued.passOn(session);
+      else queued.resume(session);
     },
   });
+  const queued = createSendQueue({ database, cluster, sessions, send: sendQueued, clock, log });
 
   async function send(session: SessionRef, draft: Draft): Promise<NewRow> {
     try {
@@ -193,7 +183,7 @@ export function createOutbox({
       const timestamp = await handOver(line, row, chat);
       return { ...row, status: 'sent', timestamp, sent_at: timestamp };
     } finally {
-      sending.delete(messageId);
+      if (!wasSending) sending.delete(messageId);
     }
   }
 
@@ -210,7 +200,7 @@ export function createOutbox({
       const stored = await findMessage(database.reader, session.accountId, draft.messageId);
       if (stored !== undefined && stored.status !== 'queued') return stored;
     }
-    passOn(session);
+    queued.passOn(session);
     throw new OnItsWayError(draft.messageId);
   }
 
@@ -272,8 +262,8 @@ export function createOutbox({
   }
 
   /** Gives a stored message to the network and stores what becomes of it. */
-  async function handOver(line: Line, row: NewRow, chat: NetworkChat, isQueued = false): Promise<number> {
-    const work = give(line, row, chat, isQueued);
+  async function handOver(line: Line, row: NewRow, chat: NetworkChat, holdMs: HoldMs = never): Promise<number> {
+    const work = give(line, row, chat, holdMs);
     const others = handing.get(line.sessionId) ?? new Set();
     handing.set(line.sessionId, others.add(work));
     try {
@@ -284,10 +274,10 @@ export function createOutbox({
     }
   }
 
-  async function give(line: Line, row: NewRow, chat: NetworkChat, isQueued: boolean): Promise<number> {
+  async function give(line: Line, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<number> {
     // Since it was stored the session may have been closed here, or gone to another node: it is sent by who has it next.
     if (!cluster.isMember() || !cluster.sessions.holds(line.sessionId) || !line.isOpen()) {
-      passOn(line);
+      queued.passOn(line);
       throw new OnItsWayError(row.message_id);
     }
     const message = toSent(row);
@@ -307,7 +297,7 @@ export function createOutbox({
     } catch (error) {
       // It is not this connection that tells: who has the session next asks again, by the same id.
       if (!line.isOpen()) throw new OnItsWayError(row.message_id);
-      const ms = isQueued ? holdMs(row, error) : undefined;
+      const ms = holdMs(error);
       if (ms !== undefined) throw new HeldError(ms);
       const reason = error instanceof AppError ? error.message : 'The network did not take the message';
       await inbox.refuse(message, reason);
@@ -363,85 +353,21 @@ export function createOutbox({
 
   function resume(session: SessionRef): void {
     void scheduled.plan(); // what fell due while nobody had the session
-    sendQueued(session);
+    queued.resume(session);
   }
 
-  /**
-   * Messages that were stored and not sent: the process died in between, their session was away at their time, or their
-   * time has come just now.
-   */
-  function sendQueued({ accountId, sessionId }: SessionRef): void {
-    if (pauses.has(sessionId)) return;
-    const isUnderWay = resuming.has(sessionId);
-    resuming.set(sessionId, isUnderWay);
-    if (isUnderWay) return;
-    resendAll({ accountId, sessionId })
-      .catch((error) => log.error({ err: error, session: sessionId }, 'sending queued messages failed'))
-      .finally(() => resuming.delete(sessionId));
-  }
-
-  /**
-   * In the order of their times, a few chats beside one another; again when more was queued meanwhile. What one message
-   * is held up by is the session's: all the others wait as well.
-   */
-  async function resendAll(session: SessionRef): Promise<void> {
-    do {
-      resuming.set(session.sessionId, false);
-      const line = sessions().line(session);
-      if (line === undefined) return;
-      const chats = [...Map.groupBy(await queuedMessages.all(database.reader, session), (row) => row.chat_id).values()];
-      let heldMs: number | undefined;
-      const sendChats = async () => {
-        for (let chat = chats.shift(); chat !== undefined; chat = chats.shift()) {
-          for (const row of chat) {
-            if (heldMs !== undefined || !line.isOpen()) return;
-            heldMs = (await resendOne(line, row)) ?? heldMs;
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendChats));
-      if (heldMs !== undefined) hold(session, heldMs);
-      else if (!line.isOpen()) return passOn(session);
-    } while (resuming.get(session.sessionId) && !pauses.has(session.sessionId));
-  }
-
-  /** What is queued goes on when the pause that the network wants is over, or when the session is connected again. */
-  function hold(session: SessionRef, ms: number): void {
-    if (ms === UNTIL_CONNECTED || !isRunning) return;
-    const cancel = clock.after(ms, () => {
-      pauses.delete(session.sessionId);
-      sendQueued(session);
-    });
-    pauses.set(session.sessionId, cancel);
-  }
-
-  /** How long a queued message has to wait with all others; undefined where that does not help, or took too long. */
-  function holdMs({ message_id: messageId }: NewRow, error: unknown): number | undefined {
-    if (!(error instanceof AppError)) return undefined;
-    if (error.code === 'session_not_connected') return UNTIL_CONNECTED;
-    if (error.code !== 'rate_limited') return undefined;
-    const ms = (error.retryAfterSeconds ?? 1) * 1000;
-    const since = heldSince.get(messageId) ?? clock.now();
-    if (clock.now() - since + ms > LONGEST_PAUSE_MS) return undefined;
-    heldSince.set(messageId, since);
-    return ms;
-  }
-
-  /** @returns how long it has to wait with all others: it is queued still */
-  async function resendOne(line: Line, row: MessageRow): Promise<number | undefined> {
+  async function sendQueued(line: Line, row: MessageRow, holdMs: HoldMs): Promise<void> {
     if (sending.has(row.message_id) || unstored.has(row.message_id)) return;
     sending.add(row.message_id);
     try {
       // The list that it was in may be old.
       const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
-      if (status === 'queued') await handOver(line, row, await chatOf(line, row.chat_id), true);
-      heldSince.delete(row.message_id);
+      if (status === 'queued') await handOver(line, row, await chatOf(line, row.chat_id), holdMs);
     } catch (error) {
-      if (error instanceof HeldError) return error.ms;
-      heldSince.delete(row.message_id);
-      // One that cannot be sent must not hold up those behind it. `handOver` has stored why, unless its chat is gone.
-      if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
-      log.warn({ err: error, session: line.sessionId, message: row.message_id }, 'a queued message was not sent');
+      // Of everything else `handOver` has stored why.
+      const isChatGone = error instanceof AppError && error.code === 'not_found';
+      if (isChatGone) await inbox.refuse(toSent(row), error.message);
+      throw error;
     } finally {
       sending.delete(row.message_id);
     }
@@ -486,46 +412,16 @@ export function createOutbox({
     return { networkId: row.network_id, chat: await chatOf(session, row.chat_id), from: row.from_number };
   }
 
-  /** What was queued by another node, which could not tell, or died. A safety net, not the mechanism. */
-  async function lookForQueued(): Promise<void> {
-    cancelLook();
-    try {
-      for (const row of await sessionsWithQueued.all(database.reader, {}))
-        resumeIfHere({ accountId: row.account_id, sessionId: row.session_id });
-    } catch (error) {
-      log.warn({ err: error }, 'looking for queued messages failed; trying again');
-    }
-    cancelLook();
-    if (isRunning) cancelLook = clock.after(LOOK_EVERY_MS, () => void lookForQueued());
-  }
-
-  function resumeIfHere(session: SessionRef): void {
-    if (sessions().line(session) !== undefined) resume(session);
-  }
-
-  /** Whoever has the session now is to send what is queued for it. */
-  function passOn({ accountId, sessionId }: SessionRef): void {
-    cluster.signals.send('outbox', `${accountId} ${sessionId}`);
-  }
-
-  cluster.signals.on('outbox', (id) => {
-    const [accountId = '', sessionId = ''] = id.split(' ');
-    resumeIfHere({ accountId, sessionId });
-  });
-  cluster.signals.onGap(() => void lookForQueued());
-
   return {
     start() {
       isRunning = true;
       scheduled.start();
-      cancelLook = clock.after(LOOK_EVERY_MS, () => void lookForQueued());
+      queued.start();
     },
     stop() {
       isRunning = false;
       scheduled.stop();
-      cancelLook();
-      for (const cancel of pauses.values()) cancel();
-      pauses.clear();
+      queued.stop();
     },
     send,
     schedule,
@@ -538,22 +434,15 @@ export function createOutbox({
   };
 }
 
-/** A queued message stays queued: its network takes nothing of the session before so long. */
-class HeldError extends Error {
-  readonly ms: number;
-  constructor(ms: number) {
-    super('The network takes nothing for now');
-    this.ms = ms;
-  }
-}
-const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
-
 /** @throws {AppError} `not_supported` */
 function requireType({ connector }: Line, type: MessageType): void {
   if (!connector.messageTypes.includes(type)) {
     throw new AppError('not_supported', `The network of this session has no messages of type ${type}`);
   }
 }
+
+/** Who waits for the answer hears of every error at once. */
+const never: HoldMs = () => undefined;
 
 /** The message is stored, and the node that has the session next sends it. */
 class OnItsWayError extends AppError {
@@ -568,26 +457,8 @@ class OnItsWayError extends AppError {
   }
 }
 
-// As literals, for partial indexes are for these and no others.
-const isQueued = sql.lit('queued');
+// As a literal, for a partial index is for this and no other.
 const isSent = sql.lit('sent');
-
-const queuedMessages = query((db, p: SessionRef) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('status', '=', isQueued)
-    // What was scheduled has its place by the time that it was for.
-    .orderBy((eb) => eb.fn.coalesce('scheduled_at', 'timestamp'))
-    .orderBy('message_id'),
-);
-
-/** The sessions that have something queued. */
-const sessionsWithQueued = query((db, _: object) =>
-  db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
-);
 
 const sentMessages = query((db, p: SessionRef & { limit: number }) =>
   db

@@ -419,13 +419,20 @@ export function createSessions({
     if (live.get(entry.sessionId) === entry) live.delete(entry.sessionId);
   }
 
-  async function disconnect(session: SessionRef): Promise<void> {
+  /** Begins to end a session: nothing more goes out by its connection, and it does not come back by itself. */
+  async function retire(session: SessionRef): Promise<Live | undefined> {
     await requireHere(session);
     const entry = owned(session);
     await setWanted(session, 0);
+    if (entry === undefined) return undefined;
+    remove(entry);
+    await settle(entry);
+    return entry;
+  }
+
+  async function disconnect(session: SessionRef): Promise<void> {
+    const entry = await retire(session);
     if (entry !== undefined) {
-      remove(entry);
-      await settle(entry);
       await entry.connection?.close();
       await inbox.end(session, 'disconnected', 'The account disconnected it');
     }
@@ -433,14 +440,8 @@ export function createSessions({
   }
 
   async function logout(session: SessionRef): Promise<void> {
-    await requireHere(session);
-    const entry = owned(session);
-    await setWanted(session, 0);
-    if (entry !== undefined) {
-      remove(entry);
-      await settle(entry);
-      await entry.connection?.logout();
-    }
+    const entry = await retire(session);
+    await entry?.connection?.logout();
     await freeNumber(session);
     await storeOf(database, session.sessionId).clear();
     await inbox.end(session, 'logged_out', 'The account logged it out');
@@ -448,12 +449,8 @@ export function createSessions({
   }
 
   async function forget(session: SessionRef): Promise<void> {
-    await requireHere(session);
-    const entry = owned(session);
-    await setWanted(session, 0);
+    const entry = await retire(session);
     if (entry !== undefined) {
-      remove(entry);
-      await settle(entry);
       // Before its network says so, in words of its own.
       await inbox.end(session, 'disconnected', 'The account deleted it');
       if (entry.connection !== undefined) await leave(session, entry.connection);

@@ -1,0 +1,201 @@
+import { sql } from 'kysely';
+import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
+import type { MessageRow } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { SessionRef } from './messageStore.ts';
+import type { Line, Sessions } from './sessions.ts';
+
+/*
+ * Messages that are stored as `queued` and not with their network: the process died in between, their session was away
+ * at their time, their time has come just now, or their network wants a pause. They go out as soon as their session is
+ * connected somewhere, in the order of their times, a few chats beside one another.
+ */
+export interface SendQueue {
+  start(): void;
+  stop(): void;
+  /** Sends what is queued for a session, where it is connected here. */
+  resume(session: SessionRef): void;
+  /** Whoever has the session now is to send what is queued for it. */
+  passOn(session: SessionRef): void;
+}
+
+/** How long a message is to wait after an error of its network, in ms; undefined when it has failed by it. */
+export type HoldMs = (error: unknown) => number | undefined;
+
+/** A queued message stays queued: its network takes nothing of the session before so long. */
+export class HeldError extends Error {
+  readonly ms: number;
+  constructor(ms: number) {
+    super('The network takes nothing for now');
+    this.ms = ms;
+  }
+}
+
+/** So long a queued message waits out the pauses that its network wants; then it fails, and says why. */
+const LONGEST_PAUSE_MS = 10 * 60_000;
+const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
+/** Chats that a session's queue is sent to at a time; within a chat one message follows the other. */
+const CHATS_AT_ONCE = 8;
+const LOOK_EVERY_MS = 30_000;
+
+export function createSendQueue({
+  database,
+  cluster,
+  sessions,
+  send,
+  clock,
+  log,
+}: {
+  database: Database;
+  cluster: Cluster;
+  /** The lines of the sessions that are connected here. */
+  sessions: () => Pick<Sessions, 'line'>;
+  /**
+   * Sends a message that is queued still, and stores what becomes of it; one that is being sent it passes over.
+   * @throws {HeldError} it has to wait
+   */
+  send: (line: Line, row: MessageRow, holdMs: HoldMs) => Promise<void>;
+  clock: Clock;
+  log: Log;
+}): SendQueue {
+  /** Sessions whose queued messages are being sent → whether to look for more then. */
+  const resuming = new Map<string, boolean>();
+  /** Sessions whose network wants a pause → what takes it back. */
+  const pauses = new Map<string, () => void>();
+  /** Messages that their network has held up → since when. */
+  const heldSince = new Map<string, number>();
+  let isRunning = false;
+  let cancelLook = () => {};
+
+  function resume({ accountId, sessionId }: SessionRef): void {
+    if (pauses.has(sessionId)) return;
+    const isUnderWay = resuming.has(sessionId);
+    resuming.set(sessionId, isUnderWay);
+    if (isUnderWay) return;
+    sendAll({ accountId, sessionId })
+      .catch((error) => log.error({ err: error, session: sessionId }, 'sending queued messages failed'))
+      .finally(() => resuming.delete(sessionId));
+  }
+
+  /** Again when more was queued meanwhile. What one message is held up by is the session's: all the others wait as well. */
+  async function sendAll(session: SessionRef): Promise<void> {
+    do {
+      resuming.set(session.sessionId, false);
+      const line = sessions().line(session);
+      if (line === undefined) return;
+      const chats = [...Map.groupBy(await queuedMessages.all(database.reader, session), (row) => row.chat_id).values()];
+      let heldMs: number | undefined;
+      const sendChats = async () => {
+        for (let chat = chats.shift(); chat !== undefined; chat = chats.shift()) {
+          for (const row of chat) {
+            if (heldMs !== undefined || !line.isOpen()) return;
+            heldMs = (await sendOne(line, row)) ?? heldMs;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendChats));
+      if (heldMs !== undefined) hold(session, heldMs);
+      else if (!line.isOpen()) return passOn(session);
+    } while (resuming.get(session.sessionId) && !pauses.has(session.sessionId));
+  }
+
+  /** One that cannot be sent must not hold up those behind it. @returns how long it has to wait with all others */
+  async function sendOne(line: Line, row: MessageRow): Promise<number | undefined> {
+    try {
+      await send(line, row, (error) => holdMs(row, error));
+    } catch (error) {
+      if (error instanceof HeldError) return error.ms;
+      log.warn({ err: error, session: line.sessionId, message: row.message_id }, 'a queued message was not sent');
+    }
+    heldSince.delete(row.message_id);
+    return undefined;
+  }
+
+  /** Undefined where waiting does not help, or took too long. */
+  function holdMs({ message_id: messageId }: MessageRow, error: unknown): number | undefined {
+    if (!(error instanceof AppError)) return undefined;
+    if (error.code === 'session_not_connected') return UNTIL_CONNECTED;
+    if (error.code !== 'rate_limited') return undefined;
+    const ms = (error.retryAfterSeconds ?? 1) * 1000;
+    const since = heldSince.get(messageId) ?? clock.now();
+    if (clock.now() - since + ms > LONGEST_PAUSE_MS) return undefined;
+    heldSince.set(messageId, since);
+    return ms;
+  }
+
+  /** What is queued goes on when the pause that the network wants is over, or when the session is connected again. */
+  function hold(session: SessionRef, ms: number): void {
+    if (ms === UNTIL_CONNECTED || !isRunning) return;
+    const cancel = clock.after(ms, () => {
+      pauses.delete(session.sessionId);
+      resume(session);
+    });
+    pauses.set(session.sessionId, cancel);
+  }
+
+  /** What was queued by another node, which could not tell, or died. A safety net, not the mechanism. */
+  async function look(): Promise<void> {
+    cancelLook();
+    try {
+      for (const row of await sessionsWithQueued.all(database.reader, {}))
+        resumeIfHere({ accountId: row.account_id, sessionId: row.session_id });
+    } catch (error) {
+      log.warn({ err: error }, 'looking for queued messages failed; trying again');
+    }
+    cancelLook();
+    if (isRunning) cancelLook = clock.after(LOOK_EVERY_MS, () => void look());
+  }
+
+  function resumeIfHere(session: SessionRef): void {
+    if (sessions().line(session) !== undefined) resume(session);
+  }
+
+  function passOn({ accountId, sessionId }: SessionRef): void {
+    cluster.signals.send('outbox', `${accountId} ${sessionId}`);
+  }
+
+  cluster.signals.on('outbox', (id) => {
+    const [accountId = '', sessionId = ''] = id.split(' ');
+    resumeIfHere({ accountId, sessionId });
+  });
+  cluster.signals.onGap(() => void look());
+
+  return {
+    start() {
+      isRunning = true;
+      cancelLook = clock.after(LOOK_EVERY_MS, () => void look());
+    },
+    stop() {
+      isRunning = false;
+      cancelLook();
+      for (const cancel of pauses.values()) cancel();
+      pauses.clear();
+    },
+    resume,
+    passOn,
+  };
+}
+
+// As a literal, for a partial index is for this and no other.
+const isQueued = sql.lit('queued');
+
+const queuedMessages = query((db, p: SessionRef) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', isQueued)
+    // What was scheduled has its place by the time that it was for.
+    .orderBy((eb) => eb.fn.coalesce('scheduled_at', 'timestamp'))
+    .orderBy('message_id'),
+);
+
+/** The sessions that have something queued. */
+const sessionsWithQueued = query((db, _: object) =>
+  db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
+);
