@@ -278,4 +278,36 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     await sending;
     assert.equal((await call('GET', `/messages/${messageId}`)).body.error, 'Nobody is there');
   });
+
+  it('goes out by the next connection as soon as the one before has let go of it', async (test) => {
+    const { call, clock, sessionId, send, untilStatus } = await connected(test);
+    const hung = Promise.withResolvers<never>();
+    let tries = 0;
+    puppet.send = ({ content }) => {
+      if (++tries === 1) return hung.promise;
+      sent.push(content.text);
+      return Promise.resolve({ timestamp: clock.now() });
+    };
+    const ids: string[] = [];
+    for (const text of ['one', 'two']) ids.push((await send(text, inAMinute)).body.messageId);
+    await clock.advance(60_000);
+    await eventually(
+      async () => tries,
+      (count) => count === 1,
+    );
+    const disconnected = call('POST', `/sessions/${sessionId}/disconnect`);
+    await eventually(
+      async () => {
+        await clock.advance(1000);
+        return call('GET', `/sessions/${sessionId}`);
+      },
+      ({ body }) => body.status === 'disconnected',
+    );
+    await disconnected;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    hung.reject(new Error('The line was cut'));
+    // No time passes: nobody looks for it.
+    for (const id of ids) await untilStatus(id, 'sent');
+    assert.deepEqual(sent, ['one', 'two']);
+  });
 });

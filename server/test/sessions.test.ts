@@ -1,120 +1,253 @@
 import assert from 'node:assert/strict';
-import { beforeEach, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { AppError } from '../src/errors.ts';
+import { describeOnEachDatabase, type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
-import { createFakeClock } from './support/fakeClock.ts';
 import { puppet } from './support/networks/puppet.ts';
-import { type Answer, bearer, startServer } from './support/server.ts';
+import { queryOf } from './support/nodes.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  connectSession,
+  newNumber,
+  startServer,
+  type TestServer,
+} from './support/server.ts';
 
 const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
-/** Longer than a stop waits for requests. */
-const GRACE_MS = 6000;
+
+beforeEach(() => {
+  Object.assign(puppet, { open: 0, host: undefined, opening: async () => {}, closing: async () => {} });
+});
+
+/** A server with the puppet's network on a home that outlives it. */
+function startPuppet(test: TestContext, home: Home): Promise<TestServer> {
+  const starting = startServer({ home, env: { CONNECTORS: PUPPET } });
+  test.after(async () => (await starting).stop());
+  return starting;
+}
+
+/** From now on a connection is opened when the test says so. */
+function holdOpening(test: TestContext): PromiseWithResolvers<void> {
+  const opened = Promise.withResolvers<void>();
+  puppet.opening = () => opened.promise;
+  // A test that failed is not to keep its server from stopping.
+  test.after(() => opened.resolve());
+  return opened;
+}
+
+const newSession = async (call: Call): Promise<string> =>
+  (await call('POST', '/sessions', { connector: 'puppet' })).body.sessionId;
+
+const isOpened = () =>
+  eventually(
+    async () => puppet.host,
+    (host) => host !== undefined,
+  );
+
+const isConnected = (call: Call, sessionId: string) =>
+  eventually(
+    () => call('GET', `/sessions/${sessionId}`),
+    ({ body }) => body.status === 'connected',
+  );
+
+/** The kinds of all events of the account, once this one is among them. */
+const eventsWith = (call: Call, kind: string): Promise<string[]> =>
+  eventually(
+    async () => (await call('GET', '/events')).body.data.map(({ event }: Answer['body']) => event),
+    (kinds) => kinds.includes(kind),
+  );
+
+/** The sessions of a server are being stopped. */
+const isStopping = ({ app: { services } }: TestServer) =>
+  eventually(
+    () => services.sessions.connect({ accountId: '', sessionId: '' }).catch((error) => error),
+    (error) => error instanceof AppError && error.code === 'shutting_down',
+  );
 
 describeOnEachDatabase('a session that is being opened', (newHome) => {
-  beforeEach(() => {
-    Object.assign(puppet, { open: 0, host: undefined, opening: async () => {} });
-  });
-
   for (const [how, outcome] of [
     ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
     ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
   ] as const) {
-    it(`when its server stops, and then ${how}, is closed, tells nothing of it, and is connected with the next start`, async (test) => {
+    it(`for the first time when its server stops, and ${how}, is closed, and comes with the next start`, async (test) => {
       const home = await newHome();
-      const clock = createFakeClock();
-      const start = () => startServer({ home, clock, env: { CONNECTORS: PUPPET } });
-      const first = await start();
       test.after(() => home.remove());
-      test.after(() => first.stop());
+      const first = await startPuppet(test, home);
       const { call, token, accountId } = await first.account();
-      const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
-
-      const opened = Promise.withResolvers<void>();
-      puppet.opening = () => opened.promise;
-      const answer = call('POST', `/sessions/${sessionId}/connect`).catch(() => 'cut off');
-      await eventually(
-        async () => puppet.host,
-        (host) => host !== undefined,
-      );
+      const sessionId = await newSession(call);
+      const opened = holdOpening(test);
+      const connecting = first.app.services.sessions.connect({ accountId, sessionId });
+      await isOpened();
       const stopped = first.stop();
-      await clock.advance(GRACE_MS);
-      assert.equal(await answer, 'cut off');
-      await eventually(
-        async () => first.app.services.sessions.isLive({ accountId, sessionId }),
-        (isLive) => !isLive,
-      );
+      await isStopping(first);
+      outcome(opened);
+      await connecting;
+      await stopped;
+      assert.equal(puppet.open, 0);
+
+      puppet.opening = async () => {};
+      const next = await startPuppet(test, home);
+      await isConnected(bearer(next.url, token), sessionId);
+      assert.equal(puppet.open, 1);
+    });
+
+    it(`again when its server stops, and ${how}, is closed, tells nothing of it, and comes with the next start`, async (test) => {
+      const home = await newHome();
+      test.after(() => home.remove());
+      const first = await startPuppet(test, home);
+      const { call, token } = await first.account();
+      const sessionId = await newSession(call);
+      await call('POST', `/sessions/${sessionId}/connect`);
+      await first.stop();
+
+      const opened = holdOpening(test);
+      const second = await startPuppet(test, home); // however long its network takes
+      const stopped = second.stop();
+      await isStopping(second);
       outcome(opened);
       await stopped;
       assert.equal(puppet.open, 0);
 
       puppet.opening = async () => {};
-      const next = await start();
-      test.after(() => next.stop());
-      const again = bearer(next.url, token);
-      await eventually(
-        () => again('GET', `/sessions/${sessionId}`),
-        ({ body }) => body.status === 'connected',
-      );
+      const third = await startPuppet(test, home);
+      const again = bearer(third.url, token);
+      await isConnected(again, sessionId);
       assert.equal(puppet.open, 1);
-      const told = await eventually(
-        async () => (await again('GET', '/events')).body.data.map(({ event }: Answer['body']) => event),
-        (events) => events.includes('session.connected'),
-      );
-      assert.deepEqual(told, ['session.connected']);
+      assert.deepEqual(await eventsWith(again, 'session.connected'), ['session.connected']);
     });
   }
 
-  it('is not opened once its server stops', async (test) => {
+  it('is not opened any more once its server stops', async (test) => {
     const home = await newHome();
-    const clock = createFakeClock();
-    const start = () => startServer({ home, clock, env: { CONNECTORS: PUPPET } });
-    const first = await start();
     test.after(() => home.remove());
-    test.after(() => first.stop());
-    const { call, token } = await first.account();
-    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    const first = await startPuppet(test, home);
+    const { call, token, accountId } = await first.account();
+    const sessionId = await newSession(call);
+    const { sessions, database } = first.app.services;
     // What is to be stored before it is opened has to wait.
     const held = Promise.withResolvers<void>();
-    const writing = first.app.services.database.commit(() => held.promise, sessionId);
-    const answer = call('POST', `/sessions/${sessionId}/connect`).catch(() => 'cut off');
-    await sleep(100);
+    const writing = database.commit(() => held.promise, sessionId);
+    const connecting = sessions.connect({ accountId, sessionId });
     const stopped = first.stop();
-    await clock.advance(GRACE_MS);
-    assert.equal(await answer, 'cut off');
-    await sleep(100);
+    await isStopping(first);
     held.resolve();
     await writing;
+    await connecting;
     await stopped;
-    assert.equal(puppet.open, 0);
+    assert.equal(puppet.host, undefined);
 
-    const next = await start();
-    test.after(() => next.stop());
+    const next = await startPuppet(test, home);
+    await isConnected(bearer(next.url, token), sessionId);
+  });
+});
+
+describe('a session that its node loses while it is being opened', () => {
+  for (const [how, outcome] of [
+    ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
+    ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
+  ] as const) {
+    it(`and ${how}, has one connection where it is next, and one event tells of it`, async (test) => {
+      const home = await newHome('postgres');
+      test.after(() => home.remove());
+      const server = await startPuppet(test, home);
+      const { call, accountId } = await server.account();
+      const sessionId = await newSession(call);
+      const opened = holdOpening(test);
+      const answer = call('POST', `/sessions/${sessionId}/connect`);
+      await isOpened();
+      const { sessions, cluster } = server.app.services;
+      await queryOf(home)('delete from nodes');
+      await eventually(
+        async () => sessions.isLive({ accountId, sessionId }),
+        (isLive) => !isLive,
+      );
+      await eventually(
+        async () => cluster.sessions.holds(sessionId),
+        (holds) => holds,
+      );
+      puppet.opening = async () => {};
+      outcome(opened);
+      await answer;
+      await isConnected(call, sessionId);
+      assert.equal(puppet.open, 1);
+      assert.deepEqual(await eventsWith(call, 'session.connected'), ['session.connected']);
+    });
+  }
+});
+
+describeOnEachDatabase('a session that is disconnected', (newHome) => {
+  it('is to be connected until it is stored that it is not: a crash in between leaves nothing half done', async (test) => {
+    const home = await newHome();
+    test.after(() => home.remove());
+    const server = await startPuppet(test, home);
+    const { call } = await server.account();
+    const sessionId = await newSession(call);
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const stored = async () => {
+      const { kysely } = server.app.services.database.reader;
+      const { status, wanted } = await kysely
+        .selectFrom('sessions')
+        .select(['status', 'wanted'])
+        .executeTakeFirstOrThrow();
+      return { status, wanted };
+    };
+    const closed = Promise.withResolvers<void>();
+    test.after(() => closed.resolve());
+    puppet.closing = () => closed.promise;
+    const answer = call('POST', `/sessions/${sessionId}/disconnect`);
     await eventually(
-      () => bearer(next.url, token)('GET', `/sessions/${sessionId}`),
-      ({ body }) => body.status === 'connected',
+      async () => puppet.open,
+      (open) => open === 0,
     );
+    assert.deepEqual(await stored(), { status: 'connected', wanted: 1 });
+    closed.resolve();
+    assert.equal((await answer).body.status, 'disconnected');
+    assert.deepEqual(await stored(), { status: 'disconnected', wanted: 0 });
+    // Once more is no other time.
+    assert.equal((await call('POST', `/sessions/${sessionId}/disconnect`)).status, 200);
+    const { data } = (await call('GET', `/sessions/${sessionId}/history`)).body;
+    assert.equal(data.filter(({ status }: Answer['body']) => status === 'disconnected').length, 1);
   });
 
-  it('keeps no server from starting, however long its network takes', async (test) => {
+  it('is so also when closing its connection fails', async (test) => {
     const home = await newHome();
-    const start = () => startServer({ home, env: { CONNECTORS: PUPPET } });
-    const first = await start();
     test.after(() => home.remove());
-    test.after(() => first.stop());
-    const { call, token } = await first.account();
-    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    const server = await startPuppet(test, home);
+    const { call } = await server.account();
+    const sessionId = await newSession(call);
     await call('POST', `/sessions/${sessionId}/connect`);
-    await first.stop();
+    puppet.closing = async () => {
+      throw new Error('The line was cut');
+    };
+    const { status, body } = await call('POST', `/sessions/${sessionId}/disconnect`);
+    assert.deepEqual([status, body.status], [200, 'disconnected']);
+    await eventsWith(call, 'session.disconnected');
+  });
+});
 
-    const opened = Promise.withResolvers<void>();
-    puppet.opening = () => opened.promise;
-    const next = await start();
-    test.after(() => next.stop());
-    const session = () => bearer(next.url, token)('GET', `/sessions/${sessionId}`);
-    assert.equal((await session()).body.status, 'connecting');
-    opened.resolve();
-    await eventually(session, ({ body }) => body.status === 'connected');
+describe('a sandbox session that could not be connected', () => {
+  it('keeps nobody waiting who has to do with its number, and can be connected again', async (test) => {
+    const home = await newHome('postgres');
+    test.after(() => home.remove());
+    const server = await startServer({ home });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const founder = await connectSession(call, newNumber());
+    const number = newNumber();
+    const { sessionId } = (await call('POST', '/sessions', { phoneNumber: number })).body;
+    const ask = queryOf(home);
+    await ask(
+      `alter table sessions add constraint not_it check (phone_number <> '${number}' or status <> 'connected')`,
+    );
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).status, 500);
+    await ask('alter table sessions drop constraint not_it');
+    assert.equal(
+      (await call('POST', '/groups', { sessionId: founder, subject: 'all', phoneNumbers: [number] })).status,
+      201,
+    );
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
   });
 });

@@ -33,7 +33,10 @@ export interface Cluster {
 
 const TAKE_UP_MS = 5000;
 
-/** Whoever asks at once after a start is to find its session; but no session is waited for that does not come. */
+/**
+ * Resolves when what was taken is taken up, or after five seconds of real time. Whoever asks at once after a start is to
+ * find its session; but no session is waited for that does not come.
+ */
 export async function forAWhile(takenUp: Promise<unknown>): Promise<void> {
   await Promise.race([takenUp, new Promise((resolve) => setTimeout(resolve, TAKE_UP_MS).unref())]);
 }

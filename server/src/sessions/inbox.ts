@@ -24,7 +24,7 @@ export interface Inbox {
   acknowledge(message: SentMessage, taken: Taken): Promise<void>;
   /** The network did not take it: it has `failed`. */
   refuse(message: SentMessage, error: string): Promise<void>;
-  /** The account ended the connection itself. */
+  /** The account ends the session's connection, if there is one: it does not come back by itself, wherever it is. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
   /** A change of status that is no event: the start of a connection, or of the server. */
   note(session: SessionRef, status: string, reason: string | null): Promise<void>;
@@ -66,7 +66,7 @@ export function createInbox({
       await database.commitJointly(messages.acknowledge, { message, taken }, message.sessionId);
     },
     refuse: (message, error) => inOrder(message, (tx) => messages.refuse(tx, message, error)),
-    end: (session, status, reason) => inOrder(session, (tx) => disconnected(tx, session, status, reason, false)),
+    end: (session, status, reason) => inOrder(session, (tx) => end(tx, session, status, reason)),
     note: (session, status, reason) =>
       inOrder(session, async (tx) => {
         await setStatus(tx, session, { status, error: null });
@@ -136,6 +136,18 @@ export function createInbox({
     emit(tx, { accountId, kind: 'session.connected', data, conversation: sessionId });
   }
 
+  async function end(
+    tx: Tx,
+    session: SessionRef,
+    status: 'disconnected' | 'logged_out',
+    reason: string,
+  ): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined) return;
+    await setStatus(tx, session, { wanted: 0 });
+    if (status === 'logged_out' || UNDER_WAY.has(row.status)) await disconnected(tx, session, status, reason, false);
+  }
+
   /**
    * One outage is one event, however often the connection flaps: it is emitted when the outage begins. Only when the
    * session does not come back, though that event said so, another one takes that back.
@@ -193,6 +205,9 @@ export function createInbox({
       .execute();
   }
 }
+
+/** What a session is in that has a connection, or is getting one. */
+const UNDER_WAY: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing', 'connected']);
 
 const failQueued = query((db, p: SessionRef & { now: number }) =>
   db

@@ -116,10 +116,7 @@ export function createOutbox({
     cluster,
     clock,
     log,
-    onQueued(session) {
-      if (sessions().line(session) === undefined) queued.passOn(session);
-      else queued.resume(session);
-    },
+    onQueued: (session) => queued.wake(session),
   });
   const queued = createSendQueue({ database, cluster, sessions, send: sendQueued, clock, log });
 
@@ -128,6 +125,7 @@ export function createOutbox({
       return await sendHere(session, draft);
     } catch (error) {
       if (!(error instanceof OnItsWayError)) throw error;
+      queued.wake(session);
       return await sentByOther(session, error);
     }
   }
@@ -200,7 +198,6 @@ export function createOutbox({
       const stored = await findMessage(database.reader, session.accountId, draft.messageId);
       if (stored !== undefined && stored.status !== 'queued') return stored;
     }
-    queued.passOn(session);
     throw new OnItsWayError(draft.messageId);
   }
 
@@ -276,10 +273,7 @@ export function createOutbox({
 
   async function give(line: Line, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<number> {
     // Since it was stored the session may have been closed here, or gone to another node: it is sent by who has it next.
-    if (!cluster.isMember() || !cluster.sessions.holds(line.sessionId) || !line.isOpen()) {
-      queued.passOn(line);
-      throw new OnItsWayError(row.message_id);
-    }
+    if (!line.isOpen()) throw new OnItsWayError(row.message_id);
     const message = toSent(row);
     // Whoever has linked the session since is somebody else.
     if (row.from_number !== line.phoneNumber) {
@@ -353,7 +347,7 @@ export function createOutbox({
 
   function resume(session: SessionRef): void {
     void scheduled.plan(); // what fell due while nobody had the session
-    queued.resume(session);
+    queued.wake(session);
   }
 
   async function sendQueued(line: Line, row: MessageRow, holdMs: HoldMs): Promise<void> {
@@ -362,12 +356,12 @@ export function createOutbox({
     try {
       // The list that it was in may be old.
       const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
-      if (status === 'queued') await handOver(line, row, await chatOf(line, row.chat_id), holdMs);
-    } catch (error) {
-      // Of everything else `handOver` has stored why.
-      const isChatGone = error instanceof AppError && error.code === 'not_found';
-      if (isChatGone) await inbox.refuse(toSent(row), error.message);
-      throw error;
+      if (status !== 'queued') return;
+      const chat = await chatOf(line, row.chat_id).catch(async (error) => {
+        if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
+        throw error;
+      });
+      await handOver(line, row, chat, holdMs);
     } finally {
       sending.delete(row.message_id);
     }

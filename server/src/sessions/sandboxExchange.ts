@@ -392,11 +392,11 @@ export function createSandboxExchange({
       const begun = Promise.withResolvers<void>();
       lines.set(number, { phone, begun, hasBegun: false, mustLook: true, looking: undefined });
     },
-    catchUp({ number }) {
-      const line = lines.get(number);
-      if (line === undefined) return;
+    catchUp(phone) {
+      const line = lines.get(phone.number);
+      if (line?.phone !== phone) return;
       line.hasBegun = true;
-      wake(number);
+      wake(phone.number);
       line.begun.resolve();
     },
     leave(phone) {

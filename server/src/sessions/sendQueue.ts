@@ -17,10 +17,8 @@ import type { Line, Sessions } from './sessions.ts';
 export interface SendQueue {
   start(): void;
   stop(): void;
-  /** Sends what is queued for a session, where it is connected here. */
-  resume(session: SessionRef): void;
-  /** Whoever has the session now is to send what is queued for it. */
-  passOn(session: SessionRef): void;
+  /** Something is queued for a session: whoever has it sends that, this node or another one. */
+  wake(session: SessionRef): void;
 }
 
 /** How long a message is to wait after an error of its network, in ms; undefined when it has failed by it. */
@@ -99,7 +97,7 @@ export function createSendQueue({
       };
       await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendChats));
       if (heldMs !== undefined) hold(session, heldMs);
-      else if (!line.isOpen()) return passOn(session);
+      else if (!line.isOpen()) wake(session);
     } while (resuming.get(session.sessionId) && !pauses.has(session.sessionId));
   }
 
@@ -141,8 +139,8 @@ export function createSendQueue({
   async function look(): Promise<void> {
     cancelLook();
     try {
-      for (const row of await sessionsWithQueued.all(database.reader, {}))
-        resumeIfHere({ accountId: row.account_id, sessionId: row.session_id });
+      for (const { account_id: accountId, session_id: sessionId } of await sessionsWithQueued.all(database.reader, {}))
+        if (isHere({ accountId, sessionId })) resume({ accountId, sessionId });
     } catch (error) {
       log.warn({ err: error }, 'looking for queued messages failed; trying again');
     }
@@ -150,17 +148,16 @@ export function createSendQueue({
     if (isRunning) cancelLook = clock.after(LOOK_EVERY_MS, () => void look());
   }
 
-  function resumeIfHere(session: SessionRef): void {
-    if (sessions().line(session) !== undefined) resume(session);
+  function wake(session: SessionRef): void {
+    if (isHere(session)) resume(session);
+    else cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
   }
 
-  function passOn({ accountId, sessionId }: SessionRef): void {
-    cluster.signals.send('outbox', `${accountId} ${sessionId}`);
-  }
+  const isHere = (session: SessionRef) => sessions().line(session)?.isOpen() ?? false;
 
   cluster.signals.on('outbox', (id) => {
     const [accountId = '', sessionId = ''] = id.split(' ');
-    resumeIfHere({ accountId, sessionId });
+    if (isHere({ accountId, sessionId })) resume({ accountId, sessionId });
   });
   cluster.signals.onGap(() => void look());
 
@@ -175,8 +172,7 @@ export function createSendQueue({
       for (const cancel of pauses.values()) cancel();
       pauses.clear();
     },
-    resume,
-    passOn,
+    wake,
   };
 }
 

@@ -90,7 +90,7 @@ export interface Line extends SessionRef {
   readonly connection: Connection;
   /** Digits. */
   readonly phoneNumber: string;
-  /** Whether it is to go on: one that is being closed, or is lost, takes nothing more, and its failures are no answers. */
+  /** Whether it is to go on: one that is being closed, handed on or lost takes nothing more; its failures are no answers. */
   isOpen(): boolean;
   /** Whether the session is this node's still. What came of a send afterwards is not this node's to store. */
   isOurs(): boolean;
@@ -158,8 +158,8 @@ export function createSessions({
   const byName = new Map(connectors.map((connector) => [connector.name, connector]));
   const leases = cluster.sessions;
   const live = new Map<string, Live>();
-  /** Given to this node, and not opened yet. */
-  const restoring = new Set<string>();
+  /** Given to this node, and not opened yet → with which others: it may be lost, and given again. */
+  const restoring = new Map<string, readonly string[]>();
   const turns = new Map<string, Promise<unknown>>();
   const soles = createSoleSessions(database.reader, clock);
   const lastHeard = createLastHeard(database, () => live.values(), clock, log);
@@ -188,10 +188,15 @@ export function createSessions({
 
   /** Connects those of these sessions that are to be connected. */
   async function restore(sessionIds: readonly string[]): Promise<void> {
-    for (const sessionId of sessionIds) restoring.add(sessionId);
+    for (const sessionId of sessionIds) restoring.set(sessionId, sessionIds);
     const waiting = sessionIds.values();
     const restoreNext = async () => {
-      for (const sessionId of waiting) await inTurn(sessionId, () => restoreOne(sessionId));
+      for (const sessionId of waiting) {
+        await inTurn(sessionId, async () => {
+          await restoreOne(sessionId);
+          if (restoring.get(sessionId) === sessionIds) restoring.delete(sessionId);
+        });
+      }
     };
     await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restoreNext));
     isStarted = true;
@@ -208,7 +213,6 @@ export function createSessions({
         await new Promise<void>((resolve) => void clock.after(RESTORE_RETRY_MS, resolve));
       }
     }
-    restoring.delete(sessionId);
   }
 
   /** @throws {AppError} `storage_unavailable` */
@@ -290,15 +294,14 @@ export function createSessions({
     const holder = await leases.take(session.sessionId);
     requireHolder(holder, row);
     if (holder !== 'here') throw new AppError('session_unavailable', 'No node takes sessions now');
-    await setWanted(session, 1);
+    await want(session);
     await inbox.note(session, 'connecting', null);
     try {
       await open(row, false);
     } catch (error) {
-      await setWanted(session, 0);
-      await leases.giveUp(session.sessionId);
       const reason = error instanceof AppError ? error.message : 'The connection could not be started';
-      await inbox.take(session, { type: 'disconnected', reason, willReconnect: false });
+      await inbox.end(session, 'disconnected', reason);
+      await leases.giveUp(session.sessionId);
       throw error;
     }
   }
@@ -323,16 +326,18 @@ export function createSessions({
       notedAt: undefined,
     };
     live.set(entry.sessionId, entry);
+    let connection: Connection;
     try {
-      entry.connection = await connector.open(hostOf(entry, row));
+      connection = await connector.open(hostOf(entry, row));
     } catch (error) {
       remove(entry);
       if (isPutDown(entry)) return; // it comes back with whoever has it next
       throw error;
     }
     // While it was being opened there was nothing to close.
-    if (isPutDown(entry)) await entry.connection.close().catch(() => {});
-    else announce(entry);
+    if (isPutDown(entry)) return connection.close().catch(() => {});
+    entry.connection = connection;
+    announce(entry);
   }
 
   function hostOf(entry: Live, row: SessionTable): SessionHost {
@@ -398,7 +403,7 @@ export function createSessions({
     const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = entry;
     if (connection === undefined || !isConnected) return undefined;
     const isOurs = () => !entry.isLost;
-    const isOpen = () => !isPutDown(entry);
+    const isOpen = () => !isPutDown(entry) && leases.holds(sessionId) && cluster.isMember();
     return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
   }
 
@@ -419,29 +424,26 @@ export function createSessions({
     if (live.get(entry.sessionId) === entry) live.delete(entry.sessionId);
   }
 
-  /** Begins to end a session: nothing more goes out by its connection, and it does not come back by itself. */
-  async function retire(session: SessionRef): Promise<Live | undefined> {
+  /** Begins to end a session. @returns its connection, by which nothing more goes out */
+  async function retire(session: SessionRef): Promise<Connection | undefined> {
     await requireHere(session);
     const entry = owned(session);
-    await setWanted(session, 0);
     if (entry === undefined) return undefined;
     remove(entry);
     await settle(entry);
-    return entry;
+    return entry.connection;
   }
 
   async function disconnect(session: SessionRef): Promise<void> {
-    const entry = await retire(session);
-    if (entry !== undefined) {
-      await entry.connection?.close();
-      await inbox.end(session, 'disconnected', 'The account disconnected it');
-    }
+    const connection = await retire(session);
+    await connection?.close().catch(() => {});
+    await inbox.end(session, 'disconnected', 'The account disconnected it');
     await leases.giveUp(session.sessionId);
   }
 
   async function logout(session: SessionRef): Promise<void> {
-    const entry = await retire(session);
-    await entry?.connection?.logout();
+    const connection = await retire(session);
+    await connection?.logout();
     await freeNumber(session);
     await storeOf(database, session.sessionId).clear();
     await inbox.end(session, 'logged_out', 'The account logged it out');
@@ -449,12 +451,10 @@ export function createSessions({
   }
 
   async function forget(session: SessionRef): Promise<void> {
-    const entry = await retire(session);
-    if (entry !== undefined) {
-      // Before its network says so, in words of its own.
-      await inbox.end(session, 'disconnected', 'The account deleted it');
-      if (entry.connection !== undefined) await leave(session, entry.connection);
-    }
+    const connection = await retire(session);
+    // Before its network says so, in words of its own.
+    await inbox.end(session, 'disconnected', 'The account deleted it');
+    if (connection !== undefined) await leave(session, connection);
     await freeNumber(session);
     await leases.giveUp(session.sessionId);
   }
@@ -538,8 +538,9 @@ export function createSessions({
     return { accountId: row.account_id, sessionId };
   }
 
-  async function setWanted({ accountId, sessionId }: SessionRef, wanted: 0 | 1): Promise<void> {
-    await database.commit((tx) => updateWanted.run(tx, { accountId, sessionId, wanted }), sessionId);
+  /** Wherever it has a node, it is to be connected, until `inbox.end`. */
+  async function want({ accountId, sessionId }: SessionRef): Promise<void> {
+    await database.commit((tx) => markWanted.run(tx, { accountId, sessionId }), sessionId);
   }
 
   return {
@@ -564,7 +565,7 @@ export function createSessions({
   };
 }
 
-/** Or is being put down. */
+/** It takes nothing more: it is being closed here, or another node may have it. */
 const isPutDown = ({ isClosing, isLost }: Live) => isClosing || isLost;
 
 const notConnected = (entry: Live | undefined) =>
@@ -583,10 +584,10 @@ const statuses = query((db, _: object) =>
     .groupBy('status'),
 );
 
-const updateWanted = query((db, p: SessionRef & { wanted: number }) =>
+const markWanted = query((db, p: SessionRef) =>
   db
     .updateTable('sessions')
-    .set({ wanted: p.wanted })
+    .set({ wanted: 1 })
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId),
 );

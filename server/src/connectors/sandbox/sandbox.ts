@@ -23,6 +23,7 @@ import { createProfileActions } from './profiles.ts';
 
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
+const RECONNECT_RETRY_MS = 1000;
 const PAIRING_CODE_MS = 160_000;
 // No 0, 1, I, L, O, U: a code is typed off a screen.
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -109,6 +110,18 @@ class SandboxConnection implements Connection, Phone {
     if (this.#number === '') this.#number = await this.#network.freeNumber();
     this.#name = (await this.#network.profiles.read(this.#number)).name;
     await exchange.join(this);
+    try {
+      await this.#comeOnline();
+    } catch (error) {
+      // Others would wait for a phone that nobody has.
+      exchange.leave(this);
+      this.#isOnline = false;
+      throw error;
+    }
+  }
+
+  async #comeOnline(): Promise<void> {
+    const { exchange } = this.#network;
     // Closed while it was being opened.
     if (this.#isClosed) return exchange.leave(this);
     this.#isOnline = true;
@@ -121,6 +134,16 @@ class SandboxConnection implements Connection, Phone {
       this.#network.carry(this.#sender, message, this.#now(), group);
     }
     exchange.catchUp(this);
+  }
+
+  #reconnectAfter(ms: number): void {
+    this.#cancelTimer = this.#host.clock.after(ms, () => {
+      if (this.#isClosed) return;
+      this.#join().catch((error) => {
+        this.#host.log.warn({ err: error }, 'reconnecting failed; trying again');
+        if (!this.#isClosed) this.#reconnectAfter(RECONNECT_RETRY_MS);
+      });
+    });
   }
 
   #leave(): void {
@@ -275,10 +298,7 @@ class SandboxConnection implements Connection, Phone {
         this.#leave();
         await this.receive({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
         if (reconnectAfterMs === null) return;
-        this.#cancelTimer = this.#host.clock.after(reconnectAfterMs, () => {
-          if (!this.#isClosed)
-            this.#join().catch((error) => this.#host.log.error({ err: error }, 'reconnecting failed'));
-        });
+        this.#reconnectAfter(reconnectAfterMs);
         return;
       }
       case 'logout':

@@ -12,6 +12,8 @@ export const puppet: {
   send: Connection['send'];
   /** What happens before a connection is opened. */
   opening: () => Promise<void>;
+  /** What happens after a connection is closed. */
+  closing: () => Promise<void>;
   /** How many connections are open. */
   open: number;
   /** What a connection was opened with last. */
@@ -21,6 +23,7 @@ export const puppet: {
 } = {
   send: async () => ({ timestamp: Date.now() }),
   opening: async () => {},
+  closing: async () => {},
   open: 0,
   host: undefined,
   phoneNumber: PUPPET_NUMBER,
@@ -40,6 +43,7 @@ export function createConnector(): Connector {
         send: (message: OutgoingMessage) => puppet.send(message),
         async close() {
           puppet.open--;
+          await puppet.closing();
         },
         async logout() {
           puppet.open--;
