@@ -323,7 +323,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
 export function settingsHelp(): string {
   const rows = Object.values<Setting<unknown>>(settingsTable).map(
     ({ env, type, default: byDefault, doc }) =>
-      `  ${env.padEnd(24)}${doc}\n  ${''.padEnd(24)}${type}${byDefault && `; default ${byDefault}`}`,
+      `  ${env.padEnd(32)}${doc}\n  ${''.padEnd(32)}${type}${byDefault && `; default ${byDefault}`}`,
   );
   return `Settings, as environment variables:\n\n${rows.join('\n')}\n`;
 }

@@ -226,6 +226,11 @@ export interface Connection {
   edit?(message: MessageKey, text: string): Promise<void>;
   /** Deletes an own message for everyone. */
   remove?(message: MessageKey): Promise<void>;
+  /**
+   * Resolves, within seconds, when it is known how the attempt to connect goes: whoever asked for it waits so long for
+   * the answer, and nothing else does. Left out where the attempt is a person's to finish.
+   */
+  readonly attempt?: Promise<void>;
   /** The account asks to connect what is there already: where it waits before its next attempt, it makes that now. */
   retry?(): void;
   /**

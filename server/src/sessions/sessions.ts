@@ -49,7 +49,11 @@ export interface Sessions extends SoleSessions {
    * @throws {AppError} `session_unavailable` while its node is dead and no other has taken it over
    */
   requireHere(session: SessionRef): Promise<void>;
-  /** Connects, or does nothing when it is connected or connecting. @throws {AppError} and as `requireHere` */
+  /**
+   * Connects, or does nothing when it is connected or connecting. Resolves when the attempt is under way, or, where the
+   * network answers within seconds, when it has.
+   * @throws {AppError} and as `requireHere`
+   */
   connect(session: SessionRef): Promise<void>;
   /** Ends the connection and keeps the credentials. */
   disconnect(session: SessionRef): Promise<void>;
@@ -548,7 +552,11 @@ export function createSessions({
     start,
     stop,
     requireHere,
-    connect: (session) => inTurn(session.sessionId, () => connect(session)),
+    async connect(session) {
+      await inTurn(session.sessionId, () => connect(session));
+      // Not in turn: what ends it meanwhile does not wait as well.
+      await owned(session)?.connection?.attempt;
+    },
     disconnect: (session) => inTurn(session.sessionId, () => disconnect(session)),
     logout: (session) => inTurn(session.sessionId, () => logout(session)),
     forget: (session) => inTurn(session.sessionId, () => forget(session)),

@@ -5,7 +5,7 @@ import { newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
 import { type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
-import { type Answer, type Call, eventOf, startAgain } from '../support/server.ts';
+import { type Answer, bearer, type Call, eventOf, startAgain } from '../support/server.ts';
 
 /* What the Cloud API connector does when its network does not do what it should. Time passes when a test says so. */
 
@@ -553,3 +553,29 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+it('a number that does not answer keeps nobody waiting but who asked to connect it', async (t) => {
+  const { graph, server, start, call, token, sessionId } = await session(t, { connects: false });
+  const isAsked = (times: number) =>
+    eventually(
+      async () => graph.calls.filter((one) => one.startsWith('GET')).length,
+      (count) => count === times,
+    );
+  graph.failNext('slow');
+  const connecting = call('POST', `/sessions/${sessionId}/connect`);
+  await isAsked(1);
+  // No time passes: nothing of this waits for it.
+  assert.equal((await call('POST', `/sessions/${sessionId}/disconnect`)).body.status, 'disconnected');
+  assert.equal((await connecting).status, 200);
+
+  assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  await server.stop();
+  graph.failNext('slow');
+  const next = await start();
+  const again = bearer(next.url, token);
+  await isAsked(3);
+  assert.equal((await again('GET', `/sessions/${sessionId}`)).body.status, 'connecting');
+  const sent = await again('POST', '/messages/send', { to: ADA, message: 'Hello' });
+  assert.deepEqual([sent.status, sent.body.code], [503, 'session_unavailable']);
+  await next.stop();
+});

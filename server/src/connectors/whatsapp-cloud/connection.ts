@@ -65,6 +65,7 @@ export class CloudConnection implements Connection {
   readonly #receiver: Receiver;
   readonly #receivers: Map<string, Receiver>;
   readonly profiles: ProfileActions;
+  attempt: Promise<void> = Promise.resolve();
   #state: 'starting' | 'online' | 'away' | 'closed' = 'starting';
   #misses = 0;
   #isSubscribed = false;
@@ -103,8 +104,18 @@ export class CloudConnection implements Connection {
   }
 
   /** Asks the number for the first time. What comes of it is told as an event. */
-  async open(): Promise<void> {
-    await this.#check();
+  open(): void {
+    this.attempt = this.#checkNow();
+  }
+
+  async #checkNow(): Promise<void> {
+    try {
+      await this.#check();
+    } catch (error) {
+      if (this.#isClosed()) return;
+      this.#host.log.error({ err: error }, 'checking the number failed');
+      this.#checkIn(RECHECK_MS);
+    }
   }
 
   async #check(): Promise<void> {
@@ -156,12 +167,7 @@ export class CloudConnection implements Connection {
 
   #checkIn(ms: number): void {
     if (this.#isClosed()) return;
-    this.#cancelCheck = this.#host.clock.after(ms, () => {
-      this.#check().catch((error) => {
-        this.#host.log.error({ err: error }, 'checking the number failed');
-        this.#checkIn(RECHECK_MS);
-      });
-    });
+    this.#cancelCheck = this.#host.clock.after(ms, () => void this.#checkNow());
   }
 
   /** Nothing goes any more before somebody has changed the options, or something at Meta. */

@@ -14,12 +14,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     takesCallbacks: true,
     async open(host) {
       const connection = new CloudConnection(host, settings, receivers);
-      try {
-        await connection.open();
-      } catch (error) {
-        await connection.close();
-        throw error;
-      }
+      connection.open();
       return connection;
     },
   };
