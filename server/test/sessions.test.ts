@@ -16,6 +16,7 @@ import {
   type TestServer,
 } from './support/server.ts';
 
+const neverAborted = new AbortController().signal;
 const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
 
 beforeEach(() => {
@@ -63,7 +64,7 @@ const eventsWith = (call: Call, kind: string): Promise<string[]> =>
 /** The sessions of a server are being stopped. */
 const isStopping = ({ app: { services } }: TestServer) =>
   eventually(
-    () => services.sessions.connect({ accountId: '', sessionId: '' }).catch((error) => error),
+    () => services.sessions.connect({ accountId: '', sessionId: '' }, neverAborted).catch((error) => error),
     (error) => error instanceof AppError && error.code === 'shutting_down',
   );
 
@@ -79,7 +80,7 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
       const { call, token, accountId } = await first.account();
       const sessionId = await newSession(call);
       const opened = holdOpening(test);
-      const connecting = first.app.services.sessions.connect({ accountId, sessionId });
+      const connecting = first.app.services.sessions.connect({ accountId, sessionId }, neverAborted);
       await isOpened();
       const stopped = first.stop();
       await isStopping(first);
@@ -130,7 +131,7 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
     // What is to be stored before it is opened has to wait.
     const held = Promise.withResolvers<void>();
     const writing = database.commit(() => held.promise, sessionId);
-    const connecting = sessions.connect({ accountId, sessionId });
+    const connecting = sessions.connect({ accountId, sessionId }, neverAborted);
     const stopped = first.stop();
     await isStopping(first);
     held.resolve();

@@ -220,7 +220,7 @@ export const connectSession = defineOperation({
   errors: ['not_found', 'phone_number_in_use', 'not_supported'],
   async run(ctx, { sessionId }) {
     await findSession(ctx, sessionId);
-    await ctx.sessions.connect({ accountId: ctx.accountId, sessionId });
+    await ctx.sessions.connect({ accountId: ctx.accountId, sessionId }, ctx.signal());
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
@@ -52,9 +53,10 @@ export interface Sessions extends SoleSessions {
   /**
    * Connects, or does nothing when it is connected or connecting. Resolves when the attempt is under way, or, where the
    * network answers within seconds, when it has.
+   * @param signal ends the waiting
    * @throws {AppError} and as `requireHere`
    */
-  connect(session: SessionRef): Promise<void>;
+  connect(session: SessionRef, signal: AbortSignal): Promise<void>;
   /** Ends the connection and keeps the credentials. */
   disconnect(session: SessionRef): Promise<void>;
   /** Unlinks the device. */
@@ -552,10 +554,11 @@ export function createSessions({
     start,
     stop,
     requireHere,
-    async connect(session) {
+    async connect(session, signal) {
       await inTurn(session.sessionId, () => connect(session));
       // Not in turn: what ends it meanwhile does not wait as well.
-      await owned(session)?.connection?.attempt;
+      const attempt = owned(session)?.connection?.attempt;
+      if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
     },
     disconnect: (session) => inTurn(session.sessionId, () => disconnect(session)),
     logout: (session) => inTurn(session.sessionId, () => logout(session)),

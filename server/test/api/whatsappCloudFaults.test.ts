@@ -577,5 +577,10 @@ it('a number that does not answer keeps nobody waiting but who asked to connect 
   assert.equal((await again('GET', `/sessions/${sessionId}`)).body.status, 'connecting');
   const sent = await again('POST', '/messages/send', { to: ADA, message: 'Hello' });
   assert.deepEqual([sent.status, sent.body.code], [503, 'session_unavailable']);
+  await again('POST', `/sessions/${sessionId}/disconnect`);
+  graph.failNext('slow');
+  const asking = again('POST', `/sessions/${sessionId}/connect`);
+  await isAsked(4);
   await next.stop();
+  assert.equal((await asking).body.status, 'connecting');
 });
