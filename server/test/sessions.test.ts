@@ -229,6 +229,37 @@ describeOnEachDatabase('a session that is disconnected', (newHome) => {
   });
 });
 
+describe('a session that another node gets while it is being disconnected', () => {
+  it('stays as that node has it, and the caller hears of it', async (test) => {
+    const home = await newHome('postgres');
+    test.after(() => home.remove());
+    const server = await startPuppet(test, home);
+    const { call } = await server.account();
+    const sessionId = await newSession(call);
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const closed = Promise.withResolvers<void>();
+    test.after(() => closed.resolve());
+    puppet.closing = () => closed.promise;
+    const answer = call('POST', `/sessions/${sessionId}/disconnect`);
+    await eventually(
+      async () => puppet.open,
+      (open) => open === 0,
+    );
+    const { cluster } = server.app.services;
+    const ask = queryOf(home);
+    await ask(`update sessions set lease_owner = 'nod_other'`);
+    await ask('delete from nodes');
+    await eventually(
+      async () => cluster.isMember() && !cluster.sessions.holds(sessionId),
+      (isWithOther) => isWithOther,
+    );
+    closed.resolve();
+    const { status, body } = await answer;
+    assert.deepEqual([status, body.code], [503, 'session_unavailable']);
+    assert.deepEqual(await ask('select status, wanted from sessions'), [{ status: 'connected', wanted: 1 }]);
+  });
+});
+
 describe('a sandbox session that could not be connected', () => {
   it('keeps nobody waiting who has to do with its number, and can be connected again', async (test) => {
     const home = await newHome('postgres');

@@ -430,26 +430,42 @@ export function createSessions({
     if (live.get(entry.sessionId) === entry) live.delete(entry.sessionId);
   }
 
-  /** Begins to end a session. @returns its connection, by which nothing more goes out */
+  /**
+   * Begins to end a session.
+   * @returns its connection, by which nothing more goes out; undefined where it has none
+   * @throws {AppError} `session_unavailable` when another node has got it meanwhile, and as `requireHere`
+   */
   async function retire(session: SessionRef): Promise<Connection | undefined> {
     await requireHere(session);
     const entry = owned(session);
     if (entry === undefined) return undefined;
     remove(entry);
     await settle(entry);
+    requireOurs(session);
     return entry.connection;
+  }
+
+  /** Of what another node may have by now, nothing is stored. @throws {AppError} `session_unavailable` */
+  function requireOurs({ sessionId }: SessionRef): void {
+    if (!leases.isOurs(sessionId)) throw new AppError('session_unavailable');
   }
 
   async function disconnect(session: SessionRef): Promise<void> {
     const connection = await retire(session);
-    await connection?.close().catch(() => {});
+    if (connection !== undefined) {
+      await connection.close().catch(() => {});
+      requireOurs(session);
+    }
     await inbox.end(session, 'disconnected', 'The account disconnected it');
     await leases.giveUp(session.sessionId);
   }
 
   async function logout(session: SessionRef): Promise<void> {
     const connection = await retire(session);
-    await connection?.logout();
+    if (connection !== undefined) {
+      await connection.logout();
+      requireOurs(session);
+    }
     await freeNumber(session);
     await storeOf(database, session.sessionId).clear();
     await inbox.end(session, 'logged_out', 'The account logged it out');
