@@ -8,6 +8,7 @@ import { AppError } from '../src/errors.ts';
 import { createLog } from '../src/log.ts';
 import { newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
 import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { bearer, type Call, connectSession, startServer } from './support/server.ts';
@@ -73,20 +74,24 @@ it('a half-open breaker hammered a receiver that answered 429 without Retry-Afte
 });
 
 it('an idempotency key sent twice when the database was away for a moment', async () => {
-  const { server, call, stop } = await setUp();
+  // Nothing else is stored meanwhile: no time passes, and who it goes to is away.
+  const server = await startServer({ clock: createFakeClock(Date.now()) });
+  const { call } = await server.account();
+  const [sessionId, away] = [await connectSession(call), await connectSession(call, '491702222222')];
+  await call('POST', `/sessions/${away}/disconnect`);
   const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
   const { commit, commitJointly } = database;
   for (const failing of [3, 4]) {
     let n = 0;
     const isAway = () => ++n === failing;
-    const away = () => Promise.reject(new AppError('storage_unavailable'));
-    database.commit = (work, key) => (isAway() ? away() : commit(work, key));
-    database.commitJointly = (work, item, key) => (isAway() ? away() : commitJointly(work, item, key));
+    const refuse = () => Promise.reject(new AppError('storage_unavailable'));
+    database.commit = (work, key) => (isAway() ? refuse() : commit(work, key));
+    database.commitJointly = (work, item, key) => (isAway() ? refuse() : commitJointly(work, item, key));
     const send = () =>
       call(
         'POST',
         '/messages/send',
-        { to: '491702222222', message: `once ${failing}` },
+        { sessionId, to: '491702222222', message: `once ${failing}` },
         { 'idempotency-key': `k${failing}` },
       );
     const first = await send();
@@ -96,7 +101,7 @@ it('an idempotency key sent twice when the database was away for a moment', asyn
     const { body } = await call('GET', '/messages');
     assert.equal(body.data.filter(({ message }: { message: string }) => message === `once ${failing}`).length, 1);
   }
-  await stop();
+  await server.stop();
 });
 
 it('a number that was offline could be taken over by another account, with its mail', async () => {
