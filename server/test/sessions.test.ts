@@ -39,6 +39,25 @@ function holdOpening(test: TestContext): PromiseWithResolvers<void> {
   return opened;
 }
 
+/** What may come of an opening that a test has held. */
+const outcomes = [
+  ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
+  ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
+] as const;
+
+/** Somebody disconnects a session; its connection is closed when the test says so. */
+async function disconnectSlowly(test: TestContext, call: Call, sessionId: string) {
+  const closed = Promise.withResolvers<void>();
+  test.after(() => closed.resolve());
+  puppet.closing = () => closed.promise;
+  const answer = call('POST', `/sessions/${sessionId}/disconnect`);
+  await eventually(
+    async () => puppet.open,
+    (open) => open === 0,
+  );
+  return { closed, answer };
+}
+
 const newSession = async (call: Call): Promise<string> =>
   (await call('POST', '/sessions', { connector: 'puppet' })).body.sessionId;
 
@@ -69,10 +88,7 @@ const isStopping = ({ app: { services } }: TestServer) =>
   );
 
 describeOnEachDatabase('a session that is being opened', (newHome) => {
-  for (const [how, outcome] of [
-    ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
-    ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
-  ] as const) {
+  for (const [how, outcome] of outcomes) {
     it(`for the first time when its server stops, and ${how}, is closed, and comes with the next start`, async (test) => {
       const home = await newHome();
       test.after(() => home.remove());
@@ -146,10 +162,7 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
 });
 
 describe('a session that its node loses while it is being opened', () => {
-  for (const [how, outcome] of [
-    ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
-    ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
-  ] as const) {
+  for (const [how, outcome] of outcomes) {
     it(`and ${how}, has one connection where it is next, and one event tells of it`, async (test) => {
       const home = await newHome('postgres');
       test.after(() => home.remove());
@@ -195,14 +208,7 @@ describeOnEachDatabase('a session that is disconnected', (newHome) => {
         .executeTakeFirstOrThrow();
       return { status, wanted };
     };
-    const closed = Promise.withResolvers<void>();
-    test.after(() => closed.resolve());
-    puppet.closing = () => closed.promise;
-    const answer = call('POST', `/sessions/${sessionId}/disconnect`);
-    await eventually(
-      async () => puppet.open,
-      (open) => open === 0,
-    );
+    const { closed, answer } = await disconnectSlowly(test, call, sessionId);
     assert.deepEqual(await stored(), { status: 'connected', wanted: 1 });
     closed.resolve();
     assert.equal((await answer).body.status, 'disconnected');
@@ -237,14 +243,7 @@ describe('a session that another node gets while it is being disconnected', () =
     const { call } = await server.account();
     const sessionId = await newSession(call);
     await call('POST', `/sessions/${sessionId}/connect`);
-    const closed = Promise.withResolvers<void>();
-    test.after(() => closed.resolve());
-    puppet.closing = () => closed.promise;
-    const answer = call('POST', `/sessions/${sessionId}/disconnect`);
-    await eventually(
-      async () => puppet.open,
-      (open) => open === 0,
-    );
+    const { closed, answer } = await disconnectSlowly(test, call, sessionId);
     const { cluster } = server.app.services;
     const ask = queryOf(home);
     await ask(`update sessions set lease_owner = 'nod_other'`);

@@ -140,7 +140,7 @@ export function createSendQueue({
     cancelLook();
     try {
       for (const { account_id: accountId, session_id: sessionId } of await sessionsWithQueued.all(database.reader, {}))
-        if (isHere({ accountId, sessionId })) resume({ accountId, sessionId });
+        resumeHere({ accountId, sessionId });
     } catch (error) {
       log.warn({ err: error }, 'looking for queued messages failed; trying again');
     }
@@ -149,15 +149,19 @@ export function createSendQueue({
   }
 
   function wake(session: SessionRef): void {
-    if (isHere(session)) resume(session);
-    else cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
+    if (!resumeHere(session)) cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
   }
 
-  const isHere = (session: SessionRef) => sessions().line(session)?.isOpen() ?? false;
+  /** @returns whether it is connected here */
+  function resumeHere(session: SessionRef): boolean {
+    const isHere = sessions().line(session)?.isOpen() ?? false;
+    if (isHere) resume(session);
+    return isHere;
+  }
 
   cluster.signals.on('outbox', (id) => {
     const [accountId = '', sessionId = ''] = id.split(' ');
-    if (isHere({ accountId, sessionId })) resume({ accountId, sessionId });
+    resumeHere({ accountId, sessionId });
   });
   cluster.signals.onGap(() => void look());
 
