@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { it } from 'node:test';
+import { migrate } from '../src/db/migrate.ts';
+import { foundation } from '../src/db/migrations/0001-foundation.ts';
+import { migrations } from '../src/db/migrations/index.ts';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { assertKept, type Changes, openHome, readContents, restoreFixture } from './support/fixtures.ts';
+import { bearer, startServer } from './support/server.ts';
+
+/**
+ * What becomes of rows that schema 1 wrote, where a migration does not keep them as they are. A migration that only
+ * adds something needs no entry: the tests below run it on the fixture as soon as it is in the list of migrations.
+ */
+const changesSince1: Changes = {};
+
+describeOnEachDatabase('a database of schema 1', (_, database) => {
+  it('has every row it had after every migration', async () => {
+    const { home } = await restoreFixture(1, database);
+    const store = openHome(home);
+    const before = await readContents(store);
+    assert.ok([...before.values()].every((rows) => rows.length > 0));
+    const applied = await migrate(store, Date.now);
+    assert.deepEqual(
+      applied,
+      migrations.map(({ version }) => version).filter((version) => version > 1),
+    );
+    assertKept(before, await readContents(store), changesSince1);
+    await store.close();
+    await home.remove();
+  });
+
+  it('opens in the server with its accounts, keys, messages, search and pending deliveries', async () => {
+    const { home, credentials } = await restoreFixture(1, database);
+    const clock = createFakeClock(credentials.writtenAt);
+    const server = await startServer({ home, clock, env: { ENCRYPTION_KEY: credentials.encryptionKey } });
+    const { email, password, apiKey, sessionId, webhookId, messageId } = credentials;
+    assert.equal((await server.call('POST', '/auth/login', { email, password })).status, 200);
+
+    const call = bearer(server.url, apiKey);
+    const { body: found } = await call('GET', '/messages?q=quick%20fox');
+    assert.ok(found.data.some((message: { messageId: string }) => message.messageId === messageId));
+    const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
+    const sent = await eventually(
+      () => call('POST', '/messages/send', message),
+      ({ status }) => status === 201, // until then the session is connecting again
+    );
+    const { body: list } = await call('GET', '/messages');
+    assert.equal(list.data[0].messageId, sent.body.messageId, 'the newest message comes first');
+
+    const pending = await server.app.services.database.reader.kysely
+      .selectFrom('deliveries')
+      .select('delivery_id')
+      .where('webhook_id', '=', webhookId)
+      .where('state', '=', 'pending')
+      .execute();
+    assert.ok(pending.length > 0);
+    await server.stop();
+    await home.remove();
+  });
+});
+
+/** Databases that the first migration made exist: a change of the schema is a new file in `server/src/db/migrations`. */
+const FOUNDATION = {
+  sqlite: '5b794828e14e8b06667048211a10c9c32ce552eeb08b07318283e138e1d2c9fd',
+  postgres: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
+};
+
+describeOnEachDatabase('the first migration', (newHome, database) => {
+  it('never changes', async () => {
+    const home = await newHome();
+    const store = openHome(home);
+    const statements = foundation.statements(store.dialect).join(';\n');
+    assert.equal(createHash('sha256').update(statements).digest('hex'), FOUNDATION[database]);
+    await store.close();
+    await home.remove();
+  });
+});
