@@ -126,7 +126,13 @@ export function newFolder(): string {
 
 /** The product, with its default log level and no rate limit. */
 export const startServer = (dataDir: string, env: Record<string, string> = {}): Promise<Running> =>
-  start(own('../../server/src/main.ts'), { PORT: '0', DATA_DIR: dataDir, RATE_LIMIT: '0', ...env });
+  start(own('../../server/src/main.ts'), {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    RATE_LIMIT: '0',
+    REGISTRATION_RATE_LIMIT: '0',
+    ...env,
+  });
 
 /** What the answers that are used here hold. */
 interface Answers {

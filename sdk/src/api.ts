@@ -2127,6 +2127,7 @@ export type ErrorCode =
   | 'rate_limited'
   | 'internal_error'
   | 'storage_unavailable'
+  | 'too_busy'
   | 'shutting_down';
 
 /** Where each operation is found. */

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
+import { PasswordHasher } from './auth/passwords.ts';
 import { fingerprintOf, serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -102,6 +103,8 @@ export async function createApp(
   const tokens = createLoginTokens(secret, clock);
   const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
 
+  const passwords = new PasswordHasher();
+
   const targets = createTargetPolicy({
     host: settings.host,
     publicHost: settings.publicUrl?.hostname,
@@ -184,7 +187,12 @@ export async function createApp(
     authenticator,
     tokens,
     requestLimits: createBuckets(settings.rateLimit, clock),
-    loginLimit: createLoginLimit(database, settings.loginRateLimit, clock),
+    loginLimit: createLoginLimit(
+      database,
+      { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit },
+      clock,
+    ),
+    passwords,
     sessions,
     outbox,
     media,
@@ -260,6 +268,7 @@ export async function createApp(
         await forward.close();
         await media.close();
         await authenticator.stop();
+        await passwords.stop();
         await cluster.stop(); // from here on nothing more is written
         await database.close();
         await tracing?.stop();

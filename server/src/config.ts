@@ -153,7 +153,14 @@ export const settingsTable = {
     'LOGIN_RATE_LIMIT',
     'number',
     '10',
-    'Failed logins per minute for one account, and ten times that for one address; 0 for no limit.',
+    'Failed logins per minute for one account, ten times that for one address, and twenty times that for all logins of one address; 0 for no limit.',
+    wholeNumber(0, 1e6),
+  ),
+  registrationRateLimit: setting(
+    'REGISTRATION_RATE_LIMIT',
+    'number',
+    '20',
+    'Accounts that one address may register per hour; 0 for no limit.',
     wholeNumber(0, 1e6),
   ),
   webhookAllowedCidrs: setting(

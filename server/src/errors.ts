@@ -36,6 +36,7 @@ export const errors = {
   rate_limited: [429, 'Too many requests'],
   internal_error: [500, 'Something went wrong on our side'],
   storage_unavailable: [503, 'The database or the media store cannot do this right now'],
+  too_busy: [503, 'The server is busy with other requests'],
   shutting_down: [503, 'The server is shutting down'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

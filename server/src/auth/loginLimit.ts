@@ -4,61 +4,99 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
+import { networkOf } from './network.ts';
 
 export interface LoginLimit {
   /**
    * Takes a guess at the password of an account from an address, before the password is looked at: many guesses at a
    * time gain nothing then.
-   * @returns gives the guess back, for it was right
    * @throws {AppError} `rate_limited`
    */
-  take(email: string, address: string): Promise<() => Promise<void>>;
+  takeGuess(email: string, address: string): Promise<Taken>;
+  /**
+   * Takes an account that an address is about to register.
+   * @throws {AppError} `rate_limited`
+   */
+  takeRegistration(address: string): Promise<Taken>;
 }
 
-/** A bucket that gets `perMinute` guesses a minute, evenly, and holds as many. */
+export interface Taken {
+  /** Gives it back: the guess was right, or nothing came of it. */
+  giveBack(): Promise<void>;
+}
+
+/** A bucket that holds `most` and is full again after `periodMs` without use. */
 interface Bucket {
   readonly key: string;
-  readonly perMinute: number;
+  readonly most: number;
+  readonly periodMs: number;
+}
+
+interface Limits {
+  /** Failed logins per minute for one account from one address; 0 for no limit. */
+  readonly loginsPerMinute: number;
+  /** Accounts per hour from one address; 0 for no limit. */
+  readonly registrationsPerHour: number;
 }
 
 /** Strangers who share an address, and addresses that try one account, get this many times as much. */
 const WIDER = 10;
+/** Logins from one address, right or wrong: each costs a hash. */
+const WIDEST = 20;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const CLEANS_EVERY = 100;
 
 /**
  * Token buckets in the database, so that guessing at several nodes, or across a restart, gains nothing. A bucket is one
  * number: the time at which it is full again. Each guess moves it on by what one guess takes to come back.
- * @param perMinute 0 for no limit
  */
-export function createLoginLimit({ commit }: Database, perMinute: number, clock: Clock): LoginLimit {
+export function createLoginLimit(
+  { commit }: Database,
+  { loginsPerMinute, registrationsPerHour }: Limits,
+  clock: Clock,
+): LoginLimit {
   let taken = 0;
 
-  /** The tight limit is for one account from one address: a stranger cannot lock somebody out. */
-  const bucketsOf = (email: string, address: string): Bucket[] => [
-    { key: digest(`${email} ${address}`), perMinute },
-    { key: digest(address), perMinute: perMinute * WIDER },
-    { key: digest(email), perMinute: perMinute * WIDER },
-  ];
+  const perMinute = (key: string, most: number): Bucket => ({ key: digest(key), most, periodMs: MINUTE_MS });
+
+  /** @param kept is not given back */
+  async function take(buckets: readonly Bucket[], refusal: string, kept: readonly Bucket[] = []): Promise<Taken> {
+    if (buckets.some(({ most }) => most === 0)) return { giveBack: async () => {} };
+    const waitMs = await commit(async (tx) => {
+      const now = clock.now();
+      if (++taken % CLEANS_EVERY === 0) await removeFull(tx, now);
+      return takeFromAll(tx, [...buckets, ...kept], now);
+    });
+    if (waitMs > 0) {
+      throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    }
+    return { giveBack: () => commit((tx) => giveBack(tx, buckets)) };
+  }
 
   return {
-    async take(email, address) {
-      if (perMinute === 0) return async () => {};
-      const buckets = bucketsOf(email, address);
-      const waitMs = await commit(async (tx) => {
-        const now = clock.now();
-        if (++taken % CLEANS_EVERY === 0) await removeFull(tx, now);
-        return takeFromAll(tx, buckets, now);
-      });
-      if (waitMs > 0) {
-        const retryAfterSeconds = Math.ceil(waitMs / 1000);
-        throw new AppError('rate_limited', 'Too many failed logins', { retryAfterSeconds });
-      }
-      return () => commit((tx) => giveBack(tx, buckets));
+    takeGuess(email, address) {
+      const network = networkOf(address);
+      // The tight limit is for one account from one network: a stranger cannot lock somebody out.
+      const buckets = [
+        perMinute(`${email} ${network}`, loginsPerMinute),
+        perMinute(network, loginsPerMinute * WIDER),
+        perMinute(email, loginsPerMinute * WIDER),
+      ];
+      return take(buckets, 'Too many failed logins', [perMinute(`all of ${network}`, loginsPerMinute * WIDEST)]);
+    },
+    takeRegistration(address) {
+      const bucket = {
+        key: digest(`registrations of ${networkOf(address)}`),
+        most: registrationsPerHour,
+        periodMs: HOUR_MS,
+      };
+      return take([bucket], `An address may register ${registrationsPerHour} accounts per hour`);
     },
   };
 }
 
-const pauseOf = ({ perMinute }: Bucket) => Math.ceil(60_000 / perMinute);
+const pauseOf = ({ most, periodMs }: Bucket) => Math.ceil(periodMs / most);
 
 /**
  * Takes from each bucket, or from none: what is refused was no guess. An error would have the whole transaction run
@@ -77,7 +115,7 @@ async function takeFromAll(tx: Tx, buckets: readonly Bucket[], now: number): Pro
 
 async function takeFrom(tx: Tx, bucket: Bucket, now: number): Promise<number> {
   const pause = pauseOf(bucket);
-  const latest = now + bucket.perMinute * pause;
+  const latest = now + bucket.most * pause;
   const next = sql`case when login_buckets.full_at > ${now} then login_buckets.full_at else ${now} end + ${pause}`;
   const { rows } = await sql`
     insert into login_buckets (bucket, full_at) values (${bucket.key}, ${now + pause})

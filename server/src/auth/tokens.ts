@@ -1,13 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { hash, verify } from '@node-rs/argon2';
 import { jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../clock.ts';
 
 const TOKEN_LIFETIME_MS = 12 * 60 * 60 * 1000;
 const ISSUER = 'switchboard';
-// Argon2id (the library's default) with 19 MiB and two passes, as OWASP's password storage cheat sheet has it.
-const PASSWORD_OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export interface LoginTokens {
   /** A token that ends 12 hours from now. */
@@ -48,21 +45,6 @@ export function createLoginTokens(secret: string, clock: Clock): LoginTokens {
       }
     },
   };
-}
-
-export function hashPassword(password: string): Promise<string> {
-  return hash(password, PASSWORD_OPTIONS);
-}
-
-// Compared with when there is no account, so that an unknown email takes as long as a wrong password.
-let hashOfNothing: Promise<string> | undefined;
-
-/** Whether the password fits the stored hash; takes as long when there is none. */
-export async function checkPassword(password: string, stored: string | undefined): Promise<boolean> {
-  if (stored !== undefined) return verify(stored, password);
-  hashOfNothing ??= hashPassword(randomBytes(16).toString('hex'));
-  await verify(await hashOfNothing, password);
-  return false;
 }
 
 const KEY_PATTERN = /^sb_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;

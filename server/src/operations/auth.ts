@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { checkPassword, hashPassword } from '../auth/tokens.ts';
+import type { Taken } from '../auth/loginLimit.ts';
 import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { type Context, defineOperation, type PublicContext } from './operation.ts';
@@ -51,35 +52,24 @@ export const register = defineOperation({
     { additionalProperties: false },
   ),
   output: Login,
-  errors: ['email_taken', 'registration_closed'],
+  errors: ['email_taken', 'registration_closed', 'too_busy'],
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const giveBack = await ctx.loginLimit.take(email, ctx.address); // asking which emails exist is limited like guessing passwords
+    const guess = await ctx.loginLimit.takeGuess(email, ctx.address); // asking which emails exist is limited like guessing passwords
+    await requireRegistrable(ctx, email); // before a hash is made in vain
+    const registration = await ctx.loginLimit.takeRegistration(ctx.address);
     const row: AccountTable = {
       account_id: ctx.newId('acc'),
       email,
       name: input.name ?? null,
-      password_hash: await hashPassword(input.password),
+      password_hash: await orGiveBack(ctx.passwords.hash(input.password, ctx.address), guess, registration),
       token_version: 1,
       created_at: ctx.clock.now(),
     };
-    const outcome = await ctx.database.commit(async ({ kysely, connection, dialect }) => {
-      if (ctx.settings.registration === 'closed') {
-        const lock = dialect.oneAtATime?.('register');
-        if (lock !== undefined) await connection.query(lock, []);
-        const first = await kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
-        if (first !== undefined) return 'registration_closed' as const;
-      }
-      const { numInsertedOrUpdatedRows } = await kysely
-        .insertInto('accounts')
-        .values(row)
-        .onConflict((conflict) => conflict.column('email').doNothing())
-        .executeTakeFirst();
-      return numInsertedOrUpdatedRows === 1n ? undefined : ('email_taken' as const);
-    });
+    const outcome = await ctx.database.commit((tx) => insertAccount(ctx, tx, row));
     if (outcome !== undefined) throw new AppError(outcome);
-    await giveBack();
+    await guess.giveBack();
     return logIn(ctx, row);
   },
 });
@@ -99,19 +89,19 @@ export const login = defineOperation({
     { additionalProperties: false },
   ),
   output: Login,
-  errors: ['invalid_credentials'],
+  errors: ['invalid_credentials', 'too_busy'],
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const giveBack = await ctx.loginLimit.take(email, ctx.address);
+    const guess = await ctx.loginLimit.takeGuess(email, ctx.address);
     const row = await ctx.database.reader.kysely
       .selectFrom('accounts')
       .selectAll()
       .where('email', '=', email)
       .executeTakeFirst();
-    const fits = await checkPassword(input.password, row?.password_hash);
+    const fits = await orGiveBack(ctx.passwords.verify(input.password, row?.password_hash, ctx.address), guess);
     if (row === undefined || !fits) throw new AppError('invalid_credentials');
-    await giveBack();
+    await guess.giveBack();
     return logIn(ctx, row);
   },
 });
@@ -197,18 +187,58 @@ export const changePassword = defineOperation({
     { additionalProperties: false },
   ),
   output: Login,
-  errors: ['validation_failed'],
+  errors: ['validation_failed', 'too_busy'],
   async run(ctx, input) {
     const account = await ownAccount(ctx);
-    const giveBack = await ctx.loginLimit.take(account.email, ctx.address);
-    if (!(await checkPassword(input.currentPassword, account.password_hash))) {
+    const guess = await ctx.loginLimit.takeGuess(account.email, ctx.address);
+    const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
+    if (!(await orGiveBack(verifying, guess))) {
       throw invalidField('currentPassword', 'The current password is wrong');
     }
-    await giveBack();
-    const version = await raiseTokenVersion(ctx, await hashPassword(input.newPassword));
+    await guess.giveBack();
+    const version = await raiseTokenVersion(ctx, await ctx.passwords.hash(input.newPassword, ctx.address));
     return logIn(ctx, { ...account, token_version: version });
   },
 });
+
+/** Gives back what was taken when the work was not done: a server that is busy costs nobody a guess. */
+async function orGiveBack<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {
+  try {
+    return await working;
+  } catch (error) {
+    for (const each of taken) await each.giveBack();
+    throw error;
+  }
+}
+
+/** @throws {AppError} `registration_closed`, `email_taken` */
+async function requireRegistrable({ settings, database }: PublicContext, email: string): Promise<void> {
+  const select = database.reader.kysely.selectFrom('accounts').select('account_id');
+  if (settings.registration === 'closed' && (await select.limit(1).executeTakeFirst()) !== undefined) {
+    throw new AppError('registration_closed');
+  }
+  if ((await select.where('email', '=', email).executeTakeFirst()) !== undefined) throw new AppError('email_taken');
+}
+
+/** @returns why the account was not inserted */
+async function insertAccount(
+  { settings }: PublicContext,
+  { kysely, connection, dialect }: Tx,
+  row: AccountTable,
+): Promise<'registration_closed' | 'email_taken' | undefined> {
+  if (settings.registration === 'closed') {
+    const lock = dialect.oneAtATime?.('register');
+    if (lock !== undefined) await connection.query(lock, []);
+    const first = await kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
+    if (first !== undefined) return 'registration_closed';
+  }
+  const { numInsertedOrUpdatedRows } = await kysely
+    .insertInto('accounts')
+    .values(row)
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n ? undefined : 'email_taken';
+}
 
 async function logIn(ctx: PublicContext, row: AccountTable) {
   const { token, expiresAt } = await ctx.tokens.issue(row.account_id, row.token_version);

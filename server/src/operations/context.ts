@@ -1,6 +1,7 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
 import type { LoginLimit } from '../auth/loginLimit.ts';
+import type { PasswordHasher } from '../auth/passwords.ts';
 import type { LoginTokens } from '../auth/tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -34,6 +35,7 @@ export interface Services {
   readonly tokens: LoginTokens;
   readonly requestLimits: Buckets;
   readonly loginLimit: LoginLimit;
+  readonly passwords: PasswordHasher;
   readonly sessions: Sessions;
   readonly outbox: Outbox;
   /** Files of accounts. */

@@ -314,6 +314,23 @@ describeOnEachDeployment('logins as time goes by', (_, database) => {
     assert.deepEqual(statuses, [401, 401, 401, 429]);
   });
 
+  it('an address registers only so many accounts, and hears when it may register the next one', async (test) => {
+    const limited = await startServer({ database, env: { REGISTRATION_RATE_LIMIT: '2' } });
+    test.after(() => limited.stop());
+    const ask = (n: number) =>
+      limited.call('POST', '/auth/register', { email: `many${n}@example.com`, password: PASSWORD });
+    assert.deepEqual([(await ask(1)).status, (await ask(2)).status], [201, 201]);
+    const refused = await ask(3);
+    assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited']);
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds > 60 && seconds <= 1800, String(seconds));
+    assert.equal(
+      (await login(limited.call, 'many1@example.com', PASSWORD)).status,
+      200,
+      'logging in is no registration',
+    );
+  });
+
   it('asking which emails are registered is limited too', async () => {
     const call = from(newAddress());
     const email = await newAccount(call);

@@ -25,6 +25,7 @@ export async function spawnServer(home: Home, env: Record<string, string> = {}):
       PORT: '0',
       LOG_LEVEL: 'warn',
       RATE_LIMIT: '0',
+      REGISTRATION_RATE_LIMIT: '0',
       DATA_DIR: home.dataDir,
       DATABASE_URL: home.databaseUrl,
       ...env,

@@ -55,6 +55,7 @@ export async function startServer({
       PORT: '0',
       LOG_LEVEL: 'silent',
       RATE_LIMIT: '0',
+      REGISTRATION_RATE_LIMIT: '0',
       DATA_DIR: ownHome.dataDir,
       DATABASE_URL: ownHome.databaseUrl,
       ...own,

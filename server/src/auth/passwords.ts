@@ -1,0 +1,110 @@
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
+import { networkOf } from './network.ts';
+import type { PasswordResult, PasswordTask } from './passwordThread.ts';
+
+/** A hash takes 19 MiB and about 40 ms of a core. */
+const THREADS = 2;
+/** A full queue is worked off in under a second. */
+const LONGEST_QUEUE = 32;
+/** One network cannot fill the queue by itself. */
+const QUEUED_PER_NETWORK = 16;
+
+interface Job {
+  readonly task: PasswordTask;
+  readonly network: string;
+  readonly resolve: (value: string | boolean) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Hashes and verifies passwords with Argon2id, two at a time, in threads of its own: the library's asynchronous
+ * functions would occupy libuv's pool, which file reads and writes share. A thread starts when it is first needed.
+ */
+export class PasswordHasher {
+  readonly #threads = new Set<Worker>();
+  #idle: Worker[] = [];
+  readonly #running = new Map<Worker, Job>();
+  #queue: Job[] = [];
+  #isStopped = false;
+
+  /**
+   * @param address of the caller, for a fair share of the queue
+   * @throws {AppError} `too_busy` if the queue is full
+   */
+  async hash(password: string, address: string): Promise<string> {
+    return String(await this.#do({ password }, address));
+  }
+
+  /**
+   * Reports whether the password fits the stored hash. Takes as long when there is none, so that an unknown email
+   * cannot be told from a wrong password.
+   * @throws {AppError} `too_busy` if the queue is full
+   */
+  async verify(password: string, stored: string | undefined, address: string): Promise<boolean> {
+    if (stored !== undefined) return (await this.#do({ password, stored }, address)) === true;
+    await this.#do({ password }, address);
+    return false;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const { reject } of [...this.#queue, ...this.#running.values()]) reject(new AppError('shutting_down'));
+    this.#queue = [];
+    this.#running.clear();
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()));
+  }
+
+  #do(task: PasswordTask, address: string): Promise<string | boolean> {
+    const network = networkOf(address);
+    return new Promise((resolve, reject) => {
+      if (this.#isStopped) reject(new AppError('shutting_down'));
+      else if (!this.#hasRoomFor(network)) reject(new AppError('too_busy', 'Too many logins at the moment'));
+      else {
+        this.#queue.push({ task, network, resolve, reject });
+        this.#dispatch();
+      }
+    });
+  }
+
+  #hasRoomFor(network: string): boolean {
+    const queued = this.#queue.filter((job) => job.network === network).length;
+    return this.#queue.length < LONGEST_QUEUE && queued < QUEUED_PER_NETWORK;
+  }
+
+  #dispatch(): void {
+    while (this.#queue.length > 0) {
+      const thread = this.#idle.pop() ?? (this.#threads.size < THREADS ? this.#startThread() : undefined);
+      if (thread === undefined) return;
+      const job = this.#queue.shift();
+      if (job === undefined) return;
+      this.#running.set(thread, job);
+      thread.postMessage(job.task);
+    }
+  }
+
+  #startThread(): Worker {
+    const thread = new Worker(new URL('./passwordThread.ts', import.meta.url));
+    thread.unref();
+    this.#threads.add(thread);
+    thread.on('message', (result: PasswordResult) => {
+      const job = this.#running.get(thread);
+      this.#running.delete(thread);
+      this.#idle.push(thread);
+      if ('error' in result) job?.reject(new Error(`hashing a password failed: ${result.error}`));
+      else job?.resolve(result.value);
+      this.#dispatch();
+    });
+    // Out of memory, for example. The next job starts a new thread.
+    thread.on('error', (cause) => {
+      this.#running.get(thread)?.reject(new Error('the thread that hashes passwords ended', { cause }));
+    });
+    thread.on('exit', () => {
+      this.#running.delete(thread);
+      this.#threads.delete(thread);
+      this.#idle = this.#idle.filter((other) => other !== thread);
+      if (!this.#isStopped) this.#dispatch();
+    });
+    return thread;
+  }
+}

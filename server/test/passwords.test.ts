@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { it, type TestContext } from 'node:test';
+import { createLoginLimit } from '../src/auth/loginLimit.ts';
+import { networkOf } from '../src/auth/network.ts';
+import { PasswordHasher } from '../src/auth/passwords.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { AppError } from '../src/errors.ts';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { startServer } from './support/server.ts';
+
+function newHasher(test: TestContext): PasswordHasher {
+  const hasher = new PasswordHasher();
+  test.after(() => hasher.stop());
+  return hasher;
+}
+
+const isTooBusy = (error: unknown) => error instanceof AppError && error.code === 'too_busy';
+const countRefused = async (work: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(work)).filter((one) => one.status === 'rejected' && isTooBusy(one.reason)).length;
+
+it('hashes and verifies passwords', async (test) => {
+  const hasher = newHasher(test);
+  const stored = await hasher.hash('correct horse battery', '192.0.2.1');
+  assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.equal(await hasher.verify('correct horse battery', stored, '192.0.2.1'), true);
+  assert.equal(await hasher.verify('wrong', stored, '192.0.2.1'), false);
+  assert.equal(await hasher.verify('correct horse battery', undefined, '192.0.2.1'), false);
+  await assert.rejects(hasher.verify('any', 'no hash at all', '192.0.2.1'), /hashing a password failed/);
+});
+
+it('reads files while passwords are hashed, however many wait', async (test) => {
+  const hasher = newHasher(test);
+  let isDone = 0;
+  const hashes = Array.from({ length: 12 }, () => hasher.hash('x', '192.0.2.1').then(() => isDone++));
+  await stat(import.meta.filename);
+  assert.ok(isDone < hashes.length, 'the file waited for every hash');
+  await Promise.all(hashes);
+});
+
+it('queues 32 passwords beside the two that it hashes, and refuses more', async (test) => {
+  const hasher = newHasher(test);
+  const work = Array.from({ length: 40 }, (_, n) => hasher.hash('x', `192.0.2.${n}`));
+  assert.equal(await countRefused(work), 6);
+});
+
+it('leaves half of the queue to others when one network fills its share', async (test) => {
+  const hasher = newHasher(test);
+  const flood = Array.from({ length: 30 }, (_, n) => hasher.hash('x', `2001:db8::${n}`));
+  const other = hasher.hash('x', '2001:db8:0:1::1');
+  assert.equal(await countRefused(flood), 12);
+  await other;
+});
+
+it('ends what waits when it stops', async () => {
+  const hasher = new PasswordHasher();
+  const work = Array.from({ length: 4 }, () => hasher.hash('x', '192.0.2.1'));
+  const ended = Promise.allSettled(work);
+  await hasher.stop();
+  for (const one of await ended) assert.equal(one.status === 'rejected' && one.reason.code, 'shutting_down');
+  await hasher.stop();
+});
+
+it('answers 503 with Retry-After when too many log in at once, and takes no guess for it', async (test) => {
+  const server = await startServer({ env: { LOGIN_RATE_LIMIT: '100' } });
+  test.after(() => server.stop());
+  const { email } = await server.account();
+  const login = (password: string) => server.call('POST', '/auth/login', { email, password });
+  const answers = await Promise.all(Array.from({ length: 60 }, () => login('wrong')));
+  const refused = answers.filter(({ status }) => status === 503);
+  assert.ok(refused.length > 0);
+  for (const { body, headers } of refused) assert.deepEqual([body.code, headers.get('retry-after')], ['too_busy', '2']);
+  assert.equal((await login('correct horse battery')).status, 200);
+});
+
+it('counts an IPv6 network as one address', () => {
+  assert.equal(networkOf('203.0.113.7'), '203.0.113.7');
+  assert.equal(networkOf('::ffff:203.0.113.7'), '203.0.113.7');
+  assert.equal(networkOf('2001:db8:1:2:3:4:5:6'), networkOf('2001:db8:1:2::9'));
+  assert.notEqual(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'));
+  assert.equal(networkOf('fe80::1%eth0'), networkOf('fe80::2'));
+  assert.equal(networkOf('no address'), 'no address');
+});
+
+describeOnEachDatabase('limits of logins', (newHome) => {
+  async function newLimit(test: TestContext, limits: { loginsPerMinute?: number; registrationsPerHour?: number }) {
+    const home = await newHome();
+    const clock = createFakeClock();
+    const database = await openDatabase(home, clock);
+    test.after(async () => {
+      await database.close();
+      await home.remove();
+    });
+    return {
+      clock,
+      limit: createLoginLimit(database, { loginsPerMinute: 0, registrationsPerHour: 0, ...limits }, clock),
+    };
+  }
+  const isLimited = (error: unknown) => error instanceof AppError && error.code === 'rate_limited';
+
+  it('logins that succeed count for their address', async (test) => {
+    const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
+    for (let n = 0; n < 20; n++) await (await limit.takeGuess(`${n}@example.com`, '203.0.113.1')).giveBack();
+    await assert.rejects(limit.takeGuess('21@example.com', '203.0.113.1'), isLimited);
+    await limit.takeGuess('21@example.com', '203.0.113.2');
+    await clock.advance(3000);
+    await limit.takeGuess('22@example.com', '203.0.113.1');
+  });
+
+  it('an address registers only so many accounts per hour, and an IPv6 network counts as one', async (test) => {
+    const { limit, clock } = await newLimit(test, { registrationsPerHour: 3 });
+    for (let n = 0; n < 3; n++) await limit.takeRegistration(`2001:db8::${n}`);
+    await assert.rejects(limit.takeRegistration('2001:db8::9'), isLimited);
+    await limit.takeRegistration('2001:db8:0:1::1');
+    await clock.advance(20 * 60_000);
+    const taken = await limit.takeRegistration('2001:db8::a');
+    await assert.rejects(limit.takeRegistration('2001:db8::b'), isLimited);
+    await taken.giveBack();
+    await limit.takeRegistration('2001:db8::b');
+  });
+});
