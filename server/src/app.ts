@@ -14,7 +14,7 @@ import { instanceOf } from './cluster/instance.ts';
 import { createNode } from './cluster/node.ts';
 import { type Settings, SettingsError } from './config.ts';
 import { ConnectorError, loadConnectors } from './connectors/registry.ts';
-import { createAloneExchange } from './connectors/sandbox/alone.ts';
+import { createAloneExchanges } from './connectors/sandbox/alone.ts';
 import { openDatabase } from './db/database.ts';
 import { createReadiness, inTime } from './db/readiness.ts';
 import { createServer } from './http/server.ts';
@@ -70,11 +70,12 @@ export async function createApp(
   const newId = createIds(clock);
   const nodeId = newId('nod');
   const metrics = createMetrics();
-  const connectors = await loadConnectors(settings, { clock, log, random }, () => ({ exchange, profiles })).catch(
-    (error) => {
-      throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
-    },
-  );
+  const connectors = await loadConnectors(settings, { clock, log, random }, (scope) => ({
+    exchange: exchangeOf(scope),
+    profiles: profilesOf(scope),
+  })).catch((error) => {
+    throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
+  });
   if (!connectors.some(({ name }) => name === settings.defaultConnector)) {
     const known = connectors.map(({ name }) => name).join(', ');
     throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${known}`]);
@@ -157,8 +158,8 @@ export async function createApp(
   });
 
   const between = database.shared && createSandboxExchange({ database, cluster, media, clock, log });
-  const exchange = between ?? createAloneExchange(clock);
-  const profiles = createSandboxProfiles({ database, media });
+  const exchangeOf = between?.of ?? createAloneExchanges(clock);
+  const profilesOf = createSandboxProfiles({ database, media });
   const storing = createInbox({ database, media, clock, newId, emit, ...(between && { settlePost: between.settle }) });
   const inbox = tracing?.inbox(storing) ?? storing;
   const outbox = createOutbox({ database, cluster, inbox, media, sessions: () => sessions, clock, log });
@@ -171,6 +172,8 @@ export async function createApp(
     outbox,
     onLine: outbox.resume,
     publicUrl: settings.publicUrl,
+    // One network for all, or one for each account.
+    scopeOf: settings.sandboxShared ? () => '' : (accountId) => accountId,
     clock,
     log,
   });

@@ -106,6 +106,13 @@ export const settingsTable = {
     'The network of a session that names none.',
     nonEmpty,
   ),
+  sandboxShared: setting(
+    'SANDBOX_SHARED',
+    'on | off',
+    'off',
+    'Whether the sandbox sessions of all accounts reach one another, or only those of the same account.',
+    onOff,
+  ),
   connectors: setting(
     'CONNECTORS',
     'list of packages',

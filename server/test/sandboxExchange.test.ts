@@ -17,6 +17,7 @@ import {
   connectSession,
   eventOf,
   newNumber,
+  sharedSandbox,
   startServer,
   type TestServer,
 } from './support/server.ts';
@@ -48,7 +49,7 @@ const postsOf = async (home: Home): Promise<number> =>
 describe('sandbox sessions on different nodes', () => {
   let server: TestServer;
   before(async () => {
-    server = await startServer({ database: 'sessions apart' });
+    server = await startServer({ database: 'sessions apart', env: sharedSandbox });
   });
   after(() => server.stop());
 
@@ -154,7 +155,7 @@ describe('sandbox sessions on different nodes', () => {
 
 describe('the post of the sandbox network', () => {
   it('is not touched by what stays on one node', async () => {
-    const server = await startServer({ database: 'postgres' });
+    const server = await startServer({ database: 'postgres', env: sharedSandbox });
     try {
       const [a, b] = [await personOf(server), await personOf(server)];
       const contact = newNumber();
@@ -173,7 +174,7 @@ describe('the post of the sandbox network', () => {
 
   it('is looked through now and then, for a wake-up may get lost', async () => {
     const clock = createFakeClock();
-    const server = await startServer({ database: 'postgres', clock });
+    const server = await startServer({ database: 'postgres', clock, env: sharedSandbox });
     try {
       const me = await personOf(server);
       const event = {
@@ -348,7 +349,7 @@ async function startPeople(test: TestContext) {
     await Promise.all(nodes.map((node) => node.process.kill()));
     await home.remove();
   });
-  nodes.push(...(await spawnNodes(home, 2)));
+  nodes.push(...(await spawnNodes(home, 2, sharedSandbox)));
   const people: Remote[] = [];
   for (let n = 0; n < 4; n++) {
     const { url } = nodes[n % 2] as Node;

@@ -34,19 +34,33 @@ export interface Connector {
   /** Whether the network calls us: its sessions have a callback URL, and its connections `takeCallback`. */
   readonly takesCallbacks?: true;
   /** Sessions that were linked before, told once at start: a network knows who has signed up. */
-  remember?(linked: readonly { readonly sessionId: string; readonly phoneNumber: string }[]): void;
+  remember?(linked: readonly LinkedSession[]): void;
   /**
    * Starts a session's connection. Resolves when the attempt is under way; how it goes is told to `host.onEvent`.
    * @throws {AppError} what the caller of `connect` can act on, such as `phone_number_in_use`
    */
   open(host: SessionHost): Promise<Connection>;
   /** The session is logged out or deleted: its number is free again. */
-  forget?(linked: { readonly sessionId: string; readonly phoneNumber: string | null }): Promise<void>;
+  forget?(session: Omit<LinkedSession, 'phoneNumber'> & { readonly phoneNumber: string | null }): Promise<void>;
+}
+
+/** A session, and the number that it is linked to. */
+export interface LinkedSession {
+  readonly sessionId: string;
+  /** Digits. */
+  readonly phoneNumber: string;
+  /** As `SessionHost.scope`. */
+  readonly scope: string;
 }
 
 /** What a connector may know and tell of one session. */
 export interface SessionHost {
   readonly sessionId: string;
+  /**
+   * Opaque. On a network that lives inside the server, sessions of the same scope reach one another and sessions of
+   * different scopes do not. Other networks ignore it.
+   */
+  readonly scope: string;
   /** Digits; null until the network has said which number it is. */
   readonly phoneNumber: string | null;
   readonly options: Readonly<Record<string, unknown>>;

@@ -28,13 +28,13 @@ type Wanted = Pick<
 /**
  * The networks of this server: our own, and those of the packages that `CONNECTORS` names. A package runs in this
  * process with all that it may do: naming one is trusting it.
- * @param ground what the sandbox network stands on, once there is a session
+ * @param ground what the sandbox network of a scope stands on, once there is a session
  * @throws {ConnectorError}
  */
 export async function loadConnectors(
   settings: Wanted,
   { random, ...tools }: ConnectorTools & { random: () => number },
-  ground: () => Ground,
+  ground: (scope: string) => Ground,
 ): Promise<Connector[]> {
   const connectors = [
     createSandbox(tools.clock, ground),

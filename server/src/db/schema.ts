@@ -353,8 +353,9 @@ export interface NodeTable {
   expires_at: number;
 }
 
-/** A number that has signed up with the sandbox network, and whose it is. */
+/** A number that has signed up with a sandbox network, and whose it is. */
 export interface SandboxNumberTable {
+  /** An address: see `addressOf` in `sessions/sandboxPost.ts`. So are all numbers and ids of these tables. */
   number: string;
   session_id: string;
 }

@@ -13,6 +13,7 @@ import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
 import { insertGroups, lockGroup, readGroup, readGroupByInvite, updateGroup } from './sandboxGroups.ts';
 import {
+  addressOf,
   type DueReceipt,
   dropOldCounts,
   dropOldPost,
@@ -30,13 +31,16 @@ import {
 } from './sandboxPost.ts';
 
 /*
- * The exchange of a sandbox network whose sessions live on several nodes. What goes to phones that are all here is
+ * The exchange of the sandbox networks whose sessions live on several nodes. Each scope has a network of its own, and
+ * here a number is an address, which is one of all of them (see `addressOf`). What goes to phones that are all here is
  * handed to them as on one node, and the database hears nothing of it. Everything else goes through the sorting, a
  * round at a time: who of them has signed up is one query, what they get is one transaction. Then the nodes are woken
  * that have them. A node takes what waits for its phones in order; while it does, what would overtake that goes through
  * the sorting as well.
  */
-export interface SandboxExchange extends Exchange {
+export interface SandboxExchange {
+  /** The exchange of the network of a scope. */
+  of(scope: string): Exchange;
   /** As `settlePost` of the inbox. */
   settle(tx: Tx, postId: string): Promise<boolean>;
   start(): void;
@@ -47,6 +51,7 @@ export interface SandboxExchange extends Exchange {
 /** A phone that is online here. */
 interface Line {
   readonly phone: Phone;
+  readonly address: string;
   /** Resolves when it has begun to take what waits for it, or has left. */
   readonly begun: PromiseWithResolvers<void>;
   hasBegun: boolean;
@@ -144,13 +149,13 @@ export function createSandboxExchange({
     await Promise.all(here.map((line) => handTo(line, parcel, arrived)));
   }
 
-  function handTo({ phone }: Line, parcel: Parcel, arrived: () => void): Promise<void> {
+  function handTo({ phone, address }: Line, parcel: Parcel, arrived: () => void): Promise<void> {
     const began = era;
     return hand(phone, parcel, arrived, () => {
       if (began !== era) return;
-      const line = lines.get(phone.number);
+      const line = lines.get(address);
       // A session that has moved has taken its number along.
-      if (line === undefined || !isFree(phone.number)) deliver({ ...parcel, to: [phone.number] }).catch(noteGivenUp);
+      if (line === undefined || !isFree(address)) deliver({ ...parcel, to: [address] }).catch(noteGivenUp);
       else void handTo(line, parcel, arrived);
     });
   }
@@ -253,16 +258,16 @@ export function createSandboxExchange({
   }
 
   async function takeWaiting(line: Line): Promise<void> {
-    const { number } = line.phone;
+    const { sessionId } = line.phone;
     try {
       while (line.mustLook && isOnline(line)) {
         line.mustLook = false;
-        const waiting = await keepTrying(() => postOf.all(reader, { number, limit: TAKEN_AT_ONCE }));
+        const waiting = await keepTrying(() => postOf.all(reader, { sessionId, limit: TAKEN_AT_ONCE }));
         await takeAll(line, waiting);
         if (waiting.length === TAKEN_AT_ONCE) line.mustLook = true;
       }
     } catch (error) {
-      log.warn({ err: error, session: line.phone.sessionId }, 'taking what waited for a session was broken off');
+      log.warn({ err: error, session: sessionId }, 'taking what waited for a session was broken off');
     }
     line.looking = undefined;
   }
@@ -306,7 +311,7 @@ export function createSandboxExchange({
     }
   }
 
-  const isOnline = (line: Line) => lines.get(line.phone.number) === line;
+  const isOnline = (line: Line) => lines.get(line.address) === line;
   const pause = () => new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
 
   /** A network does not give up. @throws what went wrong last, when the server stops or this node has lost its sessions */
@@ -324,26 +329,28 @@ export function createSandboxExchange({
   }
 
   async function changeGroup(
+    scope: string,
     networkId: string,
     change: (group: NetworkGroup) => GroupStep | undefined,
   ): Promise<NetworkGroup> {
+    const id = addressOf(scope, networkId);
     const { group, concerned } = await commit(async (tx) => {
-      const before = await lockGroup(tx, networkId, media);
+      const before = await lockGroup(tx, id, media);
       if (before === undefined) throw new AppError('not_found', 'The network has no such group');
       const step = change(before);
       if (step === undefined) return { group: before, concerned: [] };
-      await updateGroup(tx, step.group);
-      const to = concernedBy(step.group, before);
+      await updateGroup(tx, scope, step.group);
+      const to = concernedBy(step.group, before).map((number) => addressOf(scope, number));
       await keep(tx, [{ to, event: step.event }]);
       return { group: step.group, concerned: to };
-    }, networkId);
-    remember(group);
+    }, id);
+    remember(id, group);
     await allTaken(concerned);
     return group;
   }
 
-  function remember(group: NetworkGroup): void {
-    if (isAlone()) groups.set(group.networkId, group);
+  function remember(id: string, group: NetworkGroup): void {
+    if (isAlone()) groups.set(id, group);
   }
 
   const writeReceipts: LateWriter<DueReceipt> = async (tx, due) => {
@@ -355,7 +362,10 @@ export function createSandboxExchange({
   };
 
   async function poll(): Promise<void> {
-    for (const number of await readWaiting(reader, [...lines.keys()])) wake(number);
+    const online = [...lines.values()];
+    const sessionIds = online.map(({ phone }) => phone.sessionId);
+    const waiting = await readWaiting(reader, sessionIds);
+    for (const { phone, address } of online) if (waiting.has(phone.sessionId)) wake(address);
     if (clock.now() < cleanUpAt) return;
     cleanUpAt = clock.now() + CLEAN_UP_MS;
     const before = clock.now() - KEPT_DAYS * 86_400_000;
@@ -373,6 +383,72 @@ export function createSandboxExchange({
     });
   }
 
+  async function join(phone: Phone, address: string): Promise<void> {
+    const { number, sessionId } = phone;
+    const owner =
+      (await ownerOf.first(reader, { number: address }))?.session_id ??
+      (await commit((tx) => signUp(tx, address, sessionId)));
+    if (owner !== sessionId) throw numberInUse(number);
+    virtual.delete(address);
+    const begun = Promise.withResolvers<void>();
+    lines.set(address, { phone, address, begun, hasBegun: false, mustLook: true, looking: undefined });
+  }
+
+  async function groupAt(id: string): Promise<NetworkGroup | undefined> {
+    const known = isAlone() ? groups.get(id) : undefined;
+    if (known !== undefined) return known;
+    const group = await readGroup(reader, id, media);
+    if (group !== undefined) remember(id, group);
+    return group;
+  }
+
+  function exchangeOf(scope: string): Exchange {
+    const at = (number: string) => addressOf(scope, number);
+    const lineOf = (phone: Phone) => {
+      const line = lines.get(at(phone.number));
+      return line?.phone === phone ? line : undefined;
+    };
+    return {
+      remember: () => {}, // the database does
+      async signedUp(numbers) {
+        const found = await findSignedUp(numbers.map(at));
+        return new Set(numbers.filter((number) => found.has(at(number))));
+      },
+      join: (phone) => join(phone, at(phone.number)),
+      catchUp(phone) {
+        const line = lineOf(phone);
+        if (line === undefined) return;
+        line.hasBegun = true;
+        wake(line.address);
+        line.begun.resolve();
+      },
+      leave(phone) {
+        const line = lineOf(phone);
+        if (line === undefined) return;
+        lines.delete(line.address);
+        line.begun.resolve();
+      },
+      forget: (_, sessionId) => commit((tx) => signOff(tx, sessionId)),
+      deliver: ({ to, receiptTo, ...parcel }) =>
+        deliver({ ...parcel, to: to.map(at), ...(receiptTo !== undefined && { receiptTo: at(receiptTo) }) }),
+      group: (networkId) => groupAt(at(networkId)),
+      groupByInvite: (code) => readGroupByInvite(reader, at(code), media),
+      async restoreGroups(known) {
+        if (known.length > 0) await commit((tx) => insertGroups(tx, scope, known));
+      },
+      async addGroup({ group, event }) {
+        const to = concernedBy(group, undefined).map(at);
+        await commit(async (tx) => {
+          await insertGroups(tx, scope, [group]);
+          await keep(tx, [{ to, event }]);
+        });
+        remember(at(group.networkId), group);
+        await allTaken(to);
+      },
+      changeGroup: (networkId, change) => changeGroup(scope, networkId, change),
+    };
+  }
+
   cluster.onLost(giveUpAll);
   signals.on('post', wake);
   signals.on('nodes', forgetAll);
@@ -381,53 +457,7 @@ export function createSandboxExchange({
   });
 
   return {
-    remember: () => {}, // the database does
-    signedUp: (numbers) => findSignedUp(numbers),
-    async join(phone) {
-      const { number, sessionId } = phone;
-      const owner =
-        (await ownerOf.first(reader, { number }))?.session_id ?? (await commit((tx) => signUp(tx, number, sessionId)));
-      if (owner !== sessionId) throw numberInUse(number);
-      virtual.delete(number);
-      const begun = Promise.withResolvers<void>();
-      lines.set(number, { phone, begun, hasBegun: false, mustLook: true, looking: undefined });
-    },
-    catchUp(phone) {
-      const line = lines.get(phone.number);
-      if (line?.phone !== phone) return;
-      line.hasBegun = true;
-      wake(phone.number);
-      line.begun.resolve();
-    },
-    leave(phone) {
-      const line = lines.get(phone.number);
-      if (line?.phone !== phone) return;
-      lines.delete(phone.number);
-      line.begun.resolve();
-    },
-    forget: (number, sessionId) => commit((tx) => signOff(tx, number, sessionId)),
-    deliver,
-    async group(networkId) {
-      const known = isAlone() ? groups.get(networkId) : undefined;
-      if (known !== undefined) return known;
-      const group = await readGroup(reader, networkId, media);
-      if (group !== undefined) remember(group);
-      return group;
-    },
-    groupByInvite: (code) => readGroupByInvite(reader, code, media),
-    async restoreGroups(known) {
-      if (known.length > 0) await commit((tx) => insertGroups(tx, known));
-    },
-    async addGroup({ group, event }) {
-      const to = concernedBy(group, undefined);
-      await commit(async (tx) => {
-        await insertGroups(tx, [group]);
-        await keep(tx, [{ to, event }]);
-      });
-      remember(group);
-      await allTaken(to);
-    },
-    changeGroup,
+    of: exchangeOf,
     async settle(tx, postId) {
       const taken = await takePost(tx, postId);
       if (taken?.receipt !== undefined) tx.writeLater(writeReceipts, taken.receipt);

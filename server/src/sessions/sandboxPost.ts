@@ -8,13 +8,19 @@ import type { Media } from '../media/media.ts';
 import { toNetworkMedia } from './messageContent.ts';
 
 /*
- * The rows of the sandbox network, by statements that only PostgreSQL runs: where the database is one process's own,
- * the network is in its memory.
+ * The rows of the sandbox networks, by statements that only PostgreSQL runs: where the database is one process's own,
+ * the networks are in its memory. Their numbers are addresses (see `addressOf`).
  *
  * A row of `sandbox_post` is one event for one number. It goes away in the transaction that stores the event at the
  * session of that number: a node that dies before has changed nothing, and one that was given up finds no row. The
  * receipt of a message is put there in the same transaction; of a message for several numbers by whoever is the last.
  */
+
+/**
+ * Names a number of the network of a scope among those of all. The network that has no scope keeps bare numbers, as
+ * all numbers were kept by versions before there were scopes: nodes of such a version run beside this one.
+ */
+export const addressOf = (scope: string, number: string): string => (scope === '' ? number : `${scope}/${number}`);
 
 /** An event that is kept for a number. */
 export interface Kept {
@@ -75,9 +81,9 @@ export async function signUp(tx: Tx, number: string, sessionId: string): Promise
   return sessionId;
 }
 
-/** A session gives up its number, and what waits for it. */
-export async function signOff(tx: Tx, number: string, sessionId: string): Promise<void> {
-  if ((await deleteNumber.run(tx, { number, sessionId })) === 1) await dropPostOf.run(tx, { number });
+/** A session gives up its number, wherever it has signed up, and what waits for it. */
+export async function signOff(tx: Tx, sessionId: string): Promise<void> {
+  for (const { number } of await deleteNumbers.all(tx, { sessionId })) await dropPostOf.run(tx, { number });
 }
 
 /** Which of these numbers have signed up. */
@@ -86,23 +92,39 @@ export async function readSignedUp(on: Queryable, numbers: readonly string[]): P
   return (await signedUpOf.all(on, { numbers: JSON.stringify(numbers) })).map(({ number }) => number);
 }
 
-/** For which of these numbers something waits. */
-export async function readWaiting(on: Queryable, numbers: readonly string[]): Promise<string[]> {
-  if (numbers.length === 0) return [];
-  return (await waitingOf.all(on, { numbers: JSON.stringify(numbers) })).map(({ number }) => number);
+/** For which of these sessions something waits. */
+export async function readWaiting(on: Queryable, sessionIds: readonly string[]): Promise<Set<string>> {
+  if (sessionIds.length === 0) return new Set();
+  const rows = await waitingOf.all(on, { sessionIds: JSON.stringify(sessionIds) });
+  return new Set(rows.map(({ session_id }) => session_id));
 }
 
 export const ownerOf = query((db, p: { number: string }) =>
   db.selectFrom('sandbox_numbers').select('session_id').where('number', '=', p.number),
 );
 
-/** What waits for a number, oldest first. */
-export const postOf = query<{ number: string; limit: number }, Kept>((db, p) =>
+/**
+ * What waits for a session, oldest first: under whichever addresses it has signed up. There are two where an older
+ * version has signed it up, or `SANDBOX_SHARED` was changed.
+ */
+export const postOf = query<{ sessionId: string; limit: number }, Kept>((db, p) =>
   db
-    .selectFrom('sandbox_post')
-    .select(['post_id', 'event', 'direct_from', 'sent_at'])
-    .where('number', '=', p.number)
-    .orderBy('post_id')
+    .selectFrom('sandbox_numbers as n')
+    .innerJoinLateral(
+      // Each of them in its order: a long queue is not sorted anew for every page of it.
+      (eb) =>
+        eb
+          .selectFrom('sandbox_post as kept')
+          .select(['kept.post_id', 'kept.event', 'kept.direct_from', 'kept.sent_at'])
+          .whereRef('kept.number', '=', 'n.number')
+          .orderBy('kept.post_id')
+          .limit(p.limit)
+          .as('post'),
+      (join) => join.onTrue(),
+    )
+    .select(['post.post_id', 'post.event', 'post.direct_from', 'post.sent_at'])
+    .where('n.session_id', '=', p.sessionId)
+    .orderBy('post.post_id')
     .limit(p.limit),
 );
 
@@ -174,8 +196,8 @@ const insertNumber = query((db, p: { number: string; sessionId: string }) =>
     .onConflict((conflict) => conflict.column('number').doNothing()),
 );
 
-const deleteNumber = query((db, p: { number: string; sessionId: string }) =>
-  db.deleteFrom('sandbox_numbers').where('number', '=', p.number).where('session_id', '=', p.sessionId),
+const deleteNumbers = query((db, p: { sessionId: string }) =>
+  db.deleteFrom('sandbox_numbers').where('session_id', '=', p.sessionId).returning('number'),
 );
 
 const dropPostOf = query((db, p: { number: string }) => db.deleteFrom('sandbox_post').where('number', '=', p.number));
@@ -184,8 +206,15 @@ const signedUpOf = query((db, p: { numbers: string }, dialect) =>
   db.selectFrom('sandbox_numbers').select('number').where('number', 'in', dialect.texts(p.numbers)),
 );
 
-const waitingOf = query((db, p: { numbers: string }, dialect) =>
-  db.selectFrom('sandbox_post').select('number').distinct().where('number', 'in', dialect.texts(p.numbers)),
+const waitingOf = query((db, p: { sessionIds: string }, dialect) =>
+  db
+    .selectFrom('sandbox_numbers as n')
+    .select('n.session_id')
+    .distinct()
+    .where('n.session_id', 'in', dialect.texts(p.sessionIds))
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('sandbox_post as kept').select('kept.post_id').whereRef('kept.number', '=', 'n.number')),
+    ),
 );
 
 /** An event as a row keeps it. Of media there is what they are and their hash: every node reaches their content. */

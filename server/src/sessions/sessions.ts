@@ -142,6 +142,7 @@ export function createSessions({
   outbox,
   onLine,
   publicUrl,
+  scopeOf,
   clock,
   log,
 }: {
@@ -158,6 +159,8 @@ export function createSessions({
   onLine: (line: Line) => void;
   /** Under which networks reach the server; undefined when nobody has said. */
   publicUrl: URL | undefined;
+  /** As `SessionHost.scope`. */
+  scopeOf: (accountId: string) => string;
   clock: Clock;
   log: Log;
 }): Sessions {
@@ -179,14 +182,18 @@ export function createSessions({
     const { kysely } = database.reader;
     const numbers = await kysely
       .selectFrom('sessions')
-      .select(['connector', 'session_id', 'phone_number'])
+      .select(['connector', 'account_id', 'session_id', 'phone_number'])
       .where('phone_number', 'is not', null)
       // Linked is what has been connected; a number that was only wished for is nobody's.
       .where('status', 'not in', ['created', 'logged_out', 'failed'])
       .orderBy('session_id')
       .execute();
     for (const [name, rows] of Map.groupBy(numbers, ({ connector }) => connector)) {
-      const linked = rows.map((row) => ({ sessionId: row.session_id, phoneNumber: row.phone_number ?? '' }));
+      const linked = rows.map((row) => ({
+        sessionId: row.session_id,
+        phoneNumber: row.phone_number ?? '',
+        scope: scopeOf(row.account_id),
+      }));
       byName.get(name)?.remember?.(linked);
     }
     lastHeard.start();
@@ -350,6 +357,7 @@ export function createSessions({
     const { sessionId } = entry;
     return {
       sessionId,
+      scope: scopeOf(entry.accountId),
       get phoneNumber() {
         return entry.phoneNumber;
       },
@@ -499,7 +507,8 @@ export function createSessions({
   async function freeNumber(session: SessionRef): Promise<void> {
     const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found');
-    await byName.get(row.connector)?.forget?.({ sessionId: row.session_id, phoneNumber: row.phone_number });
+    const { session_id: sessionId, phone_number: phoneNumber, account_id: accountId } = row;
+    await byName.get(row.connector)?.forget?.({ sessionId, phoneNumber, scope: scopeOf(accountId) });
   }
 
   function owned({ accountId, sessionId }: SessionRef): Live | undefined {

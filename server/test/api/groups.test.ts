@@ -3,7 +3,15 @@ import { after, before, it } from 'node:test';
 import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { download, picture, upload } from '../support/media.ts';
-import { type Answer, type Call, eventOf, startAgain, startServer, type TestServer } from '../support/server.ts';
+import {
+  type Answer,
+  type Call,
+  eventOf,
+  sharedSandbox,
+  startAgain,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
 
 const A = '491701111111';
 const B = '491702222222';
@@ -25,7 +33,7 @@ describeOnEachDeployment('groups', (newHome, database) => {
     return { call, token, sessionId };
   }
   before(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, env: sharedSandbox });
     [a, b] = [await member(A), await member(B)];
   });
   after(() => server.stop());

@@ -4,7 +4,15 @@ import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { download, picture, upload } from '../support/media.ts';
-import { type Answer, type Call, eventOf, startAgain, startServer, type TestServer } from '../support/server.ts';
+import {
+  type Answer,
+  type Call,
+  eventOf,
+  sharedSandbox,
+  startAgain,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
 
 const A = '491701111111';
 const B = '491702222222';
@@ -34,7 +42,7 @@ describeOnEachDeployment('messages of every kind', (newHome, database) => {
     return { call, token, sessionId, latest };
   }
   before(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, env: sharedSandbox });
     [a, b] = [await person(A), await person(B)];
   });
   after(() => server.stop());

@@ -3,7 +3,7 @@ import { afterEach, it } from 'node:test';
 import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { type Call, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { type Call, sharedSandbox, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
 
 describeOnEachDeployment('sessions and messages', (newHome, database) => {
   const open: TestServer[] = [];
@@ -226,7 +226,7 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('messages reach the other session, and receipts come back', async () => {
-    const server = await start();
+    const server = await start({ env: sharedSandbox });
     const [alice, bob] = [await server.account(), await server.account()];
     await connect(alice.call, '491701111111');
     await connect(bob.call, '491702222222');
@@ -251,7 +251,7 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('a message to a session that is away waits for it, and arrives once', async () => {
-    const server = await start();
+    const server = await start({ env: sharedSandbox });
     const [alice, bob] = [await server.account(), await server.account()];
     await connect(alice.call, '491701111111');
     const bobs = await connect(bob.call, '491702222222');
@@ -264,7 +264,7 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('a status only moves forward, and a step that nobody confirmed is made up for', async () => {
-    const server = await start();
+    const server = await start({ env: sharedSandbox });
     const { call } = await server.account();
     const other = await server.account();
     const sessionId = await connect(call, '491701111111');
@@ -343,7 +343,7 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('groups: created, changed and told to every member, by those who may', async () => {
-    const server = await start();
+    const server = await start({ env: sharedSandbox });
     const [alice, bob] = [await server.account(), await server.account()];
     await connect(alice.call, '491701111111');
     const bobs = await connect(bob.call, '491702222222');

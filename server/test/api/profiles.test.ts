@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { describeOnEachDeployment } from '../support/databases.ts';
 import { download, picture, upload } from '../support/media.ts';
-import { bearer, type Call, connectSession, eventOf, newNumber, startAgain } from '../support/server.ts';
+import { bearer, type Call, connectSession, eventOf, newNumber, sharedSandbox, startAgain } from '../support/server.ts';
 
 describeOnEachDeployment('profiles', (newHome, database) => {
   interface Person {
@@ -13,7 +13,7 @@ describeOnEachDeployment('profiles', (newHome, database) => {
   }
 
   async function twoPeople(t: TestContext) {
-    const start = startAgain(t, newHome, { database });
+    const start = startAgain(t, newHome, { database, env: sharedSandbox });
     const server = await start();
     const person = async (): Promise<Person> => {
       const { call, token } = await server.account();

@@ -39,6 +39,9 @@ export interface TestServerOptions {
   readonly log?: Log;
 }
 
+/** For tests in which sessions of several accounts reach one another. */
+export const sharedSandbox = { SANDBOX_SHARED: 'on' };
+
 let accounts = 0;
 
 /** Starts a whole server in this process, on a free port. Of two nodes it answers with the one that holds nothing. */

@@ -72,6 +72,7 @@ export async function openAsHost(
   const logged = createLog<string>('log of the session', (line) => line);
   const connection = await createWhatsapp({ url: whatsapp.url }).open({
     sessionId: 'ses_test',
+    scope: '',
     phoneNumber: null,
     options: { pauseMs: 0, ...options },
     clock: systemClock,

@@ -18,11 +18,21 @@ interface Kept {
   readonly done: () => void;
 }
 
+/** The exchanges of networks that are inside one process, by their scope. */
+export function createAloneExchanges(clock: Clock): (scope: string) => Exchange {
+  const exchanges = new Map<string, Exchange>();
+  return (scope) => {
+    const exchange = exchanges.get(scope) ?? createAloneExchange(clock);
+    exchanges.set(scope, exchange);
+    return exchange;
+  };
+}
+
 /**
  * The exchange of a network that is inside one process. It remembers nothing over a restart that the sessions do not:
  * they hand it their groups and undelivered messages when they connect, as a phone would sync with its server.
  */
-export function createAloneExchange(clock: Clock): Exchange {
+function createAloneExchange(clock: Clock): Exchange {
   /** Numbers that have signed up, and by which session: what is sent while they are away waits for them alone. */
   const owners = new Map<string, string>();
   const lines = new Map<string, Line>();

@@ -1,7 +1,7 @@
 import type { NetworkEvent, NetworkGroup } from '../connector.ts';
 
 /*
- * The wires of the sandbox network. `network.ts` and `groups.ts` have its rules: who may write to whom, and who learns
+ * The wires of the sandbox network of one scope. `network.ts` and `groups.ts` have its rules: who may write to whom, and who learns
  * of what. An exchange knows where the phones are, keeps what nobody can take now, and holds the groups. Where one
  * process has all the phones that is memory (`alone.ts`); where sessions live on several nodes it is the database.
  */

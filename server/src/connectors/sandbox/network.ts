@@ -9,7 +9,7 @@ import type { ProfileBook } from './profiles.ts';
 const ABSENT = /^1555000\d{4}$/;
 
 /**
- * The rules of the network. Numbers of this deployment's sessions reach one another; any other number is a virtual
+ * The rules of the network. Numbers of the sessions of one scope reach one another; any other number is a virtual
  * contact that receives everything and does what a simulation tells it.
  */
 export interface SandboxNetwork {
@@ -41,7 +41,7 @@ export interface Sender {
   readonly name: string | null;
 }
 
-/** What the network stands on. */
+/** What the network of one scope stands on. */
 export interface Ground {
   readonly exchange: Exchange;
   readonly profiles: ProfileBook;

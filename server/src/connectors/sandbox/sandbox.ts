@@ -32,9 +32,9 @@ const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
  * The embedded default network, so that everything works on one machine and no outside account is needed. A session
  * connects at once, or with `options.pairing` by QR or pairing code as on a real network.
  *
- * @param ground what it runs on, by the time that a session is opened
+ * @param ground what the network of a scope runs on, by the time that a session is opened
  */
-export function createSandbox(clock: Clock, ground: () => Ground): Connector {
+export function createSandbox(clock: Clock, ground: (scope: string) => Ground): Connector {
   return {
     name: 'sandbox',
     options: Type.Object(
@@ -46,14 +46,17 @@ export function createSandbox(clock: Clock, ground: () => Ground): Connector {
       { additionalProperties: false },
     ),
     messageTypes,
-    remember: (linked) => ground().exchange.remember(linked),
+    remember(linked) {
+      for (const [scope, sessions] of Map.groupBy(linked, (session) => session.scope))
+        ground(scope).exchange.remember(sessions);
+    },
     async open(host) {
-      const connection = new SandboxConnection(createNetwork(ground(), clock), host);
+      const connection = new SandboxConnection(createNetwork(ground(host.scope), clock), host);
       await connection.open();
       return connection;
     },
-    async forget({ sessionId, phoneNumber }) {
-      if (phoneNumber !== null) await createNetwork(ground(), clock).signOff(phoneNumber, sessionId);
+    async forget({ sessionId, phoneNumber, scope }) {
+      if (phoneNumber !== null) await createNetwork(ground(scope), clock).signOff(phoneNumber, sessionId);
     },
   };
 }

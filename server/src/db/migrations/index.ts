@@ -1,5 +1,6 @@
 import { foundation } from './0001-foundation.ts';
+import { sandboxScopes } from './0002-sandbox-scopes.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
-export const migrations: readonly Migration[] = [foundation];
+export const migrations: readonly Migration[] = [foundation, sandboxScopes];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FakeNetwork, NetworkUnderTest, Site } from '../../conformance/connector.ts';
-import { bearer, connectSession, newNumber } from '../server.ts';
+import { bearer, connectSession, newNumber, sharedSandbox } from '../server.ts';
 
 /** The sandbox brings its other side with it: `simulate`, and other sessions of the server. */
 export const sandboxUnderTest: NetworkUnderTest = {
@@ -17,7 +17,7 @@ export const sandboxUnderTest: NetworkUnderTest = {
       assert.equal(status, 200, JSON.stringify(body));
     };
     return {
-      env: {},
+      env: sharedSandbox,
       session: { options: { pairing: true } },
       somebody,
       async attach({ server }) {
