@@ -2,7 +2,7 @@ import { createApp } from './app.ts';
 import { OtherSecretError } from './cluster/members.ts';
 import { readSettings, SettingsError, settingsHelp } from './config.ts';
 import { DataInUseError } from './db/database.ts';
-import { NewerSchemaError, OlderNodesError } from './db/migrate.ts';
+import { NewerSchemaError, OlderNodesError, SchemaMismatchError } from './db/migrate.ts';
 import { WrongKeyError } from './db/sealing.ts';
 import { version } from './version.ts';
 
@@ -10,7 +10,15 @@ import { version } from './version.ts';
 const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
 
 /** What the error says is all there is to know. */
-const MENDABLE = [SettingsError, DataInUseError, NewerSchemaError, OlderNodesError, WrongKeyError, OtherSecretError];
+const MENDABLE = [
+  SettingsError,
+  DataInUseError,
+  NewerSchemaError,
+  SchemaMismatchError,
+  OlderNodesError,
+  WrongKeyError,
+  OtherSecretError,
+];
 
 if (process.argv.includes('--help'))
   print(`Switchboard ${version}: a self-hosted messaging gateway.\n\nnpm start\n\n${settingsHelp()}`);

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { it } from 'node:test';
-import { migrate } from '../src/db/migrate.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { migrate, SchemaMismatchError } from '../src/db/migrate.ts';
 import { foundation } from '../src/db/migrations/0001-foundation.ts';
 import { migrations } from '../src/db/migrations/index.ts';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { assertKept, type Changes, openHome, readContents, restoreFixture } from './support/fixtures.ts';
+import { queryOf } from './support/nodes.ts';
 import { bearer, startServer } from './support/server.ts';
 
 /**
@@ -75,6 +76,29 @@ describeOnEachDatabase('the first migration', (newHome, database) => {
     const statements = foundation.statements(store.dialect).join(';\n');
     assert.equal(createHash('sha256').update(statements).digest('hex'), FOUNDATION[database]);
     await store.close();
+    await home.remove();
+  });
+});
+
+describe('PostgreSQL', () => {
+  it('compares the tables of a role that may not create schemas', async () => {
+    const home = await newHome('postgres');
+    const owner = openHome(home);
+    await migrate(owner, Date.now);
+    const role = `limited_${randomUUID().replaceAll('-', '')}`;
+    const asOwner = queryOf(home);
+    await asOwner(`create role ${role} login password 'limited'; grant all on all tables in schema public to ${role};
+      grant usage, create on schema public to ${role}; revoke create on database ${new URL(home.databaseUrl).pathname.slice(1)} from public`);
+    const url = new URL(home.databaseUrl);
+    url.username = role;
+    url.password = 'limited';
+    const limited = openHome({ ...home, databaseUrl: url.href });
+    assert.deepEqual(await migrate(limited, Date.now), []);
+    await asOwner('drop index messages_from');
+    await assert.rejects(migrate(limited, Date.now), SchemaMismatchError);
+    await limited.close();
+    await owner.close();
+    await asOwner(`drop owned by ${role}; drop role ${role}`);
     await home.remove();
   });
 });

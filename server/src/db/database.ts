@@ -51,6 +51,7 @@ export class DataInUseError extends Error {
  * Opens the database that the settings name and brings its schema up to date. The data folder is this process's alone,
  * whichever database it is: two processes on one PostgreSQL have a folder each.
  * @throws {DataInUseError} when another process has the folder
+ * @throws {SchemaMismatchError} when its tables are not those of the schema version it records
  * @throws {NewerSchemaError} when a newer Switchboard has changed the database beyond what this one can work with
  * @throws {OlderNodesError} when older nodes run that cannot work with what this one has to change
  * @throws {WrongKeyError} when its secrets are sealed with another key

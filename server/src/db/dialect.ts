@@ -9,6 +9,7 @@ import {
 } from 'kysely';
 import { AppError } from '../errors.ts';
 import type { Schema } from './schema.ts';
+import type { Shape } from './shape.ts';
 
 /** What only one process does at a time. */
 export type OneAtATime = 'migrate' | 'nodes' | 'register';
@@ -62,6 +63,12 @@ export interface Dialect {
     position(shift: number): string;
     readonly isSettled: RawBuilder<boolean>;
     readonly order: readonly ('position' | 'event_id')[];
+  };
+  /** How the tables that are there are compared with those that the migrations make. */
+  readonly shape: {
+    read(db: Queryable): Promise<Shape>;
+    /** Runs `work` where there are no tables yet; what it makes is gone afterwards. */
+    inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;
   };
   /** The database's own clock, which all who share it have in common: milliseconds since 1970. */
   readonly now: RawBuilder<number>;

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import type { OpenTransaction, Store } from './dialect.ts';
+import type { OpenTransaction, Queryable, Store } from './dialect.ts';
 import { migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
+import { differences } from './shape.ts';
 
 /** The database was brought up to date by a newer Switchboard, in a way that an older one cannot work with. */
 export class NewerSchemaError extends Error {
@@ -12,6 +13,24 @@ export class NewerSchemaError extends Error {
     this.name = 'NewerSchemaError';
   }
 }
+
+/** The tables are not those of the schema version that the database records. */
+export class SchemaMismatchError extends Error {
+  constructor(version: number, found: readonly string[]) {
+    const shown = found.slice(0, DIFFERENCES_SHOWN).map((difference) => `  ${difference}`);
+    if (found.length > shown.length) shown.push(`  and ${found.length - shown.length} more`);
+    super(
+      [
+        `The database records schema version ${version}, but its tables differ from that version:`,
+        ...shown,
+        'A Switchboard from before the first release wrote it, or its tables were changed by hand. Nothing was changed now.',
+        'Undo what was changed by hand, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
+      ].join('\n'),
+    );
+    this.name = 'SchemaMismatchError';
+  }
+}
+const DIFFERENCES_SHOWN = 10;
 
 /** An upgrade cannot run beside the nodes that are still running. */
 export class OlderNodesError extends Error {
@@ -29,7 +48,11 @@ export class OlderNodesError extends Error {
  * a crash leaves the version before or the version after. Nodes that start together take turns. Where a newer release
  * has been before, an older one goes on beside it unless one of the steps it does not know breaks it.
  *
+ * Before it changes anything, it compares the tables with those that the same migrations make in an empty database. A
+ * schema newer than this release is not compared: only `works_from` says whether the older release can use it.
+ *
  * @returns the versions that were applied
+ * @throws {SchemaMismatchError}
  * @throws {NewerSchemaError}
  * @throws {OlderNodesError}
  */
@@ -43,10 +66,11 @@ export async function migrate(store: Store, now: () => number, migrations = rele
       if (lock !== undefined) await tx.connection.query(lock, []);
       const { version, worksFrom } = await readVersion(tx);
       if (worksFrom > newest) throw new NewerSchemaError(version, newest);
+      if (applied.length === 0 && version > 0 && version <= newest) await requireShape(tx, version, migrations);
       const next = migrations.find((migration) => migration.version > version);
       if (next !== undefined) {
         if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
-        for (const statement of next.statements(store.dialect)) await tx.connection.query(statement, []);
+        await apply(tx, next);
         await sql`insert into schema_versions (version, name, works_from, applied_at) values
           (${next.version}, ${next.name}, ${next.breaksOlder === undefined ? worksFrom : next.version}, ${now()})`.execute(
           tx.kysely,
@@ -68,14 +92,36 @@ interface SchemaVersion {
   readonly worksFrom: number;
 }
 
-async function readVersion({ kysely }: OpenTransaction): Promise<SchemaVersion> {
-  await sql`create table if not exists schema_versions (
-    version integer primary key, name text not null, works_from integer not null, applied_at bigint not null)`.execute(
-    kysely,
+async function readVersion(tx: OpenTransaction): Promise<SchemaVersion> {
+  await createVersions(tx);
+  // Every column: the table of a database from before the first release has no `works_from`.
+  const { rows } = await sql<{ version: number; works_from?: number }>`
+    select * from schema_versions order by version desc limit 1`.execute(tx.kysely);
+  return { version: rows[0]?.version ?? 0, worksFrom: rows[0]?.works_from ?? 0 };
+}
+
+async function createVersions({ connection }: Queryable): Promise<void> {
+  await connection.query(
+    `create table if not exists schema_versions (
+      version integer primary key, name text not null, works_from integer not null, applied_at bigint not null)`,
+    [],
   );
-  const { rows } = await sql<SchemaVersion>`
-    select version, works_from as "worksFrom" from schema_versions order by version desc limit 1`.execute(kysely);
-  return rows[0] ?? { version: 0, worksFrom: 0 };
+}
+
+/** @throws {SchemaMismatchError} */
+async function requireShape(tx: OpenTransaction, version: number, migrations: readonly Migration[]): Promise<void> {
+  const { shape } = tx.dialect;
+  const expected = await shape.inScratch(tx, async (scratch) => {
+    await createVersions(scratch);
+    for (const migration of migrations) if (migration.version <= version) await apply(scratch, migration);
+    return shape.read(scratch);
+  });
+  const found = differences(expected, await shape.read(tx));
+  if (found.length > 0) throw new SchemaMismatchError(version, found);
+}
+
+async function apply({ connection, dialect }: Queryable, { statements }: Migration): Promise<void> {
+  for (const statement of statements(dialect)) await connection.query(statement, []);
 }
 
 /** @throws {OlderNodesError} */

@@ -10,6 +10,7 @@ import {
   type Result,
   type Store,
 } from './dialect.ts';
+import { type PartRow, toShape } from './shape.ts';
 
 const STATEMENTS_KEPT = 500;
 
@@ -43,6 +44,17 @@ const sqlite: Dialect = {
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order in which their ids were made.
   log: { tables: [], position: () => '0', isSettled: sql<boolean>`1 = 1`, order: ['event_id'] },
+  shape: {
+    read: async ({ connection }) => toShape((await connection.query<PartRow>(SHAPE, [])).rows),
+    async inScratch(_, work) {
+      const database = new DatabaseSync(':memory:');
+      try {
+        return await work(queryable(sqlite, new SqliteConnection(database)));
+      } finally {
+        database.close();
+      }
+    },
+  },
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   reclaim: 'pragma incremental_vacuum(1000)',
   // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
@@ -51,6 +63,29 @@ const sqlite: Dialect = {
   isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
   isConflict: () => false,
 };
+
+/** Indexes that a constraint made have names that SQLite counted up: they are told apart by their columns. */
+const SHAPE = `
+  with tables as (select name, type, wr from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
+    and name not like 'sqlite%'),
+  indexes as (
+    select t.name as table_name, i.name, i."unique" as is_unique, i.origin, s.sql,
+      (select group_concat(coalesce(x.name, 'expression') || iif(x."desc", ' desc', ''), ', ' order by x.seqno)
+        from pragma_index_xinfo(i.name) x where x.key = 1) as columns
+    from tables t join pragma_index_list(t.name) i left join sqlite_schema s on s.name = i.name
+    where t.type = 'table')
+  select name as "table", 'options' as part, iif(type = 'virtual', (select sql from sqlite_schema s where s.name = tables.name),
+    iif(wr, 'without rowid', '')) as definition, 0 as binding from tables
+  union all
+  select t.name, 'column ' || c.name, c.type || iif(c."notnull", ' not null', '') || iif(c.pk > 0, ' in primary key', '')
+    || iif(c.dflt_value is null, '', ' with default'), c."notnull" and c.dflt_value is null
+    from tables t join pragma_table_info(t.name) c where t.type = 'table'
+  union all
+  select table_name, iif(origin = 'c', 'index ' || name, iif(origin = 'pk', 'primary key', 'unique') || ' (' || columns || ')'),
+    iif(is_unique, 'unique ', '') || '(' || columns || ')' ||
+      iif(instr(lower(sql), ' where '), substr(sql, instr(lower(sql), ' where ')), ''), is_unique
+    from indexes`;
+
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createCommit, type JointWork, type LateWriter } from '../../src/db/commit.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Store } from '../../src/db/dialect.ts';
-import { migrate, NewerSchemaError, OlderNodesError } from '../../src/db/migrate.ts';
+import { migrate, NewerSchemaError, OlderNodesError, SchemaMismatchError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { batch, query } from '../../src/db/query.ts';
@@ -321,6 +321,65 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       await store.close();
       await fresh.remove();
     });
+
+    const afterChanges = async (changes: readonly string[], check: (store: Store) => Promise<void>) => {
+      const fresh = await newHome();
+      const store = await open(fresh);
+      await migrate(store, Date.now);
+      const tx = await store.begin();
+      for (const change of changes) await tx.connection.query(change, []);
+      await tx.commit();
+      await check(store);
+      await store.close();
+      await fresh.remove();
+    };
+
+    it('refuse a database whose tables differ from its version, say how, and change nothing', async () => {
+      const changes = [
+        'alter table accounts rename column name to nickname',
+        'alter table media add column place text not null default 0',
+        'drop table reactions',
+        'drop index messages_from',
+        'drop index messages_chat',
+        'create index messages_chat on messages (chat_id)',
+        'create unique index one_session_each on sessions (account_id)',
+      ];
+      const next = { version: migrations.length + 1, name: 'next', statements: () => ['create table next (id text)'] };
+      await afterChanges(changes, async (store) => {
+        await assert.rejects(migrate(store, Date.now, [...migrations, next]), (error: Error) => {
+          assert.ok(error instanceof SchemaMismatchError);
+          const [headline = '', ...lines] = error.message.split('\n');
+          assert.match(headline, /schema version \d+, but its tables differ/);
+          const found = lines.filter((line) => line.startsWith('  ')).join('\n');
+          assert.match(found, /accounts: column name is missing/);
+          assert.match(found, /table reactions is missing/);
+          assert.match(found, /messages: index messages_from is missing/);
+          assert.match(
+            found,
+            /messages: index messages_chat is ".*\(chat_id\)", not ".*\(account_id, chat_id, message_id\)"/,
+          );
+          assert.match(found, /sessions: index one_session_each is unexpected \(unique/);
+          assert.doesNotMatch(found, /media|nickname/, 'additions that no insert can fail of are fine');
+          return true;
+        });
+        await assert.rejects(store.reader.connection.query('select * from next', []));
+      });
+    });
+
+    it('refuse a database from before schema versions said what they work with', () =>
+      afterChanges(['alter table schema_versions drop column works_from'], (store) =>
+        assert.rejects(migrate(store, Date.now), /schema_versions: column works_from is missing/),
+      ));
+
+    it('accept tables, columns and indexes that an operator added', () =>
+      afterChanges(
+        [
+          'create table reports (id text primary key)',
+          'alter table accounts add column mood text',
+          'create index accounts_created on accounts (created_at)',
+        ],
+        async (store) => assert.deepEqual(await migrate(store, Date.now), []),
+      ));
 
     it('that break older nodes wait until those are stopped, and say so', async () => {
       const fresh = await newHome();
