@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, minifySync, type Plugin } from 'vite';
 
 export default defineConfig({
   plugins: [react(), tailwind(), compressed()],
@@ -22,7 +22,7 @@ export default defineConfig({
   },
 });
 
-/** Compressed once, here, and not by the server for every answer. */
+/** Compressed once, here, and not by the server for every answer. Vite copies `static` as it is: that is minified too. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
@@ -31,6 +31,9 @@ function compressed(): Plugin {
       for (const folder of ['assets', 'static']) {
         for (const name of readdirSync(join(dir, folder)).filter((file) => /\.(js|css|svg)$/.test(file))) {
           const path = join(dir, folder, name);
+          if (folder === 'static' && name.endsWith('.js')) {
+            writeFileSync(path, minifySync(name, readFileSync(path, 'utf8')).code);
+          }
           const content = readFileSync(path);
           writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
           writeFileSync(`${path}.br`, brotliCompressSync(content));

@@ -1,5 +1,6 @@
 import { createClient } from '@switchboard/sdk';
 import { ApiError, ConnectionError, errorOf } from '@switchboard/sdk/errors';
+import { PageCodeError } from './lazyPage.tsx';
 import { words } from './strings/shared.ts';
 
 /**
@@ -37,7 +38,7 @@ export class ServerError extends Error {}
 /** An error in words for the reader. */
 export function inWords(error: unknown): string {
   if (error instanceof ApiError || error instanceof ServerError) return error.message;
-  if (error instanceof ConnectionError) return words.unreachable;
+  if (error instanceof ConnectionError || error instanceof PageCodeError) return words.unreachable;
   return words.unexpected;
 }
 

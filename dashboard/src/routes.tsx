@@ -1,24 +1,19 @@
 import type { QueryClient } from '@tanstack/react-query';
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router';
 import { isLoggedOut } from './api.ts';
-import { Failure, LoadingLines } from './components/states.tsx';
+import { LoadingLines } from './components/states.tsx';
+import { lazyPage } from './lazyPage.tsx';
 import { chatSearch } from './pages/chats/search.ts';
 import { deliveryFilters } from './pages/deliveries/filters.ts';
 import { eventSearch } from './pages/events/search.ts';
 import { accountQuery } from './shell/account.ts';
-import { NotFoundPage } from './shell/notFoundPage.tsx';
+import { NotFound, NotFoundPage } from './shell/notFoundPage.tsx';
+import { RouteFailure } from './shell/routeFailure.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /*
- * Every address of the dashboard. A page is loaded when it is opened: `lazyRouteComponent` takes the file and the name
- * of its component. What an address has behind the `?` is checked here, and typed for the page by it.
+ * Every address of the dashboard. A page is loaded when it is opened: `lazyPage` takes the file and the name of its
+ * component. What an address has behind the `?` is checked here, and typed for the page by it.
  */
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
@@ -52,14 +47,14 @@ const login = createRoute({
   path: '/login',
   validateSearch: nextOf,
   beforeLoad: leadOn,
-  component: lazyRouteComponent(() => import('./pages/login/loginPage.tsx'), 'LoginPage'),
+  component: lazyPage(() => import('./pages/login/loginPage.tsx'), 'LoginPage'),
 });
 const register = createRoute({
   getParentRoute: () => root,
   path: '/register',
   validateSearch: nextOf,
   beforeLoad: leadOn,
-  component: lazyRouteComponent(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
+  component: lazyPage(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
 });
 
 /** Everything below needs a login. */
@@ -81,88 +76,90 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview/overviewPage.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./pages/overview/overviewPage.tsx'), 'OverviewPage'),
 });
 const sessions = createRoute({
   getParentRoute: () => shell,
   path: '/sessions',
-  component: lazyRouteComponent(() => import('./pages/sessions/sessionsPage.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('./pages/sessions/sessionsPage.tsx'), 'SessionsPage'),
 });
 const session = createRoute({
   getParentRoute: () => shell,
   path: '/sessions/$sessionId',
-  component: lazyRouteComponent(() => import('./pages/sessions/sessionPage.tsx'), 'SessionPage'),
+  component: lazyPage(() => import('./pages/sessions/sessionPage.tsx'), 'SessionPage'),
 });
 const chats = createRoute({
   getParentRoute: () => shell,
   path: '/chats',
   validateSearch: chatSearch,
-  component: lazyRouteComponent(() => import('./pages/chats/chatsPage.tsx'), 'ChatsPage'),
+  component: lazyPage(() => import('./pages/chats/chatsPage.tsx'), 'ChatsPage'),
 });
 const simulator = createRoute({
   getParentRoute: () => shell,
   path: '/simulator',
   validateSearch: chatSearch,
-  component: lazyRouteComponent(() => import('./pages/simulator/simulatorPage.tsx'), 'SimulatorPage'),
+  component: lazyPage(() => import('./pages/simulator/simulatorPage.tsx'), 'SimulatorPage'),
 });
 const groups = createRoute({
   getParentRoute: () => shell,
   path: '/groups',
   validateSearch: chatSearch,
-  component: lazyRouteComponent(() => import('./pages/groups/groupsPage.tsx'), 'GroupsPage'),
+  component: lazyPage(() => import('./pages/groups/groupsPage.tsx'), 'GroupsPage'),
 });
 const group = createRoute({
   getParentRoute: () => shell,
   path: '/groups/$groupId',
-  component: lazyRouteComponent(() => import('./pages/groups/groupPage.tsx'), 'GroupPage'),
+  component: lazyPage(() => import('./pages/groups/groupPage.tsx'), 'GroupPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhooksPage.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./pages/webhooks/webhooksPage.tsx'), 'WebhooksPage'),
 });
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/$webhookId',
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhookPage.tsx'), 'WebhookPage'),
+  component: lazyPage(() => import('./pages/webhooks/webhookPage.tsx'), 'WebhookPage'),
 });
 const deliveries = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries',
   validateSearch: deliveryFilters,
-  component: lazyRouteComponent(() => import('./pages/deliveries/deliveriesPage.tsx'), 'DeliveriesPage'),
+  component: lazyPage(() => import('./pages/deliveries/deliveriesPage.tsx'), 'DeliveriesPage'),
 });
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('./pages/deliveries/deliveryPage.tsx'), 'DeliveryPage'),
+  component: lazyPage(() => import('./pages/deliveries/deliveryPage.tsx'), 'DeliveryPage'),
 });
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
   validateSearch: eventSearch,
-  component: lazyRouteComponent(() => import('./pages/events/eventsPage.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('./pages/events/eventsPage.tsx'), 'EventsPage'),
 });
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage'),
+  component: lazyPage(() => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage'),
 });
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
-  component: lazyRouteComponent(() => import('./pages/mcp/mcpPage.tsx'), 'McpPage'),
+  component: lazyPage(() => import('./pages/mcp/mcpPage.tsx'), 'McpPage'),
 });
 const reference = createRoute({
   getParentRoute: () => shell,
   path: '/reference',
-  component: lazyRouteComponent(() => import('./pages/reference/referencePage.tsx'), 'ReferencePage'),
+  component: lazyPage(() => import('./pages/reference/referencePage.tsx'), 'ReferencePage'),
 });
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
-  component: lazyRouteComponent(() => import('./pages/account/accountPage.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./pages/account/accountPage.tsx'), 'AccountPage'),
 });
+
+const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage });
 
 const routeTree = root.addChildren([
   login,
@@ -184,6 +181,7 @@ const routeTree = root.addChildren([
     tools,
     reference,
     account,
+    notFound,
   ]),
 ]);
 
@@ -194,8 +192,8 @@ export function createAppRouter(queries: QueryClient) {
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultPendingComponent: () => <LoadingLines count={6} />,
-    defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
-    defaultNotFoundComponent: NotFoundPage,
+    defaultErrorComponent: RouteFailure,
+    defaultNotFoundComponent: NotFound,
   });
 }
 

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
-/** The same key as in `public/static/theme.js`, which sets the theme before the first paint. */
+/** The same key as in `public/static/early.js`, which sets the theme before the first paint. */
 const KEY = 'theme';
 const isDarkSystem = matchMedia('(prefers-color-scheme: dark)');
 

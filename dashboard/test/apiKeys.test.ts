@@ -33,6 +33,22 @@ describe('the permissions of a key', () => {
 describe('the API keys', async () => {
   const dashboard = await startDashboard();
 
+  it('can be told apart on a phone', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    for (const name of ['Shop backend', 'Support desk']) await call('POST', '/api-keys/create', { name });
+    await page.goto('/keys');
+    for (const name of ['Shop backend', 'Support desk']) {
+      const shown = page.getByRole('cell').getByText(name, { exact: true });
+      await shown.waitFor();
+      assert.ok(
+        await shown.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth),
+        `${name} is cut off`,
+      );
+    }
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+  });
+
   it('are made with chosen permissions and shown once, to be copied', async (test) => {
     const { page, call } = await dashboard.enter(test, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/keys');
@@ -171,7 +187,7 @@ describe('the API keys', async () => {
     await page.keyboard.type('Short');
     await assertNoSidewaysScroll(page);
     await page.keyboard.press('Enter');
-    await page.getByRole('cell', { name: 'Short', exact: true }).waitFor();
+    await page.getByRole('cell').getByText('Short', { exact: true }).waitFor();
   });
 
   it('of another account are not there', async (test) => {

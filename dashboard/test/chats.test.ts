@@ -25,6 +25,93 @@ async function sandbox(call: Call) {
 describe('the chats', async () => {
   const dashboard = await startDashboard();
 
+  it('have the composer in sight on every screen', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { write } = await sandbox(call);
+    for (let line = 0; line < 30; line++) await write(`Line ${line}`);
+    for (const viewport of [PHONE, { width: 844, height: 390 }, { width: 1280, height: 640 }]) {
+      await page.setViewportSize(viewport);
+      for (const path of ['/chats', '/simulator']) {
+        await page.goto(`${path}?chat=${FRIEND}`);
+        await page.getByRole('article').getByText('Line 29').waitFor();
+        const { y = 0, height = 0 } = (await page.getByRole('button', { name: 'Send' }).boundingBox()) ?? {};
+        assert.ok(y + height <= viewport.height, `${path} has it at ${y + height} of ${viewport.height} px`);
+      }
+    }
+  });
+
+  it('keep a draft for each chat until it is sent or the login ends', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { write } = await sandbox(call);
+    await write('Hello');
+    const box = page.getByLabel('Message', { exact: true });
+    const drafts = () =>
+      page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('draft:')).length);
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await box.fill('Half a thought');
+    await page.goto('/chats?chat=491700000008');
+    assert.equal(await box.inputValue(), '');
+    await box.fill('Something else');
+    await page.getByRole('list', { name: 'Chats' }).getByRole('button').click();
+    await assertSoon(() => box.inputValue(), 'Half a thought');
+    await page.goto(`/simulator?chat=${FRIEND}`);
+    assert.equal(await box.inputValue(), '', 'the other side has drafts of its own');
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await box.press('Enter');
+    await page.getByRole('article').getByText('Half a thought').waitFor();
+    await page.reload();
+    await page.getByRole('article').getByText('Half a thought').waitFor();
+    assert.equal(await box.inputValue(), '');
+    assert.equal(await drafts(), 1);
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.getByLabel('Email').waitFor();
+    assert.equal(await drafts(), 0);
+  });
+
+  it('open by a link, however old, with their menu and in the list', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    const { write } = await sandbox(call);
+    const numberOf = (index: number) => `4917000${String(10_000 + index)}`;
+    for (let index = 0; index < 130; index++) await write(`From ${index}`, numberOf(index));
+    await page.goto(`/chats?chat=${numberOf(60)}`);
+    const chosen = page.getByRole('list', { name: 'Chats' }).locator('[aria-current]');
+    await chosen.getByText('From 60').waitFor();
+    await assertSoon(() => chosen.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight), true);
+    // Beyond the first page of the list.
+    await page.goto(`/chats?chat=${numberOf(0)}`);
+    await page.getByRole('article').getByText('From 0').waitFor();
+    await page.getByRole('button', { name: 'Mark read' }).click();
+    await page.getByRole('button', { name: 'Mark read' }).waitFor({ state: 'detached' });
+  });
+
+  it('show files with long names within the screen', async (test) => {
+    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    await sandbox(call);
+    const name = `${'quarterly_report_'.repeat(11)}.pdf`;
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name, mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4') });
+    await page.getByText(/^Attached/).waitFor();
+    await assertNoSidewaysScroll(page);
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/api/v1/messages/send-media', async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await page.keyboard.press('Tab');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText(/^Sending quarterly/).waitFor();
+    await assertNoSidewaysScroll(page);
+    answer.resolve();
+    await page
+      .getByRole('article')
+      .getByRole('button', { name: /^Download quarterly/ })
+      .waitFor();
+    await assertNoSidewaysScroll(page);
+  });
+
   it('need a session, and then somebody to write to', async (test) => {
     const { page, call } = await dashboard.enter(test);
     await page.goto('/chats');

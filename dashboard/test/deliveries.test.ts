@@ -40,6 +40,22 @@ describe('the delivery log', async () => {
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
   });
 
+  it('says of each delivery what it waits for', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    receiver.respond(410);
+    await setWebhook(call);
+    const write = await writer(call);
+    await write('opens the breaker', '491700000003');
+    await page.goto('/deliveries');
+    const table = page.getByRole('table', { name: 'Deliveries' });
+    await table
+      .getByText(/^Held by the circuit breaker: .*410/)
+      .first()
+      .waitFor();
+    await write('is held', '491700000004');
+    await table.getByText('Held by the circuit breaker', { exact: true }).first().waitFor();
+  });
+
   it('grows while it is looked at, and is narrowed by filters that stand in the address', async (test) => {
     const { page, call } = await dashboard.enter(test);
     receiver.respond(200);

@@ -57,6 +57,13 @@ describe('the API reference', async () => {
     await assertAccessible(page);
   });
 
+  it('names each resource as the pages do', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/reference');
+    await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Auth', exact: true }).waitFor();
+  });
+
   it('opens an operation by its address, with an example that works as it stands', async (test) => {
     const { page, call } = await dashboard.enter(test);
     await connectSession(call);

@@ -105,9 +105,18 @@ describe('the shell', async () => {
     await toast.waitFor({ state: 'detached' });
   });
 
+  it('keeps its navigation around an address that does not exist', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await page.goto('/nope');
+    await waitForPage(page, 'There is no such page');
+    await assertAccessible(page);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chats' }).click();
+    await waitForPage(page, 'Chats');
+  });
+
   it('answers an address that does not exist with a way back', async (test) => {
     const { page } = await dashboard.enter(test);
-    // The last two cannot be decoded.
+    // The last two cannot be decoded, and have no navigation either.
     for (const path of ['/no-such-page', '/sessions/%ZZ', '/%E0%A4%A']) {
       await page.goto(path);
       await page.getByText('There is no such page').waitFor();

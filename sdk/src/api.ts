@@ -1359,6 +1359,16 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
+  /** Get a chat by its id */
+  'chats.get': {
+    input: {
+      /** Phone number digits, or the id of the group. */
+      chatId: string;
+      /** Id of the session (`ses_…`). */
+      sessionId?: string;
+    };
+    output: Chat;
+  };
   /** Archive, pin or mute a chat. It says how the chat is shown here; the other side learns nothing of it. */
   'chats.update': {
     input: {
@@ -2354,6 +2364,7 @@ export const routes = {
     takesContent: false,
   },
   'chats.list': { method: 'GET', path: '/chats', isRead: true, idempotent: false, takesContent: false },
+  'chats.get': { method: 'GET', path: '/chats/{chatId}', isRead: true, idempotent: false, takesContent: false },
   'chats.update': { method: 'PATCH', path: '/chats/{chatId}', isRead: false, idempotent: false, takesContent: false },
   'chats.mark_read': {
     method: 'POST',

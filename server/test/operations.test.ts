@@ -175,6 +175,7 @@ describe('the operation table', () => {
     const later = await me.call('POST', '/messages/send', { to, message: 'later', sendAt: inAnHour });
     await run('messages.cancel', `/messages/${later.body.messageId}/cancel`, {});
     await run('messages.delete', sent);
+    await run('chats.get', `/chats/${to}?sessionId=${sessionId}`);
     await run('chats.update', `/chats/${to}`, { sessionId, archived: true });
     await run('chats.set_typing', `/chats/${to}/typing`, { sessionId, state: 'typing' });
     await run('contacts.list', '/contacts');

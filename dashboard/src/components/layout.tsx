@@ -8,24 +8,39 @@ export function Page({
   title,
   lead,
   actions,
+  fit = 'content',
   children,
 }: {
   readonly title: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
+  /**
+   * How high the page is: as its content; as the screen, so that its content scrolls inside it; or as the screen
+   * without its head where the screen is narrow, for content that needs all the room.
+   */
+  readonly fit?: 'content' | 'screen' | 'screenAlone';
   readonly children: ReactNode;
 }) {
   useEffect(() => {
     document.title = `${title} · ${words.product}`;
   }, [title]);
+  const isAlone = fit === 'screenAlone';
   return (
-    <div className="mx-auto grid w-full max-w-6xl gap-6 px-4 py-6 wide:px-10 wide:py-9">
-      <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+    <div
+      className={classes(
+        'mx-auto w-full max-w-6xl gap-6 px-4 py-6 wide:px-10 wide:py-9',
+        fit === 'content' ? 'grid' : 'flex h-[calc(100dvh-3.5rem)] flex-col wide:h-dvh',
+        isAlone && 'max-wide:gap-0 max-wide:p-0',
+      )}
+    >
+      <header
+        className={classes('flex flex-wrap items-end justify-between gap-x-6 gap-y-3', isAlone && 'max-wide:sr-only')}
+      >
         <div className="min-w-0">
           <h1 className="text-2xl font-semibold wrap-anywhere">{title}</h1>
           {lead && <div className="mt-1 max-w-prose text-sm text-ink-soft">{lead}</div>}
         </div>
-        {actions && <div className="flex flex-wrap gap-2.5">{actions}</div>}
+        {actions && <div className={classes('flex flex-wrap gap-2.5', isAlone && 'max-wide:hidden')}>{actions}</div>}
       </header>
       {children}
     </div>

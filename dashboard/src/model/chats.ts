@@ -1,5 +1,7 @@
 import type { Chat } from '@switchboard/sdk/api';
+import { useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
+import { isGone } from '../components/states.tsx';
 import { useLivePaged } from '../livePaged.ts';
 
 /** What others edit or delete comes without an event. */
@@ -14,4 +16,19 @@ export function useChats(sessionId: string) {
     idOf,
     everyMs: REFRESH_MS,
   });
+}
+
+/** One chat: of those that were listed, or read on its own when it is further down. Undefined while nothing was written. */
+export function useChat(sessionId: string, chatId: string, listed: readonly Chat[]): Chat | undefined {
+  const found = listed.find((chat) => chat.chatId === chatId);
+  const { data } = useQuery({
+    queryKey: ['chats', sessionId, chatId],
+    queryFn: () =>
+      api.chats.get({ sessionId, chatId }).catch((error: unknown) => {
+        if (isGone(error)) return null;
+        throw error;
+      }),
+    enabled: found === undefined,
+  });
+  return found ?? data ?? undefined;
 }

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api, inWords } from '../api.ts';
 import { useToast } from '../components/toast.tsx';
+import { forgetDrafts } from '../model/drafts.ts';
 import { accountQuery } from './account.ts';
 import { tellOtherTabs } from './tabs.ts';
 
@@ -18,6 +19,7 @@ export function useLogOut(): () => Promise<void> {
       say(inWords(error), 'bad');
       return;
     }
+    forgetDrafts();
     tellOtherTabs();
     // Who goes back before the login is there is asked again who they are.
     await queries.invalidateQueries({ queryKey: accountQuery.queryKey, refetchType: 'none' });

@@ -1,3 +1,5 @@
+import { forgetDrafts } from '../model/drafts.ts';
+
 /** All tabs of a browser have one login: what another account has read must not stay in one of them. */
 const tabs = new BroadcastChannel('login');
 
@@ -6,5 +8,8 @@ export function tellOtherTabs(): void {
 }
 
 export function followOtherTabs(): void {
-  tabs.onmessage = () => location.reload();
+  tabs.onmessage = () => {
+    forgetDrafts();
+    location.reload();
+  };
 }

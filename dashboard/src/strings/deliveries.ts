@@ -14,6 +14,9 @@ export const deliveryWords = {
   any: 'Any',
   time: 'Time',
   reason: 'Reason',
+  waitsForBreaker: (error: string | null) => `Held by the circuit breaker${error === null ? '' : `: ${error}`}`,
+  waitsForWebhook: 'The webhook is disabled',
+  waitsForTurn: 'About to be sent',
   attempts: 'Attempts',
   states: {
     pending: 'Pending',

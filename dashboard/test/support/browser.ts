@@ -136,13 +136,16 @@ export async function assertNothingCutOff(page: Page): Promise<void> {
   assert.deepEqual(cutOff, [], `${page.url()} cuts something off`);
 }
 
+const EXPECTED = /Failed to load resource|^(ConnectionError|PageCodeError): /;
+
 /** What the browser complains of while the page is used. */
 function listenForComplaints(page: Page, ownOrigin: string): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`threw: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    // An answer of 4xx is a thing to show, not an error of the page; the browser logs each of them.
-    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text());
+    // An answer of 4xx, or none, is a thing to show and not an error of the page. The browser logs each of them, and
+    // the router those that keep a page from opening.
+    if (message.type() === 'error' && !EXPECTED.test(message.text())) complaints.push(message.text());
   });
   page.on('request', (request) => {
     const url = request.url();

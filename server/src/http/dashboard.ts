@@ -37,7 +37,7 @@ export async function addDashboard(app: FastifyInstance, dist = DIST): Promise<S
     immutable: true,
     maxAge: '365d',
   });
-  // What has no hash in its name: the icon, and the script that sets the theme before the first paint.
+  // What has no hash in its name: the icon, and the script that runs before the first paint.
   await app.register(fastifyStatic, {
     root: join(dist, 'static'),
     prefix: '/static/',

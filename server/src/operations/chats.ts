@@ -80,6 +80,23 @@ export const listChats = defineOperation({
   },
 });
 
+export const getChat = defineOperation({
+  id: 'chats.get',
+  method: 'GET',
+  path: '/chats/{chatId}',
+  credential: 'any',
+  permission: 'chats:read',
+  effect: 'read',
+  tool: false,
+  summary: 'Get a chat by its id',
+  input: Type.Object({ chatId: ChatId, sessionId: Type.Optional(SessionId) }, { additionalProperties: false }),
+  output: Chat,
+  errors: ['not_found', 'session_required'],
+  async run(ctx, { chatId, sessionId }) {
+    return readChat(ctx, await resolveSession(ctx, sessionId), recipientOf(chatId, 'chatId'));
+  },
+});
+
 export const updateChat = defineOperation({
   id: 'chats.update',
   method: 'PATCH',

@@ -1,6 +1,6 @@
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './apiKeys.ts';
 import { changePassword, forgetLogin, login, logout, me, register } from './auth.ts';
-import { listChats, markChatRead, setTyping, updateChat } from './chats.ts';
+import { getChat, listChats, markChatRead, setTyping, updateChat } from './chats.ts';
 import { listConnectors } from './connectors.ts';
 import { checkContacts, listContacts, setContactBlocked } from './contacts.ts';
 import { getDelivery, listDeliveries, replayDeliveries } from './deliveries.ts';
@@ -114,6 +114,7 @@ export const operations: readonly Operation[] = [
   forwardMessage,
   cancelMessage,
   listChats,
+  getChat,
   updateChat,
   markChatRead,
   setTyping,

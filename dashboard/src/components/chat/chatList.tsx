@@ -1,7 +1,7 @@
 import type { Chat } from '@switchboard/sdk/api';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { BellOff, Pin, Users } from 'lucide-react';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { oneLine } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import type { More } from '../../paged.ts';
@@ -35,6 +35,18 @@ export function ChatList({ chats, chosen, onChoose, nameOf, more, empty }: ChatL
   const items = virtual.getVirtualItems();
   const lastSeen = items.at(-1)?.index ?? 0;
   useMore(more, lastSeen >= chats.length - OVERSCAN);
+
+  // A link may name a chat that is further down. One that was chosen by hand is in sight already.
+  const scrollTo = useEffectEvent((chatId: string) =>
+    virtual.scrollToIndex(
+      chats.findIndex((chat) => chat.chatId === chatId),
+      { align: 'auto' },
+    ),
+  );
+  const listed = chats.some(({ chatId }) => chatId === chosen) ? chosen : undefined;
+  useEffect(() => {
+    if (listed !== undefined) scrollTo(listed);
+  }, [listed]);
 
   if (chats.length === 0) return empty;
   return (

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Plus, SendHorizontal, X } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { inWords } from '../../api.ts';
+import { useDraft } from '../../model/drafts.ts';
 import { oneLine } from '../../model/messageList.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { uploadWords } from '../../strings/uploads.ts';
@@ -17,13 +18,15 @@ export interface Written {
   readonly media?: { readonly mediaId: string; readonly type: 'image' | 'video' | 'audio' | 'document' };
 }
 
-interface Draft {
+interface Unsent {
   readonly text: string;
   readonly file: File | undefined;
   readonly answering: Message | undefined;
 }
 
 interface ComposerProps {
+  /** Names the draft: what was typed and not sent is there again when the chat is opened again. */
+  readonly draftFor: string;
   readonly answering: Message | undefined;
   readonly onStopAnswering: () => void;
   /** Rejects when it could not be sent: then what was written stays. */
@@ -37,6 +40,7 @@ interface ComposerProps {
 
 /** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
 export function Composer({
+  draftFor,
   answering,
   onStopAnswering,
   onSend,
@@ -44,7 +48,7 @@ export function Composer({
   onTyping,
   disabled = false,
 }: ComposerProps) {
-  const [text, setText] = useState('');
+  const { text, write, putBack } = useDraft(draftFor);
   const [file, setFile] = useState<File>();
   const [refusal, setRefusal] = useState<string>();
   const [extra, setExtra] = useState<Extra['type']>();
@@ -53,24 +57,24 @@ export function Composer({
   const id = useId();
   const upload = useUpload();
   const send = useMutation({
-    mutationFn: async (draft: Draft) => {
-      if (draft.file === undefined) return onSend({ text: draft.text });
-      const media = await upload.send(draft.file);
-      return onSend({ text: draft.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
+    mutationFn: async (unsent: Unsent) => {
+      if (unsent.file === undefined) return onSend({ text: unsent.text });
+      const media = await upload.send(unsent.file);
+      return onSend({ text: unsent.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
     },
     // The next one may be written while this one is on its way.
     onMutate: () => {
       setRefusal(undefined);
-      setText('');
+      write('');
       setFile(undefined);
       box.current?.focus();
     },
-    onSuccess: (_, draft) => {
-      if (draft.answering === answering) onStopAnswering();
+    onSuccess: (_, sent) => {
+      if (sent.answering === answering) onStopAnswering();
     },
-    onError: (error, draft) => {
-      setText((since) => [draft.text, since].filter((part) => part !== '').join('\n'));
-      setFile((since) => since ?? draft.file);
+    onError: (error, unsent) => {
+      putBack(unsent.text);
+      setFile((since) => since ?? unsent.file);
       // The button that was pressed is gone.
       if (isCancelled(error)) box.current?.focus();
     },
@@ -117,7 +121,7 @@ export function Composer({
             {`${messageWords.answering}: ${oneLine(answering, messageWords)}`}
           </Strip>
         )}
-        <p role="status" className="px-3 text-xs text-ink-soft empty:hidden">
+        <p role="status" className="truncate px-3 text-xs text-ink-soft empty:hidden">
           {upload.sending !== undefined && uploadStatus(upload.sending)}
           {upload.sending === undefined &&
             send.isPending &&
@@ -167,7 +171,7 @@ export function Composer({
             placeholder={messageWords.placeholder}
             onKeyDown={keyDown}
             onChange={({ currentTarget: { value } }) => {
-              setText(value);
+              write(value);
               onTyping?.(value !== '');
             }}
             className="field-sizing-content max-h-40 min-h-9 min-w-0 flex-1 resize-none rounded-lg border border-line-strong bg-surface px-3 py-1.5 text-sm"

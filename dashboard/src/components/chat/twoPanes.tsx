@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react';
 import { classes } from '../classes.ts';
 
-/** A list, and what is chosen from it: side by side where there is room, one after the other on a phone. */
+/**
+ * A list, and what is chosen from it: side by side where there is room, one after the other on a phone. It takes what
+ * is left of a page that is as high as the screen, so that the composer below a conversation is always in sight.
+ */
 export function TwoPanes({
   list,
   isChosen,
@@ -12,7 +15,12 @@ export function TwoPanes({
   readonly children: ReactNode;
 }) {
   return (
-    <div className="grid h-[max(28rem,calc(100dvh-13rem))] overflow-clip rounded-card border border-line bg-surface wide:grid-cols-[20rem_minmax(0,1fr)]">
+    <div
+      className={classes(
+        'grid min-h-80 flex-1 overflow-clip border border-line bg-surface wide:grid-cols-[20rem_minmax(0,1fr)]',
+        isChosen ? 'max-wide:border-x-0 wide:rounded-card' : 'rounded-card',
+      )}
+    >
       <div className={classes('min-h-0 flex-col border-line wide:flex wide:border-r', isChosen ? 'hidden' : 'flex')}>
         {list}
       </div>

@@ -6,6 +6,7 @@ import { api } from '../../api.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/dataTable.tsx';
 import { Dialog, Question } from '../../components/dialog.tsx';
+import { useIsWide } from '../../components/isWide.ts';
 import { Lamp, Tag } from '../../components/lamp.tsx';
 import { Card, Page } from '../../components/layout.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
@@ -125,7 +126,12 @@ export function ApiKeysPage() {
 
 function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey>[] {
   return [
-    { id: 'name', header: apiKeyWords.name, width: 'minmax(0, 1fr)', cell: ({ name }) => name },
+    {
+      id: 'name',
+      header: apiKeyWords.name,
+      width: 'minmax(0, 1fr)',
+      cell: (apiKey) => <Name apiKey={apiKey} />,
+    },
     {
       id: 'prefix',
       header: apiKeyWords.begins,
@@ -144,7 +150,8 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
       id: 'lastUsed',
       header: apiKeyWords.lastUsed,
       width: '6rem',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? words.never : <Time at={lastUsedAt} as="relative" />),
+      wideOnly: true,
+      cell: ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />,
     },
     {
       id: 'expiry',
@@ -159,6 +166,25 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
 function summary(grants: readonly string[]): string {
   if (grants.includes('*')) return apiKeyWords.everything;
   return apiKeyWords.permissionCount(allPermissions.filter((permission) => permits(grants, permission)).length);
+}
+
+/** The name; on a narrow screen with the last use, which has no column there. */
+function Name({ apiKey: { name, lastUsedAt } }: { readonly apiKey: ApiKey }) {
+  const isWide = useIsWide();
+  return (
+    <>
+      <span className="block truncate">{name}</span>
+      {!isWide && (
+        <span className="block truncate text-xs text-ink-faint">
+          {apiKeyWords.lastUsed}: <LastUsed at={lastUsedAt} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function LastUsed({ at }: { readonly at: string | null }) {
+  return at === null ? words.never : <Time at={at} as="relative" />;
 }
 
 function Expiry({ at }: { readonly at: string }) {

@@ -11,6 +11,7 @@ import { Thread } from '../../components/chat/thread.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useChat } from '../../model/chats.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatWords } from '../../strings/chats.ts';
@@ -19,8 +20,8 @@ import { MessageDialog, MessageMenu, type OpenedMessage } from './messageMenu.ts
 interface ChatPaneProps {
   readonly session: Session;
   readonly chatId: string;
-  /** Not there while nothing was written. */
-  readonly chat: Chat | undefined;
+  /** The chats that are listed: older ones are not among them. */
+  readonly listed: readonly Chat[];
   readonly nameOf: NameOf;
   readonly foundId: string | undefined;
   /** The time of a message that was found: those after it are not shown. */
@@ -30,12 +31,13 @@ interface ChatPaneProps {
 }
 
 /** One conversation: what was written, and where to write. */
-export function ChatPane({ session, chatId, chat, nameOf, foundId, upTo, onBack, onNewest }: ChatPaneProps) {
+export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBack, onNewest }: ChatPaneProps) {
   const { sessionId, status } = session;
   const [answering, setAnswering] = useState<Message>();
   const [opened, setOpened] = useState<OpenedMessage>();
   const queries = useQueryClient();
   const typing = useTyping(sessionId, chatId);
+  const chat = useChat(sessionId, chatId, listed);
   const list = useMessages(sessionId, chatId, upTo === undefined ? undefined : justAfter(upTo));
   const contact = useContact(sessionId, chatId);
   const name = nameOf(chatId);
@@ -114,6 +116,7 @@ export function ChatPane({ session, chatId, chat, nameOf, foundId, upTo, onBack,
       )}
       {upTo === undefined && (
         <Composer
+          draftFor={`${sessionId}/${chatId}`}
           answering={answering}
           onStopAnswering={() => setAnswering(undefined)}
           onSend={send}

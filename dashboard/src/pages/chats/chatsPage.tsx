@@ -19,7 +19,7 @@ import { SearchResults } from './searchResults.tsx';
 const route = getRouteApi('/shell/chats');
 
 export function ChatsPage() {
-  const { session: wanted } = route.useSearch();
+  const { session: wanted, chat } = route.useSearch();
   const navigate = useNavigate();
   const { sessions, query } = useChosenSession(wanted);
   const chosen = query.data?.chosen;
@@ -28,6 +28,7 @@ export function ChatsPage() {
     <Page
       title={chatWords.title}
       lead={chatWords.lead}
+      fit={chat === undefined ? 'screen' : 'screenAlone'}
       actions={
         query.data !== undefined &&
         sessions.length > 0 && (
@@ -127,7 +128,7 @@ function Chats({ session }: { readonly session: Session }) {
             key={`${chatId} ${upTo}`}
             session={session}
             chatId={chatId}
-            chat={chats.rows.find((one) => one.chatId === chatId)}
+            listed={chats.rows}
             nameOf={nameOf}
             foundId={message}
             upTo={upTo}

@@ -1,4 +1,4 @@
-import type { Delivery } from '@switchboard/sdk/api';
+import type { Delivery, WebhookEndpoint } from '@switchboard/sdk/api';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { History, Send } from 'lucide-react';
 import { useMemo, useState } from 'react';
@@ -93,7 +93,7 @@ function NothingYet() {
 }
 
 function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<Delivery>[] {
-  const urls = new Map(webhooks.map(({ webhookId, webhookUrl }) => [webhookId, shortUrl(webhookUrl)]));
+  const byId = new Map(webhooks.map((webhook) => [webhook.webhookId, webhook]));
   return [
     {
       id: 'event',
@@ -122,20 +122,28 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
       header: deliveryWords.reason,
       width: 'minmax(0, 1fr)',
       wideOnly: true,
-      cell: ({ lastMessage, state }) => (
-        <span className="text-ink-soft" title={lastMessage ?? undefined}>
-          {state === 'delivered' ? '' : lastMessage}
-        </span>
-      ),
+      cell: (delivery) => {
+        const reason = reasonOf(delivery, byId.get(delivery.webhookId));
+        return (
+          <span className="text-ink-soft" title={reason}>
+            {reason}
+          </span>
+        );
+      },
     },
     {
       id: 'webhook',
       header: deliveryWords.webhook,
       width: 'minmax(0, 14rem)',
       wideOnly: true,
-      cell: ({ webhookId }) => (
-        <span className="text-ink-soft">{urls.get(webhookId) ?? deliveryWords.removedWebhook}</span>
-      ),
+      cell: ({ webhookId }) => {
+        const webhook = byId.get(webhookId);
+        return (
+          <span className="text-ink-soft">
+            {webhook === undefined ? deliveryWords.removedWebhook : shortUrl(webhook.webhookUrl)}
+          </span>
+        );
+      },
     },
     {
       id: 'attempts',
@@ -152,4 +160,12 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
       cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
     },
   ];
+}
+
+/** Why a delivery is in its state: the outcome of its last attempt, or what a first attempt waits for. */
+function reasonOf({ state, lastMessage }: Delivery, webhook: WebhookEndpoint | undefined): string {
+  if (state !== 'pending' || webhook === undefined) return lastMessage ?? '';
+  if (!webhook.enabled) return deliveryWords.waitsForWebhook;
+  if (webhook.breakerState !== 'closed') return deliveryWords.waitsForBreaker(lastMessage);
+  return lastMessage ?? deliveryWords.waitsForTurn;
 }

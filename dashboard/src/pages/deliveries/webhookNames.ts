@@ -2,6 +2,9 @@ import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api.ts';
 
+/** A breaker opens and closes without an event. */
+const REFRESH_MS = 5000;
+
 /** All webhooks of the account, of which there are 100 at most. */
 export function useWebhooks(): readonly WebhookEndpoint[] {
   const { data } = useQuery({
@@ -11,6 +14,7 @@ export function useWebhooks(): readonly WebhookEndpoint[] {
       for await (const webhook of api.webhooks.endpoints.list.all({ limit: 200 })) webhooks.push(webhook);
       return webhooks;
     },
+    refetchInterval: REFRESH_MS,
   });
   return data ?? [];
 }

@@ -61,7 +61,7 @@ function Operations({ reference, search }: { readonly reference: Reference; read
         </Card>
       )}
       {tags.map(({ name, description }) => (
-        <Section key={name} title={name.replaceAll('_', ' ')} hint={description} operations={shown.filter(has(name))}>
+        <Section key={name} title={titleOf(name)} hint={description} operations={shown.filter(has(name))}>
           {(operation) => <OperationDetails operation={operation} components={components} />}
         </Section>
       ))}
@@ -86,7 +86,7 @@ function Section({
   const { hash } = useLocation();
   if (operations.length === 0) return null;
   return (
-    <Card flush title={<span className="first-letter:uppercase inline-block">{title}</span>} hint={hint}>
+    <Card flush title={title} hint={hint}>
       <ul aria-label={title}>
         {operations.map((operation) => {
           const { operationId, method, path, summary } = operation;
@@ -116,6 +116,12 @@ function Section({
 /** When it appears, or becomes the one that is meant. */
 function scrollHere(element: HTMLElement | null): void {
   element?.scrollIntoView();
+}
+
+/** A tag as a heading: `api_keys` is "API keys". */
+function titleOf(tag: string): string {
+  const title = tag.replaceAll('_', ' ').replace(/^api\b/, 'API');
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
 const has =

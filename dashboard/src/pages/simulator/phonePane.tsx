@@ -157,6 +157,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
         }
       </Loaded>
       <Composer
+        draftFor={`simulator:${sessionId}/${chatId}`}
         answering={answering}
         onStopAnswering={() => setAnswering(undefined)}
         disabled={!isOnline || player === undefined}

@@ -27,7 +27,7 @@ const route = getRouteApi('/shell/simulator');
 
 /** The other side of the sandbox network, played by hand. */
 export function SimulatorPage() {
-  const { session: wanted } = route.useSearch();
+  const { session: wanted, chat } = route.useSearch();
   const navigate = useNavigate();
   const { sessions, query } = useChosenSession(wanted, ({ connector }) => connector === 'sandbox');
   const chosen = query.data?.chosen;
@@ -36,6 +36,7 @@ export function SimulatorPage() {
     <Page
       title={simulatorWords.title}
       lead={simulatorWords.lead}
+      fit={chat === undefined ? 'screen' : 'screenAlone'}
       actions={
         <>
           {query.data !== undefined && sessions.length > 0 && (

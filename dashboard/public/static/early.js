@@ -1,0 +1,34 @@
+// Runs before the first paint and before the page's own code.
+(() => {
+  // A page that is dark from the start does not flash.
+  let choice = null;
+  try {
+    choice = localStorage.getItem('theme');
+  } catch {
+    // Storage is switched off: the system's theme it is.
+  }
+  const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  document.documentElement.dataset.theme = choice === 'light' || choice === 'dark' ? choice : system;
+
+  // The server can go away between the page and its code. Without that code, this is all that can bring it back.
+  addEventListener('error', recover, true);
+
+  function recover({ target }) {
+    if (!(target instanceof HTMLScriptElement || target instanceof HTMLLinkElement)) return;
+    const root = document.getElementById('root');
+    if (root === null || root.childElementCount > 0) return;
+    removeEventListener('error', recover, true);
+    root.setAttribute('role', 'alert');
+    root.textContent = 'The server cannot be reached. This page loads as soon as it answers.';
+    // Where something other than the server keeps the code away, the page must not reload all the time.
+    const waitMs = Number(sessionStorage.getItem('reloadedAt') ?? 0) + 30_000 - Date.now();
+    setTimeout(() => setInterval(reloadWhenReachable, 2000), Math.max(0, waitMs));
+  }
+
+  async function reloadWhenReachable() {
+    const { ok } = await fetch('/health', { cache: 'no-store' }).catch(() => ({ ok: false }));
+    if (!ok) return;
+    sessionStorage.setItem('reloadedAt', String(Date.now()));
+    location.reload();
+  }
+})();

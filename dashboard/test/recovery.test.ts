@@ -1,0 +1,69 @@
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { connectSession } from '../../server/test/support/server.ts';
+import { startDashboard, waitForPage } from './support/browser.ts';
+
+const AWAY = 'The server cannot be reached';
+
+/** Lets requests for these addresses fail until the returned function is called. */
+async function cutOff(page: Page, ...addresses: string[]): Promise<() => Promise<void>> {
+  for (const address of addresses) await page.route(address, (route) => route.abort('connectionrefused'));
+  return async () => {
+    for (const address of addresses) await page.unroute(address);
+  };
+}
+
+describe('a dashboard whose server was away', async () => {
+  const dashboard = await startDashboard();
+
+  it('opens the page that was asked for meanwhile once the server answers', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await waitForPage(page, 'Overview');
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('alert').filter({ hasText: AWAY }).first().waitFor();
+    await page.context().setOffline(false);
+    await waitForPage(page, 'Webhooks');
+  });
+
+  it('opens a page whose code no retry brings by loading the document again', async (test) => {
+    const { page } = await dashboard.enter(test);
+    await waitForPage(page, 'Overview');
+    const restore = await cutOff(page, '**/assets/webhooksPage-*');
+    const reloaded = page.waitForEvent('load');
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await reloaded;
+    await page.getByRole('alert').filter({ hasText: AWAY }).waitFor();
+    await restore();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await waitForPage(page, 'Webhooks');
+  });
+
+  it('shows who is logged in once the server answers', async (test) => {
+    const { page } = await dashboard.enter(test);
+    const restore = await cutOff(page, '**/api/v1/auth/me', '**/health');
+    await page.goto('/');
+    await page.getByRole('alert').filter({ hasText: AWAY }).waitFor();
+    await restore();
+    await waitForPage(page, 'Overview');
+  });
+
+  it('starts once its own code can be loaded', async (test) => {
+    const { page } = await dashboard.enter(test);
+    const restore = await cutOff(page, '**/assets/index-*.js', '**/health');
+    await page.goto('/');
+    await page.getByText('This page loads as soon as it answers.').waitFor();
+    await restore();
+    await waitForPage(page, 'Overview');
+  });
+
+  it('reads a list that it could not read', async (test) => {
+    const { page, call } = await dashboard.enter(test);
+    await connectSession(call);
+    const restore = await cutOff(page, '**/api/v1/api-keys?*', '**/health');
+    await page.goto('/keys');
+    await page.getByRole('alert').filter({ hasText: AWAY }).waitFor();
+    await restore();
+    await page.getByText('No key yet').waitFor();
+  });
+});
