@@ -121,6 +121,8 @@ export interface OutgoingMessage {
   readonly replyTo: string | null;
   /** What that message said, for networks that show it above the answer. */
   readonly quoted?: { readonly from: string; readonly text: string };
+  /** When the network took it: only of those that `SessionHost.undelivered` returns. */
+  readonly sentAt?: number;
 }
 
 export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
@@ -464,10 +466,10 @@ export type Simulation =
       readonly group: string | null;
       readonly replyTo: string | null;
     }
-  | { readonly action: 'edit'; readonly networkId: string; readonly from: string; readonly message: string }
-  | { readonly action: 'delete'; readonly networkId: string; readonly from: string }
-  | { readonly action: 'react'; readonly networkId: string; readonly from: string; readonly emoji: string | null }
-  | { readonly action: 'vote'; readonly networkId: string; readonly from: string; readonly options: readonly string[] }
+  | (MessageKey & { readonly action: 'edit'; readonly message: string })
+  | (MessageKey & { readonly action: 'delete' })
+  | (MessageKey & { readonly action: 'react'; readonly emoji: string | null })
+  | (MessageKey & { readonly action: 'vote'; readonly options: readonly string[] })
   | { readonly action: 'receipt'; readonly networkId: string; readonly status: 'delivered' | 'read' | 'failed' }
   /** Cuts the connection; it comes back by itself after `reconnectAfterMs`, or not at all when that is null. */
   | { readonly action: 'disconnect'; readonly reason: string; readonly reconnectAfterMs: number | null }

@@ -155,7 +155,8 @@ export const setContactBlocked = defineOperation({
   effect: 'destructive',
   tool: true,
   summary: 'Block or unblock a contact',
-  description: 'Who is blocked reaches the session no longer, and is not told.',
+  description:
+    'Messages that a blocked contact sends directly no longer reach the session, also not after the contact is unblocked. The contact is not told. In groups, its messages still arrive.',
   input: Type.Object(
     {
       phoneNumber: PhoneNumberInput('The contact.'),

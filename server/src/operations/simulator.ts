@@ -39,6 +39,7 @@ export const simulateSession = defineOperation({
     '`receipt` confirms one that was sent (`messageId`, `status`).',
     '`disconnect` cuts the connection (`reason`, `reconnectAfterMs`), `logout` unlinks the device.',
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member.',
+    'Outside of groups, nothing that a blocked contact does reaches the session.',
   ].join('\n'),
   input: Type.Object(
     {
@@ -111,6 +112,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   const from = () => phoneNumber('from', needed('from', input.from));
   const group = () => requireGroup(ctx, session, needed('groupId', input.groupId));
   const message = () => requireMessage(ctx, session, needed('messageId', input.messageId));
+  const key = async () => ctx.outbox.keyOf(await message());
   switch (input.action) {
     case 'pair':
     case 'logout':
@@ -124,22 +126,14 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         group: input.groupId === undefined ? null : await group(),
         replyTo: input.messageId === undefined ? null : (await message()).network_id,
       };
-    case 'edit': {
-      const { network_id, from_number } = await message();
-      return { action: 'edit', networkId: network_id, from: from_number, message: needed('message', input.message) };
-    }
-    case 'delete': {
-      const { network_id, from_number } = await message();
-      return { action: 'delete', networkId: network_id, from: from_number };
-    }
-    case 'react': {
-      const { network_id } = await message();
-      return { action: 'react', networkId: network_id, from: from(), emoji: needed('emoji', input.emoji) || null };
-    }
-    case 'vote': {
-      const { network_id } = await message();
-      return { action: 'vote', networkId: network_id, from: from(), options: needed('options', input.options) };
-    }
+    case 'edit':
+      return { action: 'edit', ...(await key()), message: needed('message', input.message) };
+    case 'delete':
+      return { action: 'delete', ...(await key()) };
+    case 'react':
+      return { action: 'react', ...(await key()), from: from(), emoji: needed('emoji', input.emoji) || null };
+    case 'vote':
+      return { action: 'vote', ...(await key()), from: from(), options: needed('options', input.options) };
     case 'receipt': {
       const { network_id } = await message();
       return { action: 'receipt', networkId: network_id, status: needed('status', input.status) };

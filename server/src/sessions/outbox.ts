@@ -377,7 +377,10 @@ export function createOutbox({
   async function undelivered({ accountId, sessionId }: SessionRef): Promise<OutgoingMessage[]> {
     const rows = await sentMessages.all(database.reader, { accountId, sessionId, limit: UNDELIVERED_KEPT });
     const found: OutgoingMessage[] = [];
-    for (const row of rows) found.push(await toOutgoing(row, await chatOf({ accountId, sessionId }, row.chat_id)));
+    for (const row of rows) {
+      const message = await toOutgoing(row, await chatOf({ accountId, sessionId }, row.chat_id));
+      found.push({ ...message, ...(row.sent_at !== null && { sentAt: row.sent_at }) });
+    }
     return found;
   }
 

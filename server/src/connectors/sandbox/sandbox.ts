@@ -25,6 +25,8 @@ const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
 const PAIRING_CODE_MS = 160_000;
+/** What its store keeps about the contacts that it has blocked before: since when they reach it again. */
+const UNBLOCKED = 'unblocked:';
 // No 0, 1, I, L, O, U: a code is typed off a screen.
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 
@@ -73,8 +75,9 @@ class SandboxConnection implements Connection, Phone {
   #cancelTimer = () => {};
   /** Of whom it wants to hear nothing. */
   readonly #blocked = new Set<string>();
-  /** What was sent before may still be on its way. */
+  /** What was sent before is still on its way, or is sent again: its sender has no receipt for it. */
   readonly #unblockedAt = new Map<string, number>();
+  #onlineSince = 0;
 
   constructor(network: SandboxNetwork, host: SessionHost) {
     this.#network = network;
@@ -99,7 +102,8 @@ class SandboxConnection implements Connection, Phone {
   }
 
   receive(event: NetworkEvent, postId?: string): Promise<void> {
-    return this.#host.onEvent(event, postId);
+    const hasWaited = event.type === 'message' && event.timestamp < this.#onlineSince;
+    return this.#host.onEvent(hasWaited ? { ...event, isReplayed: true } : event, postId);
   }
 
   async open(): Promise<void> {
@@ -128,13 +132,16 @@ class SandboxConnection implements Connection, Phone {
     // Closed while it was being opened.
     if (this.#isClosed) return exchange.leave(this);
     this.#isOnline = true;
+    this.#onlineSince = this.#now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
     await exchange.restoreGroups(await this.#host.groups());
     for (const other of await this.#host.blocked()) this.#blocked.add(other);
+    for (const [key, at] of await this.#host.store.list(UNBLOCKED))
+      this.#unblockedAt.set(key.slice(UNBLOCKED.length), Number(at));
     for (const message of await this.#host.undelivered()) {
       const { type, id } = message.chat;
       const group = type === 'group' ? await exchange.group(id) : undefined;
-      this.#network.carry(this.#sender, message, this.#now(), group);
+      this.#network.carry(this.#sender, message, message.sentAt ?? this.#now(), group);
     }
     exchange.catchUp(this);
   }
@@ -238,7 +245,12 @@ class SandboxConnection implements Connection, Phone {
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     this.requireOnline();
     if (blocked) this.#blocked.add(phoneNumber);
-    else if (this.#blocked.delete(phoneNumber)) this.#unblockedAt.set(phoneNumber, this.#now());
+    else if (this.#blocked.has(phoneNumber)) {
+      const now = this.#now();
+      await this.#host.store.set(`${UNBLOCKED}${phoneNumber}`, String(now));
+      this.#unblockedAt.set(phoneNumber, now);
+      this.#blocked.delete(phoneNumber);
+    }
   }
 
   /** Tells the others of a chat. */
@@ -255,6 +267,7 @@ class SandboxConnection implements Connection, Phone {
   readonly profiles: ProfileActions;
 
   async simulate(action: Simulation): Promise<void> {
+    if (this.#isKeptOut(action)) return;
     switch (action.action) {
       case 'pair': {
         if (!this.#isPairing) throw new AppError('session_state', 'The session is not waiting to be paired');
@@ -318,6 +331,21 @@ class SandboxConnection implements Connection, Phone {
         return renameGroup(this.#network, this.#host.clock, action.group, action.subject);
       case 'group_leave':
         return leaveGroup(this.#network, this.#host.clock, action.group, action.from);
+    }
+  }
+
+  /** Whether a contact does it that the session has blocked. In a group, its other members hear one as before. */
+  #isKeptOut(action: Simulation): boolean {
+    switch (action.action) {
+      case 'incoming':
+        return action.group === null && this.#blocked.has(action.from);
+      case 'edit':
+      case 'delete':
+      case 'react':
+      case 'vote':
+        return action.chat.type === 'direct' && this.#blocked.has(action.from);
+      default:
+        return false;
     }
   }
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachDeployment } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import {
+  type Answer,
+  type Call,
+  connectSession,
+  eventOf,
+  newNumber,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+
+describeOnEachDeployment('the sandbox network', (_, database) => {
+  const clock = createFakeClock(Date.now());
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database, clock });
+  });
+  after(() => server.stop());
+
+  /** An account with the session `me`, and `other`, a session that writes to it. */
+  async function twoSessions() {
+    const { call } = await server.account();
+    const [mine, others] = [newNumber(), newNumber()];
+    const [me, other] = [await connectSession(call, mine), await connectSession(call, others)];
+    const write = async (message: string): Promise<string> => {
+      const { status, body } = await call('POST', '/messages/send', { sessionId: other, to: mine, message });
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.messageId;
+    };
+    const block = async (blocked: boolean) => {
+      const { status } = await call('PUT', `/contacts/${others}/blocked`, { sessionId: me, blocked });
+      assert.equal(status, 200);
+    };
+    const play = async (action: object) => {
+      const { status, body } = await call('POST', `/sessions/${me}/simulate`, action);
+      assert.equal(status, 200, JSON.stringify(body));
+    };
+    /** What has come to `me`, once the last message of all has. */
+    const heard = async (): Promise<string[]> => {
+      await play({ action: 'incoming', from: newNumber(), message: 'the last' });
+      const { body } = await eventually(
+        () => call('GET', `/messages?sessionId=${me}&direction=incoming`),
+        (answer) => answer.body.data.some(({ message }: Answer['body']) => message === 'the last'),
+      );
+      return body.data.map(({ message }: Answer['body']) => message).reverse();
+    };
+    return { call, me, other, mine, others, write, block, play, heard };
+  }
+
+  const reconnect = async (call: Call, sessionId: string) => {
+    assert.equal((await call('POST', `/sessions/${sessionId}/disconnect`)).status, 200);
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  };
+
+  it('brings nothing that a blocked contact sent, also not when both sides connect again after the unblocking', async () => {
+    const { call, me, other, write, block, heard } = await twoSessions();
+    await block(true);
+    const messageId = await write('while blocked');
+    await clock.advance(1000);
+    await block(false);
+    await clock.advance(1000);
+    await reconnect(call, me);
+    await reconnect(call, other);
+    await write('after that');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'after that');
+    assert.deepEqual(await heard(), ['after that', 'the last']);
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'sent', 'the sender is not told');
+  });
+
+  it('brings nothing that a blocked contact is played to do, except in a group', async () => {
+    const { call, me, others, block, play, heard } = await twoSessions();
+    const { groupId } = (await call('POST', '/groups', { sessionId: me, subject: 'all', phoneNumbers: [others] })).body;
+    await play({ action: 'incoming', from: others, message: 'before' });
+    const before = await eventOf(call, 'message.incoming', ({ message }) => message === 'before');
+    await block(true);
+    await play({ action: 'incoming', from: others, message: 'in vain' });
+    await play({ action: 'edit', messageId: before.messageId, message: 'in vain' });
+    await play({ action: 'react', messageId: before.messageId, from: others, emoji: '👍' });
+    await play({ action: 'delete', messageId: before.messageId });
+    await play({ action: 'incoming', from: others, groupId, message: 'to the group' });
+    assert.deepEqual(await heard(), ['before', 'to the group', 'the last']);
+    const { body } = await call('GET', `/messages/${before.messageId}`);
+    assert.deepEqual([body.deleted, body.edited, body.reactions], [undefined, undefined, undefined]);
+    await block(false);
+    await play({ action: 'edit', messageId: before.messageId, message: 'heard again' });
+    assert.equal((await call('GET', `/messages/${before.messageId}`)).body.message, 'heard again');
+  });
+
+  it('marks what waited for a session that was away as replayed', async () => {
+    const { call, me, write } = await twoSessions();
+    await write('at once');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'at once');
+    await call('POST', `/sessions/${me}/disconnect`);
+    await write('meanwhile');
+    await clock.advance(1000);
+    await call('POST', `/sessions/${me}/connect`);
+    await write('again at once');
+    const replayed = async (text: string) =>
+      (await eventOf(call, 'message.incoming', ({ message }) => message === text)).replayed;
+    assert.deepEqual(
+      [await replayed('at once'), await replayed('meanwhile'), await replayed('again at once')],
+      [undefined, true, undefined],
+    );
+  });
+});
