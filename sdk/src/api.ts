@@ -986,7 +986,7 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. `pair` scans the QR. `incoming` writes to the session: `from`, and `message`, `mediaId` with `type`, `location`, `contact` or `poll`; in a group with `groupId`, as an answer with `messageId`. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) do something with a message. `receipt` confirms one that was sent (`messageId`, `status`). `disconnect` cuts the connection (`reason`, `reconnectAfterMs`), `logout` unlinks the device. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member. */
+  /** Play the other side of a sandbox session. `pair` scans the QR. `incoming` writes to the session: `from`, and `message`, `mediaId` with `type`, `location`, `contact` or `poll`; in a group with `groupId`, as an answer with `messageId`. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) do something with a message. `receipt` confirms one that was sent (`messageId`, `status`). `disconnect` cuts the connection (`reason`, `reconnectAfterMs`), `logout` unlinks the device. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member. Outside of groups, nothing that a blocked contact does reaches the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1450,7 +1450,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Block or unblock a contact. Who is blocked reaches the session no longer, and is not told. */
+  /** Block or unblock a contact. Messages that a blocked contact sends directly no longer reach the session, also not after the contact is unblocked. The contact is not told. In groups, its messages still arrive. */
   'contacts.set_blocked': {
     input: {
       /** The contact. International form; +, spaces and dashes are taken off. */

@@ -11,6 +11,13 @@ export interface Heard extends SessionRef {
   notedAt: number | undefined;
 }
 
+export interface LastHeard {
+  start(): void;
+  /** Notes it for a session that is about to leave `sessions`. Resolves also when that fails: it is worth no error. */
+  keep(session: Heard): Promise<void>;
+  stop(): Promise<void>;
+}
+
 const EVERY_MS = 10_000;
 
 /**
@@ -22,24 +29,27 @@ export function createLastHeard(
   sessions: () => Iterable<Heard>,
   clock: Clock,
   log: Log,
-): { start(): void; stop(): Promise<void> } {
+): LastHeard {
   let isStopped = false;
   let cancel = () => {};
 
-  async function note(): Promise<void> {
-    const heard = [...sessions()].filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt);
+  async function note(some: Iterable<Heard>): Promise<void> {
+    const heard = [...some].filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt);
     if (heard.length === 0) return;
+    const rows = heard.map(({ accountId, sessionId, lastEventAt }) => ({
+      accountId,
+      sessionId,
+      at: lastEventAt ?? null,
+    }));
     await commit(async (tx) => {
-      for (const { accountId, sessionId, lastEventAt } of heard) {
-        await updateLastEvent.run(tx, { accountId, sessionId, at: lastEventAt ?? null });
-      }
+      for (const row of rows) await updateLastEvent.run(tx, row);
     });
-    for (const entry of heard) entry.notedAt = entry.lastEventAt;
+    for (const [place, entry] of heard.entries()) entry.notedAt = rows[place]?.at ?? undefined;
   }
 
   function start(): void {
     cancel = clock.after(EVERY_MS, () => {
-      note()
+      note(sessions())
         .catch((error) => log.warn({ err: error }, 'noting when sessions were last heard of failed'))
         .finally(() => !isStopped && start());
     });
@@ -47,10 +57,14 @@ export function createLastHeard(
 
   return {
     start,
+    keep: (session) =>
+      note([session]).catch((error) =>
+        log.warn({ err: error, session: session.sessionId }, 'failed to store when the session was last heard of'),
+      ),
     async stop() {
       isStopped = true;
       cancel();
-      await note().catch(() => {}); // worth no error: it is told with the next event again
+      await note(sessions()).catch(() => {}); // worth no error: it is told with the next event again
     },
   };
 }

@@ -253,6 +253,7 @@ export function createSessions({
   async function putDown(entry: Live): Promise<void> {
     await settle(entry);
     await entry.connection?.close().catch(() => {});
+    await lastHeard.keep(entry);
     await database.commit(async () => {}, entry.sessionId).catch(() => {}); // then there is nothing that will be
     entry.isLost = true;
   }
@@ -396,11 +397,11 @@ export function createSessions({
       case 'disconnected':
         entry.isConnected = false;
         entry.pairing = undefined;
-        if (!event.willReconnect) remove(entry);
+        if (!event.willReconnect) await drop(entry);
         return;
       case 'logged_out':
         entry.isConnected = false;
-        remove(entry);
+        await drop(entry);
         return;
       default:
         return;
@@ -434,6 +435,12 @@ export function createSessions({
     return storedMedia(await media.keep(accountId, { stream: await file.open(), mimeType, fileName }));
   }
 
+  /** Its connection has ended for good. */
+  async function drop(entry: Live): Promise<void> {
+    await lastHeard.keep(entry);
+    remove(entry);
+  }
+
   function remove(entry: Live): void {
     if (live.get(entry.sessionId) === entry) live.delete(entry.sessionId);
   }
@@ -447,6 +454,7 @@ export function createSessions({
     await requireHere(session);
     const entry = owned(session);
     if (entry === undefined) return undefined;
+    await lastHeard.keep(entry);
     remove(entry);
     await settle(entry);
     requireOurs(session);

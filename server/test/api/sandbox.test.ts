@@ -106,4 +106,18 @@ describeOnEachDeployment('the sandbox network', (_, database) => {
       [undefined, true, undefined],
     );
   });
+
+  it('knows when a session was last heard of after it was disconnected at once', async () => {
+    const { call, me, play } = await twoSessions();
+    const lastEventAt = async () => (await call('GET', `/sessions/${me}`)).body.lastEventAt;
+    await clock.advance(1000);
+    await play({ action: 'incoming', from: newNumber(), message: 'hello' });
+    const heardAt = new Date(clock.now()).toISOString();
+    assert.equal((await call('POST', `/sessions/${me}/disconnect`)).body.status, 'disconnected');
+    assert.equal(await lastEventAt(), heardAt, 'the account has disconnected it');
+    await call('POST', `/sessions/${me}/connect`);
+    await clock.advance(1000);
+    await play({ action: 'disconnect', reconnectAfterMs: null });
+    assert.equal(await lastEventAt(), new Date(clock.now()).toISOString(), 'the network has disconnected it');
+  });
 });
