@@ -11,6 +11,8 @@ import { acceptContent, openContent } from './mediaUpload.ts';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 /** Since when the legacy forms of a credential are deprecated (RFC 9745): the first day of the product. */
 const DEPRECATED_SINCE = '@1763596800';
+/** Of what anybody may send without a credential. An email, a password and a name are far shorter. */
+const AUTH_BODY_LIMIT_BYTES = 8 * 1024;
 
 /** One route per operation. */
 export function addRoutes(
@@ -29,6 +31,7 @@ export function addRoutes(
         // A GET that does something, such as sending a test, is not done by asking for its headers.
         exposeHeadRoute: operation.effect === 'read',
         handler: handlerOf(operation, deps, stopping.signal),
+        ...(path.startsWith('/auth/') && { bodyLimit: AUTH_BODY_LIMIT_BYTES }),
       };
       if (operation.takesContent) acceptContent(app, (scope, config) => scope.route({ ...route, config }));
       else app.route(route);

@@ -16,6 +16,7 @@ import type { Feed } from '../webhooks/feed.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { addInbound, type InboundDeps } from './inbound.ts';
+import { acceptJsonOnly } from './jsonBody.ts';
 import { addMcp } from './mcp/mount.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
@@ -61,7 +62,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     // browser may ask for like any other that leads nowhere.
     frameworkErrors: (error, request, reply) => {
       identify(request, reply);
-      return isPageRequest(request) ? sendPage(reply) : sendError(log, asAppError(error), request, reply);
+      return isPageRequest(request) ? sendPage(reply) : sendError(log, asAppError(error, request), request, reply);
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, newId('req')),
     genReqId: ({ headers }) => {
@@ -75,7 +76,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
   refuseWhileClosing(app);
   app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, asAppError(error), request, reply));
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    sendError(log, asAppError(error, request), request, reply),
+  );
   const sendPage = await addDashboard(app);
   app.setNotFoundHandler((request, reply) =>
     isPageRequest(request)
@@ -160,21 +163,11 @@ function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, r
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function acceptJsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    // Clients that always send the header send it without a body too.
-    if (body === '') done(null, undefined);
-    else parse(request, body, done);
-  });
-}
-
 /** Fastify's errors in our words. */
-function asAppError(error: FastifyError): unknown {
+function asAppError(error: FastifyError, request: FastifyRequest): unknown {
   if (error instanceof AppError) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return new AppError('payload_too_large', 'The body may have up to 1 MiB');
+    return new AppError('payload_too_large', `The body may have up to ${request.routeOptions.bodyLimit / 1024} KiB`);
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json');
   }

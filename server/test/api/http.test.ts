@@ -51,6 +51,38 @@ describe('HTTP', () => {
     ]);
   });
 
+  it('refuses a body of more values than any request has before it parses it', async () => {
+    // Each breaks off: parsed, it would be `invalid_json`.
+    for (const [body, field, code] of [
+      [`{"webhookUrl":"https://example.com","events":[${'"x",'.repeat(6000)}`, 'events', 'width'],
+      [`{${Array.from({ length: 6000 }, (_, n) => `"f\\"${n}":0`).join()}`, 'body', 'width'],
+      [`{"secret":${'['.repeat(6000)}`, 'secret', 'depth'],
+      [`[${'{},'.repeat(6000)}`, 'body', 'width'],
+    ] as const) {
+      const answer = await post(body);
+      const { errors } = await answer.json();
+      assert.deepEqual([answer.status, errors?.[0].field, errors?.[0].code], [400, field, code]);
+    }
+    // Text that looks like values is none.
+    assert.deepEqual(await codeOf(await post(JSON.stringify({ secret: '\\",[{'.repeat(6000) }))), [
+      400,
+      'validation_failed',
+    ]);
+    assert.deepEqual(await codeOf(await post(`{"secret":"${',['.repeat(6000)}"`)), [400, 'invalid_json']);
+  });
+
+  it('takes bodies of 8 KiB where a stranger may send one', async () => {
+    for (const path of ['/auth/login', '/auth/register', '/auth/password']) {
+      const { status, body } = await server.call('POST', path, { email: 'x'.repeat(8200), password: 'x' });
+      assert.deepEqual(
+        [status, body.code, body.detail],
+        [413, 'payload_too_large', 'The body may have up to 8 KiB'],
+        path,
+      );
+    }
+    assert.equal((await server.call('POST', '/auth/login', { email: 'x'.repeat(8100), password: 'x' })).status, 400);
+  });
+
   it('answers unknown routes 404, and known ones 405 with the methods they have', async () => {
     const unknown = await server.call('GET', '/nonsense');
     assert.deepEqual([unknown.status, unknown.body.code], [404, 'route_not_found']);

@@ -114,6 +114,10 @@ function rpcErrorOf(error: FastifyError): { status: number; code: number; messag
     return { status: 400, code: PARSE_ERROR, message: 'The body is not valid JSON' };
   if (error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY')
     return { status: 400, code: INVALID_REQUEST, message: 'The body is empty' };
+  if (error instanceof AppError && error.code === 'validation_failed') {
+    const wrong = error.fields.map(({ field, message }) => `${field} ${message}`);
+    return { status: error.status, code: INVALID_REQUEST, message: wrong.join('; ') };
+  }
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return { status: 413, code: INVALID_REQUEST, message: 'The body may have up to 1 MiB' };
   return undefined;

@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify';
+import { type AppError, invalidField } from '../errors.ts';
+import { DEEPEST } from '../operations/validate.ts';
+
+/** No operation takes more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */
+const MOST_VALUES = 3000;
+/** What a field lies in: the body, and over MCP the batch, the call, its parameters and their arguments. */
+const ENVELOPE_LEVELS = 5;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Takes JSON and nothing else. An empty body is none, also with the header: some clients always send it. */
+export function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, undefined);
+    const excess = findExcess(body);
+    if (excess !== undefined) return done(excess);
+    parse(request, body, done);
+  });
+}
+
+/**
+ * Finds more values or levels than a request may have, before the text is parsed: `JSON.parse` takes up to 30 times as
+ * long for a MiB of values as for a MiB of text. The scan stops at the first value too many.
+ */
+function findExcess(text: string): AppError | undefined {
+  let values = 0;
+  let depth = 0;
+  let memberAt = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      at = endOfString(text, at);
+      continue;
+    }
+    const isOpening = OPENING.has(char);
+    if (isOpening) depth++;
+    else if (CLOSING.has(char)) depth--;
+    else if (char !== COMMA) continue;
+    if (depth === 1 && (isOpening || char === COMMA)) memberAt = at + 1;
+    if (isOpening || char === COMMA) values++;
+    const isTooDeep = depth > DEEPEST + ENVELOPE_LEVELS;
+    if (!isTooDeep && values <= MOST_VALUES) continue;
+    const field = fieldAt(text, memberAt);
+    return isTooDeep
+      ? invalidField(field, `must not be nested deeper than ${DEEPEST} levels`, 'depth')
+      : invalidField(field, `must not hold more than ${MOST_VALUES} values`, 'width');
+  }
+  return undefined;
+}
+
+/** Where a string ends: at a quote that an even number of backslashes precedes. */
+function endOfString(text: string, start: number): number {
+  for (let at = start; ; ) {
+    at = text.indexOf('"', at + 1);
+    if (at < 0) return text.length;
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return at;
+  }
+}
+
+/** Longer than the name of any field. */
+const LONGEST_NAME = 100;
+
+/** The name of the body's member that begins there; `body` where it has none. */
+function fieldAt(text: string, at: number): string {
+  return /^\s*"([\w.-]+)"\s*:/.exec(text.slice(at, at + LONGEST_NAME))?.[1] ?? 'body';
+}
