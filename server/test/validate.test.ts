@@ -48,4 +48,30 @@ describe('validation', () => {
       assert.ok(found.looks < 50, `${found.looks} looks at ${field} of ${id}`);
     }
   });
+
+  it('reports a wrong phone number together with the other wrong fields', () => {
+    const refused = (id: string, input: object) => {
+      try {
+        validator(inputOf(id))(input);
+      } catch (error) {
+        return (error as AppError).fields.map(({ field, code }) => [field, code]);
+      }
+      return [];
+    };
+    assert.deepEqual(refused('messages.send', { to: 'hello', message: '' }), [
+      ['to', 'phone_number'],
+      ['message', 'minLength'],
+    ]);
+    assert.deepEqual(refused('sessions.create', { phoneNumber: '12', name: '', other: 1 }), [
+      ['other', 'unknown'],
+      ['name', 'minLength'],
+      ['phoneNumber', 'phone_number'],
+    ]);
+    assert.deepEqual(refused('groups.create', { subject: '', phoneNumbers: ['+49 170 7654321', 'x', 5] }), [
+      ['subject', 'minLength'],
+      ['phoneNumbers.1', 'phone_number'],
+      ['phoneNumbers.2', 'type'],
+    ]);
+    assert.deepEqual(refused('messages.send', { to: 'grp_1', message: 'x' }), []);
+  });
 });

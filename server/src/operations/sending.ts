@@ -8,18 +8,19 @@ import { type StoredContent, storedMedia } from '../sessions/messageContent.ts';
 import { findMessage, type SessionRef } from '../sessions/messageStore.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
+import { isPhoneNumber, notPhoneNumber, PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { parseTime } from './validate.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the message.' });
 const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text beside it.' }));
 
-const To = Type.String({
+const AnyRecipient = Type.String({
   minLength: 1,
   maxLength: 200,
   description: 'Phone number in international form (+, spaces and dashes are taken off), or the id of a group.',
 });
+const To = Type.Refine(AnyRecipient, (to) => isGroupId(to) || isPhoneNumber(to), notPhoneNumber);
 
 const SendAt = Type.Optional(
   Type.String({
@@ -348,7 +349,8 @@ export const sendBulk = defineOperation({
   input: Type.Object(
     {
       sessionId: Type.Optional(SessionId),
-      to: Type.Array(To, { minItems: 1, maxItems: 1000 }),
+      // Not `To`: a wrong one is told in its result and holds up nobody.
+      to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
       message: Text,
       intervalMs: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 3_600_000, default: 1000, description: 'Time between two messages.' }),
@@ -449,8 +451,10 @@ async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, 
 
 /** The chat that `to` names: a group, or a phone number. @throws {AppError} `validation_failed` */
 export function recipientOf(to: string, field = 'to'): string {
-  return to.startsWith('grp_') ? to : phoneNumber(field, to);
+  return isGroupId(to) ? to : phoneNumber(field, to);
 }
+
+const isGroupId = (to: unknown): boolean => typeof to === 'string' && to.startsWith('grp_');
 
 function mentioning(mentions: readonly string[] | undefined): StoredContent {
   if (mentions === undefined || mentions.length === 0) return {};

@@ -129,6 +129,9 @@ function fieldErrors(
         { field: at(), code: keyword, message: wanted === undefined ? message : `is not what is wanted: ${wanted}` },
       ];
     }
+    // A rule of ours: so far only phone numbers have one.
+    case '~refine':
+      return [{ field: at(), code: 'phone_number', message }];
     default:
       return [{ field: at(), code: keyword, message }];
   }
