@@ -13,8 +13,6 @@ export interface Cluster {
   isMember(): boolean;
   /** Whether there is another node. */
   hasOthers(): boolean;
-  /** Whether a node with this id lives, this one included. */
-  isAlive(nodeId: string): boolean;
   /** A node did not answer: for some seconds nothing is sent to it. */
   suspect(nodeId: string): void;
   /** Aborted when the node with this id dies. */
@@ -62,7 +60,6 @@ export function createAlone(nodeId: string, { reader }: Database): Cluster {
     webhooks: here,
     isMember: () => true,
     hasOthers: () => false,
-    isAlive: (id) => id === nodeId,
     suspect: () => {},
     lifeOf: () => new AbortController().signal,
     counts: () => ({ nodes: 1, nodesWithOtherFiles: 0, sessions: 0, webhooks: 0 }),

@@ -259,7 +259,6 @@ export function createNode({
     webhooks: kinds.webhooks,
     isMember,
     hasOthers: () => members.length > 1,
-    isAlive: (id) => members.some((member) => member.nodeId === id),
     suspect: (id) => suspects.set(id, performance.now() + SUSPECT_MS),
     lifeOf(id) {
       const life = lives.get(id) ?? new AbortController();

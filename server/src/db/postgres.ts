@@ -129,6 +129,8 @@ function isBrokenConnection(error: unknown): boolean {
 /** A database that has vanished without a word answers nothing: then its connections are given up. */
 const QUERY_MS = 30_000;
 const BEGIN_MS = 5000;
+/** As long as a lease: a node whose commits take longer loses what it works on. */
+const COMMIT_MS = 8000;
 const HEART_MS = 2000;
 /** A transaction of a process that stands still holds up the others no longer than this: shorter than any lease. */
 const IDLE_TRANSACTION_MS = 2500;
@@ -181,7 +183,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       const connection = new PostgresConnection(client, mayPrepare, as === undefined ? undefined : QUERY_MS);
       const end = async (text: string) => {
         try {
-          await client.query({ text, ...deadline(QUERY_MS) });
+          await client.query({ text, ...deadline(as === undefined ? QUERY_MS : COMMIT_MS) });
           client.release();
         } catch (error) {
           client.release(true); // its state is unknown: close it

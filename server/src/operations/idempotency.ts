@@ -5,14 +5,16 @@ import { LONGEST_SEND_MS } from '../cluster/forward.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
-import { AppError, type ErrorCode, invalidField } from '../errors.ts';
+import type { IdempotencyKeyTable } from '../db/schema.ts';
+import { AppError, type ErrorCode, invalidField, isAway } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A run that has not ended by now has died: no operation is allowed to take this long. */
 const ABANDONED_MS = LONGEST_SEND_MS + 90_000;
-/** A node that has just come is not known to all others yet. */
-const UNKNOWN_MS = 3000;
+const RELEASE_RETRY_MS = 1000;
+/** A claim whose commit was not answered may take effect after it was looked for. */
+const RELEASE_LOOKS = 3;
 /** Owner of a key whose run has broken off: whoever asks next goes on with it. */
 const NOBODY = '';
 /** Errors after which the same request may be made again, and goes on where it broke off. */
@@ -36,6 +38,8 @@ export interface Idempotency {
     request: KeyedRequest,
     run: (resourceId: string) => Promise<unknown>,
   ): Promise<{ output: unknown; replayed: boolean }>;
+  /** The id that whoever works on a key, or has, gives to what it makes; undefined when nobody has. */
+  resourceOf(key: Pick<KeyedRequest, 'accountId' | 'key'>): Promise<string | undefined>;
 }
 
 export function createIdempotency({
@@ -52,13 +56,34 @@ export function createIdempotency({
   const { nodeId } = cluster;
   /** Keys that are being worked on in this process. */
   const running = new Set<string>();
+  /** Requests of this process that claim a key or work on it, by the key. */
+  const requests = new Map<string, number>();
+  /** Keys that are being released in the background. */
+  const releasing = new Set<string>();
 
   async function once(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
-    const { accountId, key } = request;
+    const { key } = request;
     if (key === '' || key.length > 255) {
       throw invalidField('Idempotency-Key', 'The idempotency key must have 1 to 255 characters');
     }
-    const claim = await claimKey(accountId, key, hashRequest(request));
+    const name = runningName(request);
+    requests.set(name, (requests.get(name) ?? 0) + 1);
+    try {
+      return await claimAndRun(request, run);
+    } finally {
+      const left = (requests.get(name) ?? 0) - 1;
+      if (left > 0) requests.set(name, left);
+      else requests.delete(name);
+    }
+  }
+
+  async function claimAndRun(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
+    const { accountId, key } = request;
+    const claim = await claimKey(accountId, key, hashRequest(request)).catch((error) => {
+      // The claim may have taken effect all the same, with only the answer to its commit lost.
+      if (isAway(error)) void release(request);
+      throw error;
+    });
     if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
     running.add(runningName(request));
     try {
@@ -71,15 +96,41 @@ export function createIdempotency({
       // What was refused has done nothing, or has failed for good: the key is free for another try. Anything else may
       // have happened or not, so the key and its id stay, and the next run goes on where this one broke off.
       const isOpen = !(error instanceof AppError) || OPEN.includes(error.code);
-      const settle = (tx: Tx) =>
-        isOpen
-          ? takeOver.run(tx, { accountId, key, from: nodeId, owner: NOBODY, now: clock.now() })
-          : dropKey.run(tx, { accountId, key, owner: nodeId });
-      await database.commit(settle).catch(() => {});
+      const settled = isOpen
+        ? releaseOnce(request)
+        : database.commit((tx) => dropKey.run(tx, { accountId, key, owner: nodeId }));
+      await settled.catch(() => void release(request));
       throw error;
     } finally {
       running.delete(runningName(request));
     }
+  }
+
+  /** Whoever asks next goes on with the key, on whichever node. @returns whether this node had it */
+  async function releaseOnce({ accountId, key }: KeyedRequest): Promise<boolean> {
+    const released = { accountId, key, from: nodeId, owner: NOBODY, now: clock.now() };
+    return (await database.commit((tx) => takeOver.run(tx, released))) > 0;
+  }
+
+  /**
+   * Releases a key once the database is back: other nodes take it that this one works on what it owns. A request that
+   * comes here meanwhile goes on with the key, and sees to it.
+   */
+  async function release(request: KeyedRequest): Promise<void> {
+    const name = runningName(request);
+    if (releasing.has(name)) return;
+    releasing.add(name);
+    for (let looks = 0; looks < RELEASE_LOOKS; ) {
+      await new Promise<void>((resolve) => void clock.after(RELEASE_RETRY_MS, resolve));
+      if (requests.has(name)) break;
+      try {
+        if (await releaseOnce(request)) break;
+        looks++;
+      } catch (error) {
+        if (!isAway(error)) break; // the server stops
+      }
+    }
+    releasing.delete(name);
   }
 
   function claimKey(accountId: string, key: string, hash: string): Promise<{ resourceId: string; answer?: unknown }> {
@@ -92,19 +143,29 @@ export function createIdempotency({
       if (known === undefined) throw new AppError('idempotency_in_flight');
       if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
       if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
-      const age = now - known.created_at;
-      const isMine = known.owner === nodeId;
-      const isAbandoned = isMine
-        ? !running.has(runningName({ accountId, key }))
-        : known.owner === NOBODY || age > (cluster.isAlive(known.owner) ? ABANDONED_MS : UNKNOWN_MS);
-      if (!isAbandoned) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+      if (!(await isAbandoned(tx, known, now)))
+        throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
       const taken = await takeOver.run(tx, { accountId, key, from: known.owner, owner: nodeId, now });
       if (taken === 0) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
       return { resourceId: known.resource_id };
     });
   }
 
-  return { once };
+  /** A node without its row can change nothing any more; where there is one process, only its own keys are worked on. */
+  async function isAbandoned(
+    tx: Tx,
+    { account_id: accountId, owner, ...known }: IdempotencyKeyTable,
+    now: number,
+  ): Promise<boolean> {
+    if (owner === nodeId) return !running.has(runningName({ accountId, key: known.idempotency_key }));
+    if (owner === NOBODY || now - known.created_at > ABANDONED_MS) return true;
+    return (await findNode.first(tx, { nodeId: owner })) === undefined;
+  }
+
+  return {
+    once,
+    resourceOf: async (key) => (await findKey.first(database.reader, key))?.resource_id,
+  };
 }
 
 function runningName({ accountId, key }: { accountId: string; key: string }): string {
@@ -131,6 +192,10 @@ interface Key {
   accountId: string;
   key: string;
 }
+
+const findNode = query((db, p: { nodeId: string }) =>
+  db.selectFrom('nodes').select('node_id').where('node_id', '=', p.nodeId),
+);
 
 const insertKey = query((db, p: Key & { hash: string; owner: string; resourceId: string; now: number }) =>
   db
