@@ -22,6 +22,8 @@ export interface ForwardedRequest {
   readonly credential: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
+  /** How long the operation may take at the most. */
+  readonly deadlineMs: number;
   /** `traceparent` of the span that it belongs to, where there are traces. */
   readonly trace?: string;
 }
@@ -82,17 +84,23 @@ const OF_ONE_HOP = new Set([
 ]);
 
 /**
- * How long a send may take, in ms: 30 s for the network's answer, and before that a file has to get there, which takes
- * 100 MB five minutes at some 3 MBit/s. Whoever waits for an operation waits for longer.
+ * How long the send of a file may take, in ms: 30 s for the network's answer, and before that the upload, which takes
+ * five minutes for 100 MB at some 3 MBit/s. A callback may bring a file of that size.
  */
 export const LONGEST_SEND_MS = 330_000;
-/** Before a send a file behind a URL may take 60 s to come. */
-const DEADLINE_MS = LONGEST_SEND_MS + 65_000;
 const CONNECT_MS = 2000;
 const CONNECTIONS_PER_NODE = 64;
+/** A node that works on a forwarded request says so this often, by `102 Processing`. */
+export const STILL_AT_IT_MS = 1000;
+const TICK_MS = 500;
+/**
+ * A node that says nothing for this many ticks cannot be reached: the connection is half open, or the node stands
+ * still. Counted in ticks of our own, so that a stall of this process is not taken for a silence of the other.
+ */
+const SILENT_TICKS = 7;
 
 /** The REST interface is how nodes ask one another: there is no other remote interface. */
-export function createForward(nodeId: string): Forward {
+export function createForward(nodeId: string, { tickMs = TICK_MS } = {}): Forward {
   const pools = new Map<string, Pool>();
 
   function poolOf(origin: string): Pool {
@@ -108,54 +116,114 @@ export function createForward(nodeId: string): Forward {
     return pool;
   }
 
+  /** The idle connections of a line that is half open are no better than the one that showed it. */
+  function retire(origin: string): void {
+    const pool = pools.get(origin);
+    pools.delete(origin);
+    pool?.close().catch(() => {});
+  }
+
+  /** @throws {NoAnswerError} */
+  async function ask({ url }: Member, request: Asked, life: AbortSignal): Promise<Answered> {
+    const { method, path, headers, body, deadlineMs } = request;
+    const { origin, pathname } = new URL(url ?? '');
+    const silence = new Silence(tickMs);
+    try {
+      const response = await poolOf(origin).request({
+        // Only what undici is told: it takes every method.
+        method: method as 'POST',
+        path: `${pathname.replace(/\/$/, '')}${path}`,
+        headers: { ...headers, [FORWARDED_BY]: nodeId },
+        ...(body !== undefined && { body }),
+        signal: AbortSignal.any([life, silence.signal, AbortSignal.timeout(deadlineMs)]),
+        onInfo: () => silence.break(),
+      });
+      silence.break();
+      return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
+    } catch (error) {
+      if (silence.signal.aborted) retire(origin);
+      throw new NoAnswerError(error);
+    } finally {
+      silence.end();
+    }
+  }
+
   return {
-    async to({ url }, { method, path, body, credential, requestId, idempotencyKey, trace }, life) {
-      const { origin, pathname } = new URL(url ?? '');
-      try {
-        const response = await poolOf(origin).request({
-          method: method as 'GET',
-          path: `${pathname.replace(/\/$/, '')}${path}`,
-          headers: {
-            accept: 'application/json',
-            'x-request-id': requestId,
-            [FORWARDED_BY]: nodeId,
-            ...(body !== undefined && { 'content-type': 'application/json' }),
-            ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
-            ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-            ...(trace !== undefined && { traceparent: trace }),
-          },
-          ...(body !== undefined && { body }),
-          signal: AbortSignal.any([life, AbortSignal.timeout(DEADLINE_MS)]),
-        });
-        const retryAfter = Number(response.headers['retry-after']);
-        return {
-          status: response.statusCode,
-          body: await response.body.json(),
-          isReplayed: response.headers['idempotency-replayed'] === 'true',
-          retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
-        };
-      } catch (error) {
-        throw new NoAnswerError(error);
-      }
+    async to(node, { method, path, body, credential, requestId, idempotencyKey, deadlineMs, trace }, life) {
+      const headers = {
+        accept: 'application/json',
+        'x-request-id': requestId,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(trace !== undefined && { traceparent: trace }),
+      };
+      const answer = await ask(node, { method, path, headers, body, deadlineMs }, life);
+      const retryAfter = Number(answer.headers['retry-after']);
+      return {
+        status: answer.status,
+        body: parse(answer.text),
+        isReplayed: answer.headers['idempotency-replayed'] === 'true',
+        retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
+      };
     },
-    async relay({ url }, { method, path, headers, body }, life) {
-      const { origin, pathname } = new URL(url ?? '');
-      const passed = Object.entries(headers).filter(([name]) => !OF_ONE_HOP.has(name));
-      try {
-        const response = await poolOf(origin).request({
-          method: method as 'POST',
-          path: `${pathname.replace(/\/$/, '')}${path}`,
-          headers: { ...Object.fromEntries(passed), [FORWARDED_BY]: nodeId },
-          ...(body.length > 0 && { body }),
-          signal: AbortSignal.any([life, AbortSignal.timeout(DEADLINE_MS)]),
-        });
-        return { status: response.statusCode, text: await response.body.text() };
-      } catch (error) {
-        throw new NoAnswerError(error);
-      }
+    async relay(node, { method, path, headers: all, body }, life) {
+      const headers = Object.fromEntries(Object.entries(all).filter(([name]) => !OF_ONE_HOP.has(name)));
+      const given = body.length > 0 ? body : undefined;
+      return ask(node, { method, path, headers, body: given, deadlineMs: LONGEST_SEND_MS }, life);
     },
     async close() {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
+}
+
+/** A request as it goes to another node. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | undefined;
+  readonly deadlineMs: number;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** @throws {NoAnswerError} when something else than a node listens at its address */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new NoAnswerError(error);
+  }
+}
+
+/** Watches one request, and aborts it once the other side has been silent for too long. */
+class Silence {
+  readonly #silent = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #ticks = 0;
+
+  constructor(tickMs: number) {
+    this.#timer = setInterval(() => {
+      if (++this.#ticks >= SILENT_TICKS) this.#silent.abort(new Error('the node is silent'));
+    }, tickMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#silent.signal;
+  }
+
+  /** Something came. */
+  break(): void {
+    this.#ticks = 0;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
 }

@@ -22,6 +22,7 @@ import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { addRoutes, refuseOtherMethods } from './routes.ts';
+import { tellForwarders } from './stillAtIt.ts';
 import { addStream } from './stream.ts';
 
 export interface HttpDeps extends InboundDeps {
@@ -75,6 +76,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
   refuseWhileClosing(app);
+  tellForwarders(app);
   app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendError(log, asAppError(error, request), request, reply),

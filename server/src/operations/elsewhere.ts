@@ -18,6 +18,15 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly idempotent?: boolean;
+  readonly deadlineMs?: number;
+}
+
+/** What this node can do for a call that the other one did not answer. */
+interface Here {
+  /** Runs the operation on this node, under an idempotency key. */
+  run(idempotencyKey: string): Promise<Outcome>;
+  /** What the other node has made so far under this key; undefined when it cannot be told. */
+  soFar(idempotencyKey: string): Promise<unknown>;
 }
 
 export interface Outcome {
@@ -25,12 +34,16 @@ export interface Outcome {
   readonly replayed: boolean;
 }
 
+/** An operation asks its network up to six questions, each of which is given up after 20 s. */
+const DEADLINE_MS = 125_000;
+/** When to ask again for what the other node makes of it: mostly it has done it, and only its answer was lost. */
+const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
+
 /**
  * Asks the node that has what an operation needs, over its REST interface: the same path, input, credential and request
- * id, once.
+ * id, once. When it does not answer and the operation is safe to repeat, this node finds what that one has done, or
+ * keeps what it has not.
  *
- * @param runHere runs the operation on this node, under an idempotency key. It is called when the other node did not
- *   answer and the operation is safe to repeat: it finds what that one may have done, or keeps what it has not.
  * @throws {AppError} what the other node answered; `session_unavailable` when it did not answer
  */
 export async function runElsewhere(
@@ -38,7 +51,7 @@ export async function runElsewhere(
   node: Member,
   operation: Route,
   call: Asked,
-  runHere: (idempotencyKey: string) => Promise<Outcome>,
+  here: Here,
 ): Promise<Outcome> {
   const own = (call.input as { idempotencyKey?: string }).idempotencyKey;
   // Without one of the caller's the two nodes need a key all the same, to agree on what is one message.
@@ -50,16 +63,28 @@ export async function runElsewhere(
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
     if (!error.isLate) cluster.suspect(node.nodeId);
-    const away = new AppError('session_unavailable', undefined, { cause: error });
-    if (key === undefined) throw away;
-    return runHere(key).catch((second) => {
-      // The other node is at it still, or died at it: a repeat will tell.
-      throw second instanceof AppError && second.code === 'idempotency_in_flight' ? away : second;
-    });
+    const found = key === undefined ? undefined : await settleHere(key, here);
+    if (found === undefined) throw new AppError('session_unavailable', undefined, { cause: error });
+    return found;
   }
 }
 
-function requestOf({ method, path }: Route, call: Asked, idempotencyKey: string | undefined): ForwardedRequest {
+/** @returns undefined when the other node is at it still, or died at it: a repeat will tell */
+async function settleHere(key: string, here: Here): Promise<Outcome | undefined> {
+  for (const ms of [0, ...LOOKS_MS]) {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    try {
+      return await here.run(key);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'idempotency_in_flight') throw error;
+    }
+  }
+  const output = await here.soFar(key);
+  return output === undefined ? undefined : { output, replayed: false };
+}
+
+function requestOf(operation: Route, call: Asked, idempotencyKey: string | undefined): ForwardedRequest {
+  const { method, path, deadlineMs = DEADLINE_MS } = operation;
   const rest = { ...(call.input as Record<string, unknown>) };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(rest[name]);
@@ -75,6 +100,7 @@ function requestOf({ method, path }: Route, call: Asked, idempotencyKey: string 
     credential: call.credential,
     requestId: call.requestId,
     idempotencyKey,
+    deadlineMs,
   };
 }
 

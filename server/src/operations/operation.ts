@@ -36,6 +36,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly errors: readonly ErrorCode[];
   /** Whether an `Idempotency-Key` makes it safe to repeat. */
   readonly idempotent?: boolean;
+  /** How long another node that is asked for it may take, in ms; about two minutes unless set. */
+  readonly deadlineMs?: number;
   /** An input that works, for the docs. */
   readonly example?: Static<I>;
   /** Whether its answer must not be kept by caches on the way. */
@@ -60,6 +62,11 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   /** Null where every credential may: what concerns only the credential itself. */
   readonly permission: Permission | null;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
+  /**
+   * What a run that another node is still at has made under `ctx.resourceId`, as far as it is stored: the answer for a
+   * caller when that node cannot be reached. Undefined when nothing is.
+   */
+  soFar?(ctx: Context): Promise<Static<O> | undefined>;
 }
 
 /** An operation for everybody: registering and logging in. */
@@ -178,7 +185,11 @@ export function createInvoke(services: Services): Invoke {
       const { output, replayed } = await runHere().catch((error) => {
         if (!(error instanceof ElsewhereError) || call.isForwarded === true) throw error;
         node = error.node.nodeId;
-        return runElsewhere(services, error.node, operation, call, runHere);
+        const soFar = async (key: string) => {
+          const output = await readSoFar(operation, call, key);
+          return output && project(output);
+        };
+        return runElsewhere(services, error.node, operation, call, { run: runHere, soFar });
       });
       // Every operation declares its representations for its own output.
       const represent = async (type: string) =>
@@ -231,15 +242,23 @@ export function createInvoke(services: Services): Invoke {
   }
 
   function run(operation: Operation, call: Call, input: Record<string, unknown>, resourceId: string | undefined) {
-    const { requestId, address, signal, caller } = call;
+    const { requestId, address, signal } = call;
     if (operation.credential === 'none') return operation.run({ ...services, requestId, address, signal }, input);
+    return operation.run(contextOf(call, resourceId), input);
+  }
+
+  async function readSoFar(operation: Operation, call: Call, key: string): Promise<unknown> {
+    if (operation.credential === 'none' || operation.soFar === undefined || call.caller === undefined) return undefined;
+    const resourceId = await idempotency.resourceOf({ accountId: call.caller.accountId, key });
+    return resourceId && operation.soFar(contextOf(call, resourceId));
+  }
+
+  /** @throws {AppError} `unauthorized` */
+  function contextOf(call: Call, resourceId: string | undefined): Context {
+    const { requestId, address, signal, caller, openContent = noContent } = call;
     if (caller === undefined) throw new AppError('unauthorized');
     const { accountId } = caller;
-    const { openContent = noContent } = call;
-    return operation.run(
-      { ...services, requestId, address, signal, caller, accountId, resourceId, openContent },
-      input,
-    );
+    return { ...services, requestId, address, signal, caller, accountId, resourceId, openContent };
   }
 }
 

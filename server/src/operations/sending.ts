@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { ElsewhereError } from '../cluster/forward.ts';
+import { ElsewhereError, LONGEST_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -54,7 +54,15 @@ const shared = {
   status: 201,
   idempotent: true,
   output: Message,
+  // What a network gets for its answer, and some for the database.
+  deadlineMs: 35_000,
+  async soFar(ctx: Context) {
+    const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
+    return row && toMessage(ctx, row);
+  },
 } as const;
+/** Before the send, a file behind a URL may take a minute to come. */
+const FILE_DEADLINE_MS = LONGEST_SEND_MS + 65_000;
 const sendErrors = [
   'not_found',
   'session_required',
@@ -73,7 +81,8 @@ export const sendMessage = defineOperation({
   id: 'messages.send',
   path: '/messages/send',
   summary: 'Send a text message',
-  description: 'Answers when the network has taken the message. What becomes of it comes by webhook.',
+  description:
+    'Answers once the network has accepted the message: `status` is `sent`. `queued` means that the message is stored and goes out as soon as the node of its session sends it. Later changes of the status come by webhook.',
   input: Type.Object({ ...envelope, message: Text, mentions: Mentions }, { additionalProperties: false }),
   errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },
@@ -84,6 +93,7 @@ export const sendMedia = defineOperation({
   ...shared,
   id: 'messages.send_media',
   path: '/messages/send-media',
+  deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send an image, video, sound, document or sticker',
   description:
     'The file is one that was uploaded (`mediaId`), or one behind an https `url`, which is fetched and kept first.',
@@ -306,6 +316,7 @@ export const forwardMessage = defineOperation({
   ...shared,
   id: 'messages.forward',
   path: '/messages/{messageId}/forward',
+  deadlineMs: FILE_DEADLINE_MS,
   summary: 'Forward a message to another chat',
   description: 'It goes out through the session that has it, marked as forwarded.',
   input: Type.Object(
@@ -342,6 +353,7 @@ export const sendBulk = defineOperation({
   id: 'messages.send_bulk',
   path: '/messages/send-bulk',
   tool: false,
+  soFar: undefined, // every node can schedule
   summary: 'Send a text to many recipients, one after the other',
   description:
     'Every message is stored at once, as `scheduled`, so a restart loses none; they go out `intervalMs` apart. A recipient that cannot be sent to has an `error` in its result and holds up nobody.',

@@ -43,10 +43,11 @@ export interface Outbox {
   start(): void;
   stop(): void;
   /**
-   * Stores a message as `queued`, hands it to the network and resolves with it as `sent`.
+   * Stores a message as `queued`, hands it to the network and resolves with it as `sent`; as `queued` when the node
+   * that has the session, or gets it, has not sent it within some seconds.
    * @throws {ElsewhereError} another node has the session; nothing is stored
    * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or what the network says;
-   *   `session_unavailable` when no other node has the session soon: the message is stored, and goes out later
+   *   `session_unavailable` when the session is being closed: the message is stored, and goes out later
    */
   send(session: SessionRef, draft: Draft): Promise<NewRow>;
   /**
@@ -76,10 +77,7 @@ const SEND_TIMEOUT_MS = 30_000;
 const SETTLE_MS = 5000;
 /** More than this waiting for its confirmation is not asked for again: it would be weeks of traffic. */
 const UNDELIVERED_KEPT = 10_000;
-/**
- * When to look whether the node that gets a session has sent its message: mostly it has it within a second. The others
- * are told soon enough to do something else meanwhile.
- */
+/** When to look whether the node that has, or gets, a session has sent its message: mostly within a second. */
 const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500, 500, 500];
 /** When a node with many sessions dies, not every request can look. */
 const LOOKING = 200;
@@ -130,29 +128,35 @@ export function createOutbox({
     }
   }
 
-  /** The node that gets the session sends what is queued. @throws {OnItsWayError} when that takes long */
+  /**
+   * The node that has the session, or gets it, sends what is queued: however it is reached, PostgreSQL reaches it.
+   * @returns the message, `queued` still when that takes longer than a moment
+   * @throws {OnItsWayError} the session is to have no node
+   */
   async function sentByOther(session: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
-    if (!cluster.hasOthers() || looking >= LOOKING) throw onItsWay;
+    if (!cluster.hasOthers()) throw onItsWay;
+    const looks = looking < LOOKING ? LOOKS_MS : [];
     looking++;
     try {
-      if (await isWithDead(session)) throw onItsWay;
-      for (const ms of LOOKS_MS) {
+      for (const ms of looks) {
         await new Promise<void>((resolve) => void clock.after(ms, resolve));
-        const row = await findMessage(database.reader, session.accountId, onItsWay.messageId);
-        if (row?.status === 'failed') throw new AppError('send_failed', row.error ?? undefined);
-        if (row !== undefined && row.status !== 'queued') return row;
+        const row = await progressOf(session, onItsWay);
+        if (row.status !== 'queued') return row;
       }
+      const isWanted = (await findSession(database.reader, session))?.wanted === 1;
+      if (isWanted) return await progressOf(session, onItsWay);
       throw onItsWay;
     } finally {
       looking--;
     }
   }
 
-  /** Whether a node has the session that does not answer: nobody takes it over before its lease has ended. */
-  async function isWithDead(session: SessionRef): Promise<boolean> {
-    const owner = (await findSession(database.reader, session))?.lease_owner ?? null;
-    if (owner === null || owner === cluster.nodeId) return false;
-    return (await cluster.sessions.holderOf(session.sessionId)) === 'nobody';
+  /** @throws {AppError} `send_failed` */
+  async function progressOf({ accountId }: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
+    const row = await findMessage(database.reader, accountId, onItsWay.messageId);
+    if (row === undefined) throw onItsWay;
+    if (row.status === 'failed') throw new AppError('send_failed', row.error ?? undefined);
+    return row;
   }
 
   async function sendHere(session: SessionRef, draft: Draft): Promise<NewRow> {

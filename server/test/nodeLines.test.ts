@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createForward, NoAnswerError } from '../src/cluster/forward.ts';
+import { type Home, newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { type FaultyLine, startFaultyLine } from './support/faultyLine.ts';
+import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
+import { type Answer, bearer, connectSession, startServer, type TestServer } from './support/server.ts';
+
+const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
+
+const isSent = ({ status }: Answer['body']) => status === 'sent' || status === 'delivered';
+
+describe('a message for a session of another node', () => {
+  let home: Home;
+  let line: FaultyLine;
+  let owner: TestServer;
+
+  before(async () => {
+    home = await newHome('postgres');
+    line = await startFaultyLine();
+    const NODE_URL = `http://127.0.0.1:${line.port}`;
+    owner = await startServer({ home, env: { NODE_URL, CONNECTORS: PUPPET } });
+    line.aim(new URL(owner.url));
+  });
+  after(async () => {
+    await owner?.stop();
+    await line?.close();
+    await home?.remove();
+  });
+
+  /** A session that the owner has, and a node that passes on to it what it is asked to send. */
+  async function session(test: TestContext, more: object = {}) {
+    const DATA_DIR = join(home.dataDir, test.name);
+    const asked = await startServer({ home, env: { DATA_DIR, NODE_ROLE: 'api', CONNECTORS: PUPPET } });
+    test.after(() => asked.stop());
+    const { call, token } = await asked.account();
+    const sessionId = await connectSession(bearer(owner.url, token), undefined, more);
+    const send = (message: string) => call('POST', '/messages/send', { sessionId, to: '491702222222', message });
+    return { call, send };
+  }
+
+  it('is sent, and its caller is told so, when the node cannot be reached and lives', async (test) => {
+    const { call, send } = await session(test);
+    line.refuse(true);
+    line.reset();
+    const sent = [await send('one'), await send('two')];
+    line.refuse(false);
+    for (const { status, body } of sent) assert.deepEqual([status, isSent(body)], [201, true], JSON.stringify(body));
+    assert.equal((await call('GET', '/messages')).body.data.length, 2);
+  });
+
+  it('is sent once when the answer of the node is lost', async (test) => {
+    const { call, send } = await session(test);
+    line.onRequest((_, connection) => connection.loseAnswer());
+    const { status, body } = await send('hello');
+    line.onRequest(() => {});
+    assert.deepEqual([status, isSent(body)], [201, true], JSON.stringify(body));
+    assert.equal((await call('GET', '/messages')).body.data.length, 1);
+  });
+
+  it('is queued, as its caller is told, while its network has not answered a node whose answer is lost', async (test) => {
+    const { promise: answer, resolve } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    puppet.send = async () => {
+      begin();
+      await answer;
+      return { timestamp: Date.now() };
+    };
+    const { call, send } = await session(test, { connector: 'puppet', phoneNumber: PUPPET_NUMBER });
+    const sending = send('hello');
+    await begun;
+    line.reset();
+    const { status, body } = await sending;
+    assert.deepEqual([status, body.status], [201, 'queued']);
+    resolve();
+    await eventually(
+      () => call('GET', `/messages/${body.messageId}`),
+      (message) => message.body.status === 'sent',
+    );
+    assert.equal((await call('GET', '/messages')).body.data.length, 1);
+  });
+});
+
+describe('a request to another node', () => {
+  const request = {
+    method: 'GET',
+    path: '/',
+    body: undefined,
+    credential: undefined,
+    requestId: 'req_1',
+    idempotencyKey: undefined,
+    deadlineMs: 60_000,
+  };
+  const life = new AbortController().signal;
+  const nodeAt = (port: number) => ({
+    nodeId: 'nod_other',
+    url: `http://127.0.0.1:${port}`,
+    carries: true,
+    fileStore: null,
+    isAlive: true,
+  });
+
+  it('is given up when nothing comes back, and the next one has a connection of its own', async (test) => {
+    const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const line = await startFaultyLine();
+    line.aim({ hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port) });
+    const forward = createForward('nod_this', { tickMs: 5 });
+    test.after(async () => {
+      await forward.close();
+      await line.close();
+      server.close();
+    });
+    const node = nodeAt(line.port);
+    assert.equal((await forward.to(node, request, life)).status, 200);
+    line.silence('both');
+    await assert.rejects(
+      forward.to(node, request, life),
+      (error) => error instanceof NoAnswerError && !error.isLate && /silent/.test(String(error.cause)),
+    );
+    line.halfOpen(); // whatever is open stays silent
+    line.silence('none');
+    assert.equal((await forward.to(node, request, life)).status, 200);
+  });
+
+  it('waits for a node that says that it is at it, up to the deadline of the operation', async (test) => {
+    const waiting = new Set<NodeJS.Timeout>();
+    const server = createServer((_, response) => {
+      waiting.add(setInterval(() => response.writeProcessing(), 5));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const forward = createForward('nod_this', { tickMs: 20 });
+    test.after(async () => {
+      for (const timer of waiting) clearInterval(timer);
+      await forward.close();
+      server.close();
+    });
+    const startedAt = performance.now();
+    const node = nodeAt((server.address() as AddressInfo).port);
+    await assert.rejects(
+      forward.to(node, { ...request, deadlineMs: 400 }, life),
+      (error) => error instanceof NoAnswerError && error.isLate,
+    );
+    assert.ok(performance.now() - startedAt > 390, 'longer than a silence would be waited out');
+  });
+});
