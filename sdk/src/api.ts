@@ -1053,7 +1053,7 @@ export interface Operations {
         | 'group_leave';
     };
   };
-  /** Send a text message. Answers when the network has taken the message. What becomes of it comes by webhook. */
+  /** Send a text message. Answers once the network has accepted the message: `status` is `sent`. `queued` means that the message is stored and goes out as soon as the node of its session sends it. Later changes of the status come by webhook. */
   'messages.send': {
     input: {
       /** Id of the session (`ses_…`). */

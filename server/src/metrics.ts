@@ -34,6 +34,8 @@ export interface ClusterCounts {
   readonly nodesWithOtherFiles: number;
   readonly sessions: number;
   readonly webhooks: number;
+  /** Whether it hears at once what changes at other nodes. */
+  readonly isListening: boolean;
 }
 
 /** What is read from the database when somebody asks; on every node of a deployment the same. */
@@ -103,6 +105,10 @@ export function createMetrics(): Metrics {
     'switchboard_nodes_with_other_files',
     'Nodes that keep files elsewhere than this one: neither can open those of the other',
   );
+  const listening = gauge(
+    'switchboard_signals_up',
+    'Whether this node hears at once what changes at other nodes; otherwise it finds out by polling',
+  );
   const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node holds', ['kind']);
   const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL, by use', ['use']);
   const poolWaiting = gauge('switchboard_database_waiting', 'Queries that wait for a connection to PostgreSQL');
@@ -120,10 +126,11 @@ export function createMetrics(): Metrics {
     inFlight.set(attempting);
     ready.set(isReady ? 1 : 0);
     // One that has no labels starts at 0, which would be said of what is not there.
-    if (cluster === undefined) for (const one of [nodes, otherFiles]) one.remove();
+    if (cluster === undefined) for (const one of [nodes, otherFiles, listening]) one.remove();
     else {
       nodes.set(cluster.nodes);
       otherFiles.set(cluster.nodesWithOtherFiles);
+      listening.set(cluster.isListening ? 1 : 0);
       leases.set({ kind: 'sessions' }, cluster.sessions);
       leases.set({ kind: 'webhooks' }, cluster.webhooks);
     }

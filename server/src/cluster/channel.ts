@@ -6,6 +6,8 @@ const CHANNEL = 'switchboard';
 /** Signals of this long go together: many commits then cost one notification. */
 const GATHER_MS = 5;
 const RECONNECT_MS = 500;
+/** How often to ask whether the connection lives: with the deadline of the answer, a dead one is noticed in 3.5 s. */
+const PING_MS = 2000;
 /** PostgreSQL takes payloads of less than 8,000 bytes. */
 const IDS_PER_PAYLOAD = 150;
 
@@ -15,92 +17,144 @@ interface Payload {
   readonly ids: readonly string[];
 }
 
-/** Signals over LISTEN and NOTIFY, on one connection that listens and notifies. */
-export interface Channel extends Signals {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+/**
+ * Signals over LISTEN and NOTIFY, on one connection that listens and notifies. It is asked again and again whether it
+ * lives, since one that is half open is as quiet as one on which nothing happens. Without it signals leave by the pool.
+ */
+export class Channel implements Signals {
+  readonly #shared: Shared;
+  readonly #nodeId: string;
+  readonly #log: Log;
+  readonly #pingMs: number;
+  readonly #listeners = new Map<Topic, ((id: string) => void)[]>();
+  readonly #gapListeners: (() => void)[] = [];
+  #waiting = new Map<Topic, Set<string>>();
+  #gathering: NodeJS.Timeout | undefined;
+  #flushed = Promise.resolve();
+  #connection: Listening | undefined;
+  #pinging: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
-export function createChannel(shared: Shared, nodeId: string, log: Log): Channel {
-  const listeners = new Map<Topic, ((id: string) => void)[]>();
-  const gapListeners: (() => void)[] = [];
-  let waiting = new Map<Topic, Set<string>>();
-  let timer: NodeJS.Timeout | undefined;
-  let flushed = Promise.resolve();
-  let connection: Listening | undefined;
-  let isStopped = false;
+  constructor(shared: Shared, nodeId: string, log: Log, { pingMs = PING_MS } = {}) {
+    this.#shared = shared;
+    this.#nodeId = nodeId;
+    this.#log = log;
+    this.#pingMs = pingMs;
+  }
 
-  function hear(text: string): void {
-    const { from, topic, ids } = parse(text);
-    if (from === nodeId) return;
-    for (const listener of listeners.get(topic) ?? []) for (const id of ids) listener(id);
+  /** Whether this node hears at once what others tell; otherwise it finds out by polling. */
+  get isListening(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  async start(): Promise<void> {
+    await this.#connect();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#pinging);
+    await this.#flush(); // whoever misses it finds out by polling
+    this.#connection?.close();
+  }
+
+  send(topic: Topic, id: string): void {
+    const ids = this.#waiting.get(topic) ?? new Set();
+    this.#waiting.set(topic, ids.add(id));
+    this.#gathering ??= setTimeout(() => void this.#flush(), GATHER_MS);
+  }
+
+  on(topic: Topic, listener: (id: string) => void): void {
+    this.#listeners.set(topic, [...(this.#listeners.get(topic) ?? []), listener]);
+  }
+
+  onGap(listener: () => void): void {
+    this.#gapListeners.push(listener);
+  }
+
+  #hear(text: string): void {
+    const { from, topic, ids } = this.#parse(text);
+    if (from === this.#nodeId) return;
+    for (const listener of this.#listeners.get(topic) ?? []) for (const id of ids) listener(id);
+  }
+
+  /** Anybody who may connect to the database can notify. */
+  #parse(text: string): Payload {
+    try {
+      return JSON.parse(text) as Payload;
+    } catch {
+      this.#log.warn('a notification came that is not ours');
+      return { from: this.#nodeId, topic: 'nodes', ids: [] };
+    }
   }
 
   /** Sends what waits, after what is being sent. */
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    flushed = flushed.then(sendWaiting).catch((error) => log.warn({ err: error }, 'telling other nodes failed'));
-    return flushed;
+  #flush(): Promise<void> {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#flushed = this.#flushed
+      .then(() => this.#sendWaiting())
+      .catch((error) => this.#log.warn({ err: error }, 'telling other nodes failed'));
+    return this.#flushed;
   }
 
-  async function sendWaiting(): Promise<void> {
-    const sending = waiting;
-    waiting = new Map();
+  async #sendWaiting(): Promise<void> {
+    const sending = this.#waiting;
+    this.#waiting = new Map();
     for (const [topic, all] of sending) {
       const ids = [...all];
       for (let at = 0; at < ids.length; at += IDS_PER_PAYLOAD) {
-        const payload: Payload = { from: nodeId, topic, ids: ids.slice(at, at + IDS_PER_PAYLOAD) };
-        await connection?.notify(JSON.stringify(payload));
+        const payload: Payload = { from: this.#nodeId, topic, ids: ids.slice(at, at + IDS_PER_PAYLOAD) };
+        await this.#notify(JSON.stringify(payload));
       }
     }
   }
 
-  async function connect(): Promise<void> {
-    connection = await shared.listen(CHANNEL, hear, () => {
-      connection = undefined;
-      if (!isStopped) void reconnect();
-    });
-  }
-
-  /** Anybody who may connect to the database can notify. */
-  function parse(text: string): Payload {
+  async #notify(payload: string): Promise<void> {
+    const connection = this.#connection;
     try {
-      return JSON.parse(text) as Payload;
+      if (connection !== undefined) return await connection.notify(payload);
     } catch {
-      log.warn('a notification came that is not ours');
-      return { from: nodeId, topic: 'nodes', ids: [] };
+      this.#drop(connection);
     }
+    await this.#shared.notify(CHANNEL, payload);
   }
 
-  async function reconnect(): Promise<void> {
-    log.warn('the connection that hears of changes at other nodes broke; until it is back they are found by polling');
-    while (!isStopped && connection === undefined) {
+  async #connect(): Promise<void> {
+    const connection = await this.#shared.listen(
+      CHANNEL,
+      (payload) => this.#hear(payload),
+      () => this.#drop(connection),
+    );
+    this.#connection = connection;
+    this.#pingLater(connection);
+  }
+
+  #pingLater(connection: Listening): void {
+    this.#pinging = setTimeout(() => {
+      connection.ping().then(
+        () => this.#connection === connection && this.#pingLater(connection),
+        () => this.#drop(connection),
+      );
+    }, this.#pingMs);
+  }
+
+  /** It broke, or does not answer: nothing is heard by it any more. */
+  #drop(connection: Listening | undefined): void {
+    if (connection === undefined || this.#connection !== connection) return;
+    this.#connection = undefined;
+    clearTimeout(this.#pinging);
+    connection.close();
+    if (!this.#isStopped) void this.#reconnect();
+  }
+
+  async #reconnect(): Promise<void> {
+    this.#log.warn('lost the connection that listens for changes at other nodes; polling until it is back');
+    while (!this.#isStopped && this.#connection === undefined) {
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-      await connect().catch(() => {});
+      await this.#connect().catch(() => {});
     }
-    if (isStopped) await connection?.close();
-    else for (const listener of gapListeners) listener();
+    if (this.#isStopped) this.#connection?.close();
+    else for (const listener of this.#gapListeners) listener();
   }
-
-  return {
-    start: connect,
-    async stop() {
-      isStopped = true;
-      await flush(); // whoever misses it finds out by polling
-      await connection?.close();
-    },
-    send(topic, id) {
-      const ids = waiting.get(topic) ?? new Set();
-      ids.add(id);
-      waiting.set(topic, ids);
-      timer ??= setTimeout(flush, GATHER_MS);
-    },
-    on(topic, listener) {
-      listeners.set(topic, [...(listeners.get(topic) ?? []), listener]);
-    },
-    onGap(listener) {
-      gapListeners.push(listener);
-    },
-  };
 }

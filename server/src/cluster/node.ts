@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { Membership, Shared } from '../db/dialect.ts';
 import type { Log } from '../log.ts';
 import { version } from '../version.ts';
-import { createChannel } from './channel.ts';
+import { Channel } from './channel.ts';
 import { type Cluster, forAWhile } from './cluster.ts';
 import { createLeases } from './leases.ts';
 import { announce, beat, buryDead, join, leasable, leave, type Member, OtherSecretError } from './members.ts';
@@ -51,15 +51,15 @@ export function createNode({
   fileStore: string | null;
   log: Log;
 }): Cluster {
-  const channel = createChannel(shared, nodeId, log);
+  const channel = new Channel(shared, nodeId, log);
   const own = { database, nodeId, carries, signals: channel, log, reach };
   /** What this node tells the others, when there are any. */
   const signals: Signals = {
     send(topic, id) {
       if (members.length > 1) channel.send(topic, id);
     },
-    on: channel.on,
-    onGap: channel.onGap,
+    on: (topic, listener) => channel.on(topic, listener),
+    onGap: (listener) => channel.onGap(listener),
   };
   const kinds = {
     sessions: createLeases(leasable.sessions, own),
@@ -270,6 +270,7 @@ export function createNode({
       nodesWithOtherFiles: withOtherFiles().length,
       sessions: kinds.sessions.count(),
       webhooks: kinds.webhooks.count(),
+      isListening: channel.isListening,
     }),
     onLost: (listener) => lostListeners.push(listener),
     async start() {

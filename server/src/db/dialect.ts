@@ -127,14 +127,19 @@ export interface Shared {
    * @param onEnd it broke: nothing is heard any more
    */
   listen(channel: string, onPayload: (payload: string) => void, onEnd: () => void): Promise<Listening>;
+  /** As `Listening.notify`, by a connection of the pool. */
+  notify(channel: string, payload: string): Promise<void>;
   /** A connection for what must not wait behind anything else, with a deadline of its own. */
   readonly heart: Queryable;
 }
 
 export interface Listening {
-  /** @param payload less than 8,000 bytes */
+  /** @param payload less than 8,000 bytes @throws {Error} also when there is no answer soon */
   notify(payload: string): Promise<void>;
-  close(): Promise<void>;
+  /** @throws {Error} when there is no answer soon */
+  ping(): Promise<void>;
+  /** Ends it at once, without a word to the database: it may not answer. */
+  close(): void;
 }
 
 /** How the connections of a pool are used. */

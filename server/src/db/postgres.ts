@@ -132,6 +132,7 @@ const BEGIN_MS = 5000;
 /** As long as a lease: a node whose commits take longer loses what it works on. */
 const COMMIT_MS = 8000;
 const HEART_MS = 2000;
+const NOTIFY_MS = 1500;
 /** A transaction of a process that stands still holds up the others no longer than this: shorter than any lease. */
 const IDLE_TRANSACTION_MS = 2500;
 
@@ -210,6 +211,9 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     },
     shared: {
       listen: (channel, onPayload, onEnd) => listen(directUrl, channel, onPayload, onEnd),
+      async notify(channel, payload) {
+        await pool.query({ text: NOTIFY, values: [channel, payload], ...deadline(NOTIFY_MS) });
+      },
       heart: queryable(postgres, new PostgresConnection(heart, mayPrepare, HEART_MS)),
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -219,31 +223,41 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
   };
 }
 
+const NOTIFY = 'select pg_notify($1, $2)';
+
 async function listen(
   url: string,
   channel: string,
   onPayload: (payload: string) => void,
   onEnd: () => void,
 ): Promise<Listening> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, keepAlive: true });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    query_timeout: NOTIFY_MS,
+  });
   client.on('error', () => {}); // it ends then
   client.on('notification', ({ payload = '' }) => onPayload(payload));
   try {
     await client.connect();
     await client.query(`listen ${pg.escapeIdentifier(channel)}`);
   } catch (error) {
-    void client.end().catch(() => {});
+    client.connection.stream.destroy();
     throw error;
   }
   // Only now: it ends after an attempt that failed as well.
   client.once('end', onEnd);
   return {
     async notify(payload) {
-      await client.query('select pg_notify($1, $2)', [channel, payload]);
+      await client.query(NOTIFY, [channel, payload]);
     },
-    async close() {
+    async ping() {
+      await client.query('select 1');
+    },
+    close() {
       client.off('end', onEnd);
-      await client.end().catch(() => {});
+      client.connection.stream.destroy();
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
@@ -26,6 +27,7 @@ import { tellForwarders } from './stillAtIt.ts';
 import { addStream } from './stream.ts';
 
 export interface HttpDeps extends InboundDeps {
+  readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect' | 'counts'>;
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'metrics'>;
   readonly authenticator: Authenticator;
   readonly requestLimits: Buckets;
@@ -195,7 +197,7 @@ function addMetrics(app: FastifyInstance, { settings, readMetrics }: HttpDeps): 
   });
 }
 
-function addHealth(app: FastifyInstance, { isReady }: HttpDeps): void {
+function addHealth(app: FastifyInstance, { isReady, cluster }: HttpDeps): void {
   const health = async (_: FastifyRequest, reply: FastifyReply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' });
   const ready = async (_: FastifyRequest, reply: FastifyReply) => {
@@ -203,7 +205,11 @@ function addHealth(app: FastifyInstance, { isReady }: HttpDeps): void {
     return reply
       .header('cache-control', 'no-store')
       .code(isUp ? 200 : 503)
-      .send({ status: isUp ? 'ready' : 'not_ready' });
+      .send({
+        status: isUp ? 'ready' : 'not_ready',
+        // It works all the same, by polling: no reason to send it nothing.
+        ...(!cluster.counts().isListening && { degraded: ['signals'] }),
+      });
   };
   for (const prefix of ['', '/api/v1']) {
     app.get(`${prefix}/health`, health);

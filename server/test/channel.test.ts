@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Channel } from '../src/cluster/channel.ts';
+import type { Shared, Store } from '../src/db/dialect.ts';
+import { openPostgres } from '../src/db/postgres.ts';
+import { createLog } from '../src/log.ts';
+import { type Home, newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { type FaultyLine, startFaultyLine } from './support/faultyLine.ts';
+import { startServer } from './support/server.ts';
+
+const log = createLog('silent');
+
+describe('the connection that a node listens on', () => {
+  let home: Home;
+  let line: FaultyLine;
+  /** The same database, past the proxy of no pooler but of a line that fails. */
+  let through: string;
+  const stores: Store[] = [];
+  const channels: Channel[] = [];
+
+  before(async () => {
+    home = await newHome('postgres');
+    line = await startFaultyLine();
+    line.aim(new URL(home.databaseUrl));
+    const url = new URL(home.databaseUrl);
+    url.host = `127.0.0.1:${line.port}`;
+    through = url.href;
+  });
+  after(async () => {
+    for (const channel of channels) await channel.stop();
+    for (const store of stores) await store.close();
+    await line.close();
+    await home.remove();
+  });
+
+  function sharedBy(directUrl: string): Shared {
+    const store = openPostgres(home.databaseUrl, { directUrl, poolSize: 1 });
+    stores.push(store);
+    assert.ok(store.shared);
+    return store.shared;
+  }
+
+  async function open(
+    nodeId: string,
+    directUrl: string,
+    pingMs: number,
+  ): Promise<{ channel: Channel; heard: string[] }> {
+    const channel = new Channel(sharedBy(directUrl), nodeId, log, { pingMs });
+    const heard: string[] = [];
+    channel.on('lane', (id) => heard.push(id));
+    channel.onGap(() => heard.push('gap'));
+    await channel.start();
+    channels.push(channel);
+    return { channel, heard };
+  }
+
+  it('is noticed when it is half open, and another one is made', async () => {
+    const here = await open('nod_here', through, 20);
+    const there = await open('nod_there', home.databaseUrl, 20);
+    there.channel.send('lane', 'one');
+    await eventually(
+      async () => here.heard,
+      (heard) => heard.includes('one'),
+    );
+    line.silence('both');
+    await eventually(
+      async () => here.channel.isListening,
+      (isListening) => !isListening,
+      4000,
+    );
+    line.silence('none');
+    await eventually(
+      async () => here.heard,
+      (heard) => heard.includes('gap'),
+    );
+    assert.ok(here.channel.isListening);
+    there.channel.send('lane', 'two');
+    await eventually(
+      async () => here.heard,
+      (heard) => heard.includes('two'),
+    );
+  });
+
+  it('holds up no signal when it is half open', async () => {
+    const here = await open('nod_mute', through, 60_000);
+    const there = await open('nod_there_too', home.databaseUrl, 20);
+    line.silence('both');
+    here.channel.send('lane', 'one');
+    await eventually(
+      async () => there.heard,
+      (heard) => heard.includes('one'),
+      4000,
+    );
+    here.channel.send('lane', 'two');
+    await eventually(
+      async () => there.heard,
+      (heard) => heard.includes('two'),
+      1000,
+    );
+    assert.ok(!here.channel.isListening);
+    line.silence('none');
+  });
+
+  it('shows in GET /ready and in the metrics while it is away', async (test) => {
+    const server = await startServer({ home, env: { DATABASE_DIRECT_URL: through } });
+    test.after(() => server.stop());
+    const ready = async () => (await fetch(`${server.url}/ready`)).json();
+    const figure = async () =>
+      /^switchboard_signals_up (\d)$/m.exec(await (await fetch(`${server.url}/metrics`)).text());
+    assert.deepEqual([await ready(), (await figure())?.[1]], [{ status: 'ready' }, '1']);
+    line.refuse(true);
+    line.reset();
+    await eventually(ready, ({ status, degraded }) => status === 'ready' && degraded?.[0] === 'signals');
+    assert.equal((await figure())?.[1], '0');
+    line.refuse(false);
+    await eventually(ready, ({ degraded }) => degraded === undefined);
+  });
+});
