@@ -22,6 +22,7 @@ import { createIds } from './ids.ts';
 import { createLog, type Log } from './log.ts';
 import { createUseFetched } from './media/fetch.ts';
 import { createMedia } from './media/media.ts';
+import { Previews } from './media/previews.ts';
 import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createMetrics, sparingly } from './metrics.ts';
@@ -199,6 +200,7 @@ export async function createApp(
     sessions,
     outbox,
     media,
+    previews: new Previews(media.read),
     eventLog,
     feed,
     webhooks: { engine, deliver, targets },

@@ -11,6 +11,7 @@ import type { Database } from '../db/database.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../sessions/outbox.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -40,6 +41,8 @@ export interface Services {
   readonly outbox: Outbox;
   /** Files of accounts. */
   readonly media: Media;
+  /** Pictures of them, scaled down. */
+  readonly previews: Previews;
   readonly eventLog: EventLog;
   /** Announces new events to those who follow the log. */
   readonly feed: Feed;

@@ -119,6 +119,7 @@ export const getDelivery = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  longField: 'body',
   summary: 'Show a delivery, every attempt of it, and why it has not arrived',
   input: Type.Object({ deliveryId: DeliveryId }, { additionalProperties: false }),
   output: DeliveryWithAttempts,

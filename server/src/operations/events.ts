@@ -72,7 +72,7 @@ export const listEvents = defineOperation({
       const events = await ctx.eventLog.read(ctx.accountId, after, wanted, limit);
       if (events.length > 0 || ctx.clock.now() >= until || signal.aborted) {
         news.abort();
-        return {
+        const page = {
           data: events.map(({ eventId, kind, body, createdAt }) => ({
             eventId,
             event: kind,
@@ -80,7 +80,9 @@ export const listEvents = defineOperation({
             createdAt: isoTime(createdAt),
           })),
           nextCursor: events.at(-1)?.cursor ?? after ?? null,
+          cursors: events.map(({ cursor }) => cursor),
         };
+        return page;
       }
       await next;
     }

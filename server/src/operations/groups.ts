@@ -73,6 +73,7 @@ export const getGroup = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  longField: 'participants',
   summary: 'Show a group and its participants',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Group,

@@ -86,6 +86,7 @@ export const getMedia = defineOperation({
         mimeType === type && size <= LARGEST_IMAGE_BYTES ? media.read(sha256) : null,
     ]),
   ),
+  preview: ({ mimeType, size, sha256 }, { previews }) => previews.of({ mimeType, size, hash: sha256 }),
   run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
 });
 

@@ -174,6 +174,7 @@ export const getMessage = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  longField: 'message',
   summary: 'Show a message and what it went through',
   input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
   output: MessageWithHistory,

@@ -5,6 +5,7 @@ import { allows, type Permission } from '../auth/permissions.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
 import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
+import type { Preview } from '../media/previews.ts';
 import type { Services } from './context.ts';
 import { type Outcome, runElsewhere } from './elsewhere.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -32,6 +33,10 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly output: O;
   /** Whether its output has texts or names that third parties wrote: an agent must not take them for instructions. */
   readonly thirdPartyText?: boolean;
+  /** The field of the output, a text or a list, that may be too long for one answer over MCP and is read there in parts. */
+  readonly longField?: string & keyof Static<O>;
+  /** A small picture of the output, for agents that ask for it over MCP. */
+  readonly preview?: (output: Static<O>, services: Services) => Promise<Preview>;
   /** What it can answer with, beside what every operation can. */
   readonly errors: readonly ErrorCode[];
   /** Whether an `Idempotency-Key` makes it safe to repeat. */
@@ -131,6 +136,10 @@ export type Answer =
       readonly output: unknown;
       /** The output in one of the operation's other media types; null when it has no such form. */
       readonly represent: (type: string) => Promise<Buffer | null>;
+      /** Undefined for an operation that has no preview. */
+      readonly preview: () => Promise<Preview | undefined>;
+      /** Of a page, the cursor behind each of its entries. */
+      readonly cursors?: readonly string[];
       readonly allowance?: Allowance;
       readonly replayed: boolean;
     }
@@ -178,10 +187,13 @@ export function createInvoke(services: Services): Invoke {
       if (!taken.allowed) throw rateLimited(taken);
       const { validate, project } = prepare(operation);
       const input = validate(call.input);
+      let cursors: readonly string[] | undefined;
       const runHere = (idempotencyKey = call.idempotencyKey) =>
-        runOnce(operation, { ...call, idempotencyKey }, input, async (resourceId) =>
-          project(await run(operation, call, input, resourceId)),
-        );
+        runOnce(operation, { ...call, idempotencyKey }, input, async (resourceId) => {
+          const result = await run(operation, call, input, resourceId);
+          cursors = cursorsOf(result);
+          return project(result);
+        });
       const { output, replayed } = await runHere().catch((error) => {
         if (!(error instanceof ElsewhereError) || call.isForwarded === true) throw error;
         node = error.node.nodeId;
@@ -194,7 +206,17 @@ export function createInvoke(services: Services): Invoke {
       // Every operation declares its representations for its own output.
       const represent = async (type: string) =>
         (await operation.representations?.[type]?.(output as never, services)) ?? null;
-      answer = { ok: true, status: operation.status ?? 200, output, represent, allowance, replayed };
+      const preview = async () => operation.preview?.(output as never, services);
+      answer = {
+        ok: true,
+        status: operation.status ?? 200,
+        output,
+        represent,
+        preview,
+        allowance,
+        replayed,
+        ...(cursors && { cursors }),
+      };
     } catch (error) {
       const problem = toProblem(error, requestId);
       const about = { requestId, operation: operation.id };
@@ -260,6 +282,11 @@ export function createInvoke(services: Services): Invoke {
     const { accountId } = caller;
     return { ...services, requestId, address, signal, caller, accountId, resourceId, openContent };
   }
+}
+
+/** What `toPage` adds for callers inside, and the projection drops. */
+function cursorsOf(result: unknown): readonly string[] | undefined {
+  return (result as { cursors?: readonly string[] }).cursors;
 }
 
 /** @throws {AppError} `unauthorized`, `jwt_required`, `permission_denied` */

@@ -20,12 +20,15 @@ export function pageStart(input: { limit?: number | undefined; cursor?: string |
   return { after: input.cursor === undefined ? undefined : decodeCursor(input.cursor), limit, rows: limit + 1 };
 }
 
-/** Turns the rows read (one more than the page holds, if there are more) into a page. */
+/**
+ * Turns the rows read (one more than the page holds, if there are more) into a page. `cursors` has the cursor behind
+ * each entry, for callers that take fewer of them; it is no part of any answer.
+ */
 export function toPage<R, T>(rows: readonly R[], limit: number, idOf: (row: R) => string, toItem: (row: R) => T) {
   const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const nextCursor = rows.length > limit && last !== undefined ? Buffer.from(idOf(last)).toString('base64url') : null;
-  return { data: page.map(toItem), nextCursor };
+  const cursors = page.map((row) => Buffer.from(idOf(row)).toString('base64url'));
+  const nextCursor = rows.length > limit ? (cursors.at(-1) ?? null) : null;
+  return { data: page.map(toItem), nextCursor, cursors };
 }
 
 function decodeCursor(cursor: string): string {

@@ -19,7 +19,7 @@ interface Walk {
   readonly lines: readonly Line[];
 }
 
-it('every tool gives the same result over MCP as over REST, and leaves the same line in the log', async () => {
+it('every tool gives the same result over MCP as over REST but for its mark, and leaves the same line in the log', async () => {
   const receiver = await startReceiver();
   const bytes = picture();
   const rest = await walk(receiver, bytes, async ({ call }) => async (id, input = {}) => {
@@ -33,7 +33,8 @@ it('every tool gives the same result over MCP as over REST, and leaves the same 
     return async (id, input) => {
       const { isError, output } = await callTool(client, id.replaceAll('.', '_'), input);
       assert.ok(!isError, `${id}: ${JSON.stringify(output)}`);
-      return output;
+      const { thirdPartyText: _, ...same } = output;
+      return same;
     };
   });
   await receiver.close();

@@ -1,4 +1,7 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { beginningOf, LONGEST_NAME } from './fit.ts';
+
+const LONGEST_ARGUMENT = 2048;
 
 interface Entry extends Prompt {
   text(values: Readonly<Record<string, string>>): string;
@@ -63,7 +66,14 @@ export function listPrompts(): Prompt[] {
 /** @throws {ProtocolError} for an unknown prompt or a missing argument */
 export function getPrompt(name: string, values: Readonly<Record<string, string>> = {}): GetPromptResult {
   const entry = entries.find((one) => one.name === name);
-  if (entry === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${name}`);
+  if (entry === undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${beginningOf(name, LONGEST_NAME)}`);
+  const long = Object.keys(values).find((argument) => (values[argument]?.length ?? 0) > LONGEST_ARGUMENT);
+  if (long !== undefined)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `The argument ${beginningOf(long, LONGEST_NAME)} may have up to ${LONGEST_ARGUMENT} characters`,
+    );
   const missing = entry.arguments?.find((argument) => argument.required && !values[argument.name]);
   if (missing !== undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The prompt ${name} needs the argument ${missing.name}`);

@@ -11,7 +11,10 @@ import { getMedia } from '../../operations/media.ts';
 import { listMessages } from '../../operations/messages.ts';
 import type { Invoke, Operation } from '../../operations/operation.ts';
 import { getSession, listSessions } from '../../operations/sessions.ts';
+import { beginningOf, LONGEST_NAME } from './fit.ts';
 import type { Principal } from './mount.ts';
+import { shownOutput } from './results.ts';
+import { withPageSize } from './tools.ts';
 
 interface Entry {
   /** `{name}` stands for a field of the operation's input. */
@@ -56,7 +59,7 @@ const entries: readonly Entry[] = [
     uri: 'switchboard://media/{mediaId}',
     name: 'media',
     title: 'A file',
-    description: 'What a file is; a picture comes along.',
+    description: 'What a file is; a picture comes along, scaled down.',
     operation: getMedia,
   },
 ];
@@ -115,21 +118,24 @@ export function createResources(invoke: Invoke): Resources {
         if (input === undefined) continue;
         const answer = await invoke(operation, {
           ...principal,
-          input,
+          input: withPageSize(operation, input),
           signal: () => new AbortController().signal,
           channel: 'mcp',
         });
-        if (!answer.ok) throw new ResourceNotFoundError(uri, answer.problem.detail);
-        const contents: ReadResourceResult['contents'] = [json(uri, answer.output)];
-        for (const mimeType of Object.keys(operation.representations ?? {})) {
-          const bytes = await answer.represent(mimeType);
-          if (bytes !== null) contents.push({ uri, mimeType, blob: bytes.toString('base64') });
-        }
+        if (!answer.ok) throw notFound(uri, answer.problem.detail);
+        const contents: ReadResourceResult['contents'] = [json(uri, shownOutput(operation, answer))];
+        const preview = await answer.preview();
+        if (preview !== undefined && preview.mimeType !== null)
+          contents.push({ uri, mimeType: preview.mimeType, blob: preview.content.toString('base64') });
         return { contents };
       }
-      throw new ResourceNotFoundError(uri);
+      throw notFound(uri);
     },
   };
+}
+
+function notFound(uri: string, detail?: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(beginningOf(uri, LONGEST_NAME), detail && beginningOf(detail, LONGEST_NAME));
 }
 
 function json(uri: string, value: unknown) {

@@ -1,0 +1,194 @@
+/*
+ * Keeps an answer small enough for a model's context, whatever strangers have written: long texts and lists are cut
+ * and marked, and a page ends where its room does. REST answers are not touched.
+ */
+
+/** A JSON Schema, as far as it tells which objects may carry a mark. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Entries of a page unless the caller says otherwise. */
+export const PAGE_ENTRIES = 20;
+
+/** Of what a caller has named, as an error repeats it. */
+export const LONGEST_NAME = 200;
+
+/** Of the 60,000 bytes of an answer, the rest is for its frame: the notice, the cursor, the headers of JSON-RPC. */
+const ROOM_BYTES = 55_000;
+
+interface Limits {
+  /** UTF-16 code units of a text. */
+  readonly text: number;
+  /** Entries of a list inside, and names of an object that takes any. */
+  readonly entries: number;
+}
+
+/** For an entry of a page. */
+const LISTED: Limits = { text: 2048, entries: 50 };
+
+/** For a single object, tried in order until it fits. The last one always does: nothing in it can grow. */
+const STEPS: readonly Limits[] = [
+  { text: 2048, entries: 500 },
+  { text: 2048, entries: 200 },
+  LISTED,
+  { text: 1024, entries: 20 },
+  { text: 512, entries: 10 },
+  { text: 128, entries: 5 },
+  { text: 32, entries: 0 },
+];
+
+/** A text that is read on purpose may be so many times longer than one that comes along. */
+const READ_ON_PURPOSE = 4;
+/** Of a list inside a list. */
+const INNER_ENTRIES = 20;
+/** Names that stay in an object which takes any, so that it can still be told what it is about. */
+const FEWEST_NAMES = 16;
+
+/** The field of an output that is read in parts. */
+export interface Part {
+  readonly field: string;
+  /** Characters of a text, or entries of a list, to skip; undefined where the caller has not asked for a part. */
+  readonly offset: number | undefined;
+}
+
+export interface Page {
+  readonly data: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * As many entries of a page as there is room for, and the cursor behind the last of them. The first is always there,
+ * cut as far as it must be, so that reading on never stands still.
+ *
+ * @param cursors the cursor behind each entry
+ */
+export function fitPage(page: Page, schema: Schema, cursors: readonly string[]): Fields {
+  const entry = itemsOf(propertiesOf(schema)['data']);
+  const kept: unknown[] = [];
+  let room = ROOM_BYTES;
+  for (const whole of page.data) {
+    const { value } = cut(whole, entry, LISTED);
+    const cost = costOf(value);
+    if (cost > room && kept.length > 0) break;
+    kept.push(cost > room ? fitOne(whole as Fields, entry) : value);
+    room -= cost;
+  }
+  const isWhole = kept.length === page.data.length;
+  return { data: kept, nextCursor: isWhole ? page.nextCursor : (cursors[kept.length - 1] ?? page.nextCursor) };
+}
+
+/** An object cut as far as it must be, with `truncated` where something is missing and `nextOffset` where it goes on. */
+export function fitOne(output: Fields, schema: Schema, part?: Part): Fields {
+  let shown: Fields = {};
+  for (const limits of STEPS) {
+    shown = show(output, schema, limits, part);
+    if (costOf(shown) <= ROOM_BYTES) break;
+  }
+  return shown;
+}
+
+/** The beginning of a text, without half a character at its end. */
+export function beginningOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return text.slice(0, isSplit(text, length) ? length - 1 : length);
+}
+
+function show(output: Fields, schema: Schema, limits: Limits, part: Part | undefined): Fields {
+  const whole = part && output[part.field];
+  if (part === undefined || !(typeof whole === 'string' || Array.isArray(whole)))
+    return cutObject(output, schema, () => limits).value;
+  const { field, offset = 0 } = part;
+  const start = typeof whole === 'string' && isSplit(whole, offset) ? offset - 1 : offset;
+  const rest = whole.slice(start);
+  const ofPart = {
+    text: part.offset === undefined ? limits.text : limits.text * READ_ON_PURPOSE,
+    entries: Math.max(1, limits.entries),
+  };
+  const { value } = cutObject({ ...output, [field]: rest }, schema, (name) => (name === field ? ofPart : limits));
+  const shown = value[field];
+  const length = typeof shown === 'string' || Array.isArray(shown) ? shown.length : 0;
+  return length < rest.length ? { ...value, nextOffset: start + length } : value;
+}
+
+interface Cut<T = unknown> {
+  readonly value: T;
+  /** Whether something is missing of which the value itself does not tell. */
+  readonly isCut: boolean;
+}
+
+function cut(value: unknown, schema: Schema, limits: Limits): Cut {
+  if (typeof value === 'string') return { value: beginningOf(value, limits.text), isCut: value.length > limits.text };
+  if (Array.isArray(value)) {
+    const items = itemsOf(schema);
+    const inner = { ...limits, entries: Math.min(limits.entries, INNER_ENTRIES) };
+    const kept = value.slice(0, limits.entries).map((item) => cut(item, items, inner));
+    return {
+      value: kept.map((one) => one.value),
+      isCut: kept.length < value.length || kept.some(({ isCut }) => isCut),
+    };
+  }
+  if (typeof value !== 'object' || value === null) return { value, isCut: false };
+  return cutObject(value as Fields, schema, () => limits);
+}
+
+function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Limits): Cut<Fields> {
+  const described = objectOf(schema);
+  // One whose fields all have the same type, such as a map of texts, has no place for a mark: what holds it is marked.
+  const canTell = described['properties'] !== undefined;
+  const properties = propertiesOf(described);
+  const entries = Object.entries(value);
+  const kept = entries.filter(([name], index) => {
+    if (Object.hasOwn(properties, name)) return true;
+    const { text, entries: most } = limitsOf(name);
+    return index < (canTell ? Math.max(most, FEWEST_NAMES) : most) && name.length <= text;
+  });
+  const cuts = kept.map(([name, member]): [string, Cut] => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return [name, cut(member, known ?? {}, limitsOf(name))];
+  });
+  const shown = Object.fromEntries(cuts.map(([name, one]) => [name, one.value]));
+  const isCut = kept.length < entries.length || cuts.some(([, one]) => one.isCut);
+  return isCut && canTell ? { value: { ...shown, truncated: true }, isCut: false } : { value: shown, isCut };
+}
+
+/**
+ * Bytes that a value takes in an answer: as structured content, and as the text of the same JSON. Counting ends beyond
+ * the room, so that what is far too large costs no more than what is a little too large.
+ */
+function costOf(value: unknown): number {
+  if (typeof value === 'object' && value !== null) {
+    let cost = 4;
+    for (const [name, member] of Object.entries(value)) {
+      // A colon or a comma each time, in both forms.
+      cost += costOf(member) + 2 + (Array.isArray(value) ? 0 : costOf(name) + 2);
+      if (cost > ROOM_BYTES) break;
+    }
+    return cost;
+  }
+  const json = JSON.stringify(value) ?? '';
+  return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json)) - 2;
+}
+
+/** Whether a text has a character of two code units around this place. */
+function isSplit(text: string, at: number): boolean {
+  return isInRange(text.charCodeAt(at - 1), 0xd8_00) && isInRange(text.charCodeAt(at), 0xdc_00);
+}
+
+const isInRange = (unit: number, from: number) => unit >= from && unit < from + 0x4_00;
+
+/** Of a union, such as of an object and null, the member that has an inside. */
+function objectOf(schema: Schema): Schema {
+  const { anyOf } = schema as { anyOf?: readonly Schema[] };
+  return anyOf?.find((one) => 'properties' in one || 'items' in one) ?? schema;
+}
+
+function propertiesOf(schema: Schema): Readonly<Record<string, Schema>> {
+  const { properties = {} } = objectOf(schema) as { properties?: Readonly<Record<string, Schema>> };
+  return properties;
+}
+
+function itemsOf(schema: Schema = {}): Schema {
+  const { items = {} } = objectOf(schema) as { items?: Schema };
+  return items;
+}

@@ -1,0 +1,96 @@
+import type { Sharp } from 'sharp';
+import { AppError } from '../errors.ts';
+
+/** A picture that is small enough to look at in an answer, or why there is none. */
+export type Preview =
+  | { readonly mimeType: string; readonly content: Buffer }
+  | { readonly mimeType: null; readonly reason: string };
+
+interface File {
+  readonly mimeType: string;
+  readonly size: number;
+  /** SHA-256, by which the content is found. */
+  readonly hash: string;
+}
+
+/** Formats to read, by MIME type. What else the library could read is never handed to it. */
+const FORMATS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpeg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+};
+const LARGEST_BYTES = 16 * 1024 * 1024;
+/** A decoded WebP of this many pixels takes 160 MB, and one is decoded at a time. */
+const MOST_PIXELS = 40_000_000;
+const LONGEST_SECONDS = 10;
+const MOST_WAITING = 16;
+/** With base64 a third more, and so within an answer of 60,000 bytes. */
+const PREVIEW_BYTES = 40_000;
+/** Longest side and quality, tried in order until the bytes fit. The last one always does. */
+const STEPS = [
+  { side: 1024, quality: 70 },
+  { side: 1024, quality: 45 },
+  { side: 768, quality: 45 },
+  { side: 512, quality: 40 },
+  { side: 256, quality: 30 },
+] as const;
+
+/**
+ * Scales pictures down. They come from strangers, so bytes, pixels and time are bounded, and one is worked on at a
+ * time: decoding takes memory, and a thread of the pool that file access shares.
+ */
+export class Previews {
+  readonly #read: (hash: string) => Promise<Buffer>;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(read: (hash: string) => Promise<Buffer>) {
+    this.#read = read;
+  }
+
+  /** Never rejects: a file that cannot be shown has a reason. */
+  async of(file: File): Promise<Preview> {
+    const format = FORMATS[file.mimeType];
+    if (format === undefined) return none(`A file of type ${file.mimeType} cannot be shown as a picture.`);
+    if (file.size > LARGEST_BYTES) return none(`A picture of more than ${LARGEST_BYTES} bytes is not shown.`);
+    if (this.#waiting >= MOST_WAITING) return none('The server is scaling other pictures. Call again in some seconds.');
+    this.#waiting += 1;
+    const turn = this.#last.then(() => this.#scale(file.hash, format));
+    this.#last = turn.catch(() => {});
+    try {
+      return await turn;
+    } catch (error) {
+      if (error instanceof AppError) return none(`${error.message}.`);
+      return none(`The picture cannot be shown: it is damaged, or has more than ${MOST_PIXELS} pixels.`);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  async #scale(hash: string, format: string): Promise<Preview> {
+    const library = await import('sharp').catch(() => undefined);
+    if (library === undefined) return none('This server has no image library for its platform.');
+    const sharp = library.default;
+    const open = (content: Buffer): Sharp =>
+      sharp(content, { limitInputPixels: MOST_PIXELS, failOn: 'error' }).timeout({ seconds: LONGEST_SECONDS });
+    const original = await this.#read(hash);
+    const found = await open(original).metadata();
+    if (found.format !== format) return none('The picture cannot be shown: its content is of another type.');
+    const [{ side }] = STEPS;
+    const { data, info } = await inside(open(original).autoOrient(), side).raw().toBuffer({ resolveWithObject: true });
+    const { width, height, channels } = info;
+    let content = data;
+    for (const step of STEPS) {
+      const image = inside(sharp(data, { raw: { width, height, channels } }), step.side);
+      content = await image.webp({ quality: step.quality, effort: 2 }).toBuffer();
+      if (content.length <= PREVIEW_BYTES) break;
+    }
+    return { mimeType: 'image/webp', content };
+  }
+}
+
+const inside = (image: Sharp, side: number) =>
+  image.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true });
+
+const none = (reason: string): Preview => ({ mimeType: null, reason });
