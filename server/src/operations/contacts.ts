@@ -154,6 +154,7 @@ export const setContactBlocked = defineOperation({
   permission: 'contacts:write',
   effect: 'destructive',
   tool: true,
+  thirdPartyText: true,
   summary: 'Block or unblock a contact',
   description:
     'Messages that a blocked contact sends directly no longer reach the session, also not after the contact is unblocked. The contact is not told. In groups, its messages still arrive.',

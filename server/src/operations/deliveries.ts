@@ -74,6 +74,7 @@ export const listDeliveries = defineOperation({
   permission: 'webhooks:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'List deliveries, newest first',
   input: Type.Object(
     {

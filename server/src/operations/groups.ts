@@ -89,6 +89,7 @@ export const createGroup = defineOperation({
   permission: 'groups:write',
   effect: 'write',
   tool: true,
+  thirdPartyText: true,
   summary: 'Create a group',
   status: 201,
   idempotent: true,
@@ -117,6 +118,7 @@ export const updateGroup = defineOperation({
   permission: 'groups:write',
   effect: 'write',
   tool: true,
+  thirdPartyText: true,
   summary: 'Change the subject, description, settings or picture of a group',
   input: Type.Object(
     {

@@ -24,6 +24,7 @@ export const reactToMessage = defineOperation({
   permission: 'messages:send',
   effect: 'write',
   tool: true,
+  thirdPartyText: true,
   summary: 'React to a message with an emoji',
   description: 'One reaction per person: a new one replaces it, an empty one takes it back.',
   input: Type.Object(
@@ -54,6 +55,7 @@ export const editMessage = defineOperation({
   permission: 'messages:send',
   effect: 'write',
   tool: true,
+  thirdPartyText: true,
   summary: 'Change the text of a message that was sent',
   description: 'Only of an own message. Of media it changes the caption.',
   input: Type.Object(
@@ -82,6 +84,7 @@ export const deleteMessage = defineOperation({
   permission: 'messages:send',
   effect: 'destructive',
   tool: true,
+  thirdPartyText: true,
   summary: 'Delete a message for everyone',
   description: 'Only an own message. It stays listed, without its text.',
   input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),

@@ -51,6 +51,8 @@ const shared = {
   permission: 'messages:send',
   effect: 'write',
   tool: true,
+  // The name of a file that somebody sent, and what the network says of a failure.
+  thirdPartyText: true,
   status: 201,
   idempotent: true,
   output: Message,

@@ -120,6 +120,7 @@ export const testWebhook = defineOperation({
   permission: 'webhooks:write',
   effect: 'write',
   tool: true,
+  thirdPartyText: true,
   summary: 'Send a test event now',
   description:
     'One real, signed request, whatever the state of the breaker and outside the queue, with a sample in the shape of the kind, `data.test` true and the header `X-Webhook-Test: true`. Kept in the delivery log, out of the statistics.',
@@ -160,6 +161,7 @@ export const getCircuitBreaker = defineOperation({
   permission: 'webhooks:read',
   effect: 'read',
   tool: true,
+  thirdPartyText: true,
   summary: 'Show the circuit breaker of the webhook',
   input: none,
   output: CircuitBreaker,

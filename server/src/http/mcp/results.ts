@@ -71,12 +71,16 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   storage_unavailable: 'Call again in some seconds.',
 };
 
+/** Errors whose sentence has words of a network, or of a server that a file was fetched from. */
+const WORDS_OF_OTHERS: readonly ErrorCode[] = ['send_failed', 'fetch_failed'];
+
 /** It repeats the words of the caller, and of networks. */
 const ANY_OBJECT: Schema = { properties: {} };
 
 /** An error as a model can act on it: the words are ours, whatever went wrong inside. */
 export function failed({ code, detail, errors, requestId }: Problem, retryAfterSeconds?: number): CallToolResult {
   const error = {
+    ...(WORDS_OF_OTHERS.includes(code) && { thirdPartyText: NOTICE }),
     code,
     detail,
     ...(errors !== undefined && { errors }),
