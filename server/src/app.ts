@@ -71,10 +71,13 @@ export async function createApp(
   const newId = createIds(clock);
   const nodeId = newId('nod');
   const metrics = createMetrics();
-  const connectors = await loadConnectors(settings, { clock, log, random }, (scope) => ({
-    exchange: exchangeOf(scope),
-    profiles: profilesOf(scope),
-  })).catch((error) => {
+  const targets = createTargetPolicy({
+    host: settings.host,
+    publicHost: settings.publicUrl?.hostname,
+    allowedCidrs: settings.webhookAllowedCidrs,
+  });
+  const ground = (scope: string) => ({ exchange: exchangeOf(scope), profiles: profilesOf(scope) });
+  const connectors = await loadConnectors(settings, { clock, log, random, targets }, ground).catch((error) => {
     throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
   });
   if (!connectors.some(({ name }) => name === settings.defaultConnector)) {
@@ -107,11 +110,6 @@ export async function createApp(
 
   const passwords = new PasswordHasher();
 
-  const targets = createTargetPolicy({
-    host: settings.host,
-    publicHost: settings.publicUrl?.hostname,
-    allowedCidrs: settings.webhookAllowedCidrs,
-  });
   const delivering = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
   const deliver = tracing?.deliver(delivering) ?? delivering;
   const engine = createEngine({

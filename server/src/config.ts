@@ -285,6 +285,13 @@ export const settingsTable = {
     "A WhatsApp server of one's own, ws:// or wss://, for tests: whoever answers there is believed.",
     optionalSocketUrl,
   ),
+  whatsappMediaHost: setting(
+    'WHATSAPP_MEDIA_HOST',
+    'host, with a port if not 443',
+    'mmg.whatsapp.net',
+    'The one host that files of WhatsApp messages are fetched from, over https.',
+    hostName,
+  ),
   logLevel: setting(
     'LOG_LEVEL',
     'level',
@@ -428,6 +435,12 @@ function graphVersion(text: string): string {
 function optionalSocketUrl(text: string): string | undefined {
   if (text === '') return undefined;
   if (!/^wss?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`must be a ws or wss URL, not "${text}"`);
+  return text;
+}
+
+function hostName(text: string): string {
+  if (!URL.canParse(`https://${text}`) || new URL(`https://${text}`).host !== text)
+    throw new Error(`must be a host such as mmg.whatsapp.net, not "${text}"`);
   return text;
 }
 

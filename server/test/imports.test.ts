@@ -22,7 +22,19 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   db: [],
 };
 /** Small parts that stand on nothing else; everything may use them. */
-const ground = ['errors', 'events', 'config', 'log', 'ids', 'clock', 'version', 'target', 'metrics', 'seal'];
+const ground = [
+  'errors',
+  'events',
+  'config',
+  'log',
+  'ids',
+  'clock',
+  'version',
+  'target',
+  'pinnedHosts',
+  'metrics',
+  'seal',
+];
 /** Narrower than the folder: who may import only these files of it. */
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'sessions → webhooks': ['webhooks/emit.ts'],

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
+import type { TargetPolicy } from '../target.ts';
 import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes } from './connector.ts';
 import type { Ground } from './sandbox/network.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
@@ -19,21 +20,24 @@ type Wanted = Pick<
   Settings,
   | 'connectors'
   | 'whatsappUrl'
+  | 'whatsappMediaHost'
   | 'whatsappVersion'
   | 'whatsappKeepAliveSeconds'
   | 'whatsappCloudUrl'
   | 'whatsappCloudVersion'
+  | 'mediaMaxBytes'
 >;
 
 /**
  * The networks of this server: our own, and those of the packages that `CONNECTORS` names. A package runs in this
  * process with all that it may do: naming one is trusting it.
+ * @param targets where accounts may have the server connect to
  * @param ground what the sandbox network of a scope stands on, once there is a session
  * @throws {ConnectorError}
  */
 export async function loadConnectors(
   settings: Wanted,
-  { random, ...tools }: ConnectorTools & { random: () => number },
+  { random, targets, ...tools }: ConnectorTools & { random: () => number; targets: TargetPolicy },
   ground: (scope: string) => Ground,
 ): Promise<Connector[]> {
   const connectors = [
@@ -41,10 +45,18 @@ export async function loadConnectors(
     createWhatsapp({
       url: settings.whatsappUrl,
       version: settings.whatsappVersion,
+      mediaHost: settings.whatsappMediaHost,
+      maxFileBytes: settings.mediaMaxBytes,
+      targets,
       keepAliveMs: settings.whatsappKeepAliveSeconds * 1000,
       random,
     }),
-    createWhatsappCloud({ baseUrl: settings.whatsappCloudUrl, version: settings.whatsappCloudVersion }),
+    createWhatsappCloud({
+      baseUrl: settings.whatsappCloudUrl,
+      version: settings.whatsappCloudVersion,
+      maxFileBytes: settings.mediaMaxBytes,
+      targets,
+    }),
   ];
   for (const name of settings.connectors) {
     const connector = await load(name, tools);

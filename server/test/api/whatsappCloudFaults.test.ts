@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { it, type TestContext } from 'node:test';
 import { newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
 import { type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { startFileServer } from '../support/fileServer.ts';
 import { type Answer, bearer, type Call, eventOf, startAgain } from '../support/server.ts';
 
 /* What the Cloud API connector does when its network does not do what it should. Time passes when a test says so. */
@@ -583,4 +586,36 @@ it('a number that does not answer keeps nobody waiting but who asked to connect 
   await isAsked(4);
   await next.stop();
   assert.equal((await asking).body.status, 'connecting');
+});
+
+it('a file that is said to be at another host is not fetched, and nobody gets the token', async (t) => {
+  const visits: string[] = [];
+  const answer = ({ url = '' }: IncomingMessage, response: ServerResponse) => {
+    visits.push(url);
+    response.end('not from Meta');
+  };
+  const secure = await startFileServer(answer);
+  const plain = createHttp(answer).listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  t.after(async () => {
+    plain.close();
+    await secure.close();
+  });
+  const { graph, call } = await session(t);
+  const places = [
+    `${secure.url}/file`,
+    `http://127.0.0.1:${(plain.address() as AddressInfo).port}/file`,
+    `${graph.url.replace('127.0.0.1', 'localhost')}/cdn/1`,
+    `https://lookaside.fbsbx.com@${new URL(secure.url).host}/file`,
+    'file:///etc/passwd',
+    'nowhere',
+  ];
+  for (const [index, place] of places.entries()) {
+    const id = graph.keep(Buffer.from('x'), 'text/plain', '', place);
+    await graph.incoming(ADA, { type: 'document', document: { id, filename: 'a.txt', caption: `file ${index}` } });
+    const told = await eventOf(call, 'message.incoming', ({ message }) => message === `file ${index}`);
+    assert.equal(told.media, undefined, place);
+  }
+  assert.deepEqual(visits, []);
+  assert.ok(!graph.calls.some((one) => one.includes('/cdn/')));
 });

@@ -23,7 +23,7 @@ it('what WhatsApp does not answer within 20 seconds has not been done: no answer
   const { whatsapp } = setting;
   const clock = createFakeClock(Date.now());
   // So long a silence is to be no outage.
-  const env = { WHATSAPP_URL: whatsapp.url, WHATSAPP_KEEP_ALIVE_SECONDS: '300' };
+  const env = { ...whatsapp.env, WHATSAPP_KEEP_ALIVE_SECONDS: '300' };
   const server = await startServer({ clock, env });
   t.after(() => server.stop());
   const { call } = await server.account();

@@ -13,7 +13,7 @@ const KILLS = 4;
 it(`a server killed ${KILLS} times over loses no message and tells none twice`, { timeout: 120_000 }, async (test) => {
   const whatsapp = await startFakeWhatsapp();
   const home = await newHome('sqlite');
-  const env = { WHATSAPP_URL: whatsapp.url, ENCRYPTION_KEY: 'a key that is long enough for anybody' };
+  const env = { ...whatsapp.env, ENCRYPTION_KEY: 'a key that is long enough for anybody' };
   let server = await spawnServer(home, env);
   test.after(async () => {
     await server.kill();

@@ -1,9 +1,10 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Connection, NetworkEvent, SessionStore } from '../../src/connectors/connector.ts';
 import { createWhatsapp } from '../../src/connectors/whatsapp/whatsapp.ts';
 import { AppError } from '../../src/errors.ts';
+import { createTargetPolicy } from '../../src/target.ts';
 import type { FakeWhatsapp, Log, Phone } from '../support/fakeWhatsapp/index.ts';
 import { createLog } from '../support/fakeWhatsapp/log.ts';
 import { nextPhone } from './support.ts';
@@ -60,22 +61,39 @@ interface HostOptions {
   /** What the host does before an event counts as stored. */
   readonly onEvent?: (event: NetworkEvent) => Promise<void>;
   readonly options?: object;
+  readonly maxFileBytes?: number;
+  readonly clock?: Clock;
 }
 
 /** Opens a session for a test that plays the host: for what no caller of the API can bring about. */
 export async function openAsHost(
   test: TestContext,
   whatsapp: FakeWhatsapp,
-  { store = createTestStore(), onEvent = async () => {}, options = {} }: HostOptions = {},
+  {
+    store = createTestStore(),
+    onEvent = async () => {},
+    options = {},
+    maxFileBytes = 1024 * 1024,
+    clock = systemClock,
+  }: HostOptions = {},
 ): Promise<HostedSession> {
   const events = createLog<NetworkEvent>('events of the session', ({ type }) => type);
   const logged = createLog<string>('log of the session', (line) => line);
-  const connection = await createWhatsapp({ url: whatsapp.url }).open({
+  const settings = {
+    url: whatsapp.url,
+    version: undefined,
+    mediaHost: whatsapp.mediaHost,
+    maxFileBytes,
+    targets: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
+    keepAliveMs: 30_000,
+    random: Math.random,
+  };
+  const connection = await createWhatsapp(settings).open({
     sessionId: 'ses_test',
     scope: '',
     phoneNumber: null,
     options: { pauseMs: 0, ...options },
-    clock: systemClock,
+    clock,
     log: pino({ level: 'warn' }, { write: logged.add }),
     store,
     callbackUrl: null,

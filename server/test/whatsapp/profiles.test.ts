@@ -119,7 +119,7 @@ it('a phone that has not shared its keys yet: the name waits, nothing is changed
 it('a server that does not answer is waited for 20 seconds, and no longer', async (t) => {
   const { whatsapp } = setting;
   const clock = createFakeClock(Date.now());
-  const server = await startServer({ clock, env: { WHATSAPP_URL: whatsapp.url } });
+  const server = await startServer({ clock, env: whatsapp.env });
   t.after(() => server.stop());
   const { call } = await server.account();
   const session = await linkSession(call, nextPhone(whatsapp));

@@ -20,7 +20,7 @@ describe('a server that is slow', () => {
 
   before(async () => {
     whatsapp = await startFakeWhatsapp();
-    server = await startServer({ clock, env: { WHATSAPP_URL: whatsapp.url } });
+    server = await startServer({ clock, env: whatsapp.env });
     ({ call } = await server.account());
     me = whatsapp.phone('15551000001', 'Me');
     bob = whatsapp.phone('15551000002', 'Bob');

@@ -26,7 +26,7 @@ export function useWhatsapp(env: Record<string, string> = {}, prepare: () => Pro
   before(async () => {
     whatsapp = await startFakeWhatsapp();
     whatsapp.trustMedia();
-    server = await startServer({ env: { WHATSAPP_URL: whatsapp.url, ...env } });
+    server = await startServer({ env: { ...whatsapp.env, ...env } });
     ({ call, token } = await server.account());
     await prepare();
   });

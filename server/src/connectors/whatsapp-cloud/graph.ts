@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { isPinned, PinnedHostError, pinHosts } from '../../pinnedHosts.ts';
+import { createLookup, type TargetPolicy } from '../../target.ts';
 import { version as productVersion } from '../../version.ts';
 
 /** The Graph API answered with an error: what was asked for was not done. */
@@ -66,22 +68,42 @@ export interface GraphSettings {
   readonly baseUrl: URL;
   /** Such as `v25.0`. */
   readonly version: string;
+  /** Largest file of a message. */
+  readonly maxFileBytes: number;
+  readonly targets: TargetPolicy;
 }
+
+/** Meta's own hosts: files, and the token that they are asked for with, come from and go to no other. */
+const META_HOSTS: readonly string[] = ['.fbsbx.com', '.fbcdn.net', '.facebook.com', '.whatsapp.net'];
 
 const CALL_TIMEOUT_MS = 8000;
 /** For a file: 100 MB at some 3 MBit/s. */
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
 /** The Graph API for one token. It repeats nothing: whether that does harm is for the caller to know. */
-export function createGraph({ baseUrl, version }: GraphSettings, token: string, clock: Clock): Graph {
+export function createGraph(
+  { baseUrl, version, maxFileBytes: maxBytes, targets }: GraphSettings,
+  token: string,
+  clock: Clock,
+): Graph {
   const agent = new Agent({ connections: 32, headersTimeout: 0, bodyTimeout: 0 });
+  const limits = { maxBytes, timeoutMs: FILE_TIMEOUT_MS, clock };
+  // The operator's host may be in a private network; what Meta names may not lead there.
+  const ownFiles = pinHosts(agent, { hosts: [baseUrl.origin], ...limits });
+  const vetted = new Agent({ connections: 32, connect: { lookup: createLookup(targets) } });
+  const metaFiles = pinHosts(vetted, { hosts: META_HOSTS, ...limits });
   const headers = { authorization: `Bearer ${token}`, 'user-agent': `Switchboard/${productVersion}` };
   const urlOf = (path: string) => `${baseUrl.href.replace(/\/$/, '')}/${version}/${path}`;
 
   async function ask(
     url: string,
     timeoutMs: number,
-    options: { method: Method; headers?: Record<string, string>; body?: string | Readable },
+    options: {
+      method: Method;
+      headers?: Record<string, string>;
+      body?: string | Readable;
+      dispatcher?: Dispatcher;
+    },
   ): Promise<Dispatcher.ResponseData> {
     const deadline = new AbortController();
     const cancel = clock.after(timeoutMs, () => deadline.abort());
@@ -90,7 +112,7 @@ export function createGraph({ baseUrl, version }: GraphSettings, token: string, 
         method: options.method,
         headers: { ...headers, ...options.headers },
         body: options.body ?? null,
-        dispatcher: agent,
+        dispatcher: options.dispatcher ?? agent,
         signal: deadline.signal,
       });
       if (response.statusCode >= 400) throw await errorOf(response);
@@ -98,7 +120,7 @@ export function createGraph({ baseUrl, version }: GraphSettings, token: string, 
       return response;
     } catch (error) {
       cancel();
-      throw error instanceof GraphError ? error : new NoAnswerError(error);
+      throw error instanceof GraphError ? error : unanswered(error);
     }
   }
 
@@ -118,14 +140,17 @@ export function createGraph({ baseUrl, version }: GraphSettings, token: string, 
     post: async (path, body, more) =>
       readJson(await ask(urlOf(path), FILE_TIMEOUT_MS, { method: 'POST', headers: more, body })),
     async download(url) {
-      // It gets the token as well.
-      const { protocol, origin } = new URL(url);
-      if (protocol !== 'https:' && origin !== baseUrl.origin)
-        throw new AppError('fetch_failed', `WhatsApp keeps the file at ${origin}, without TLS`);
-      const { body } = await ask(url, FILE_TIMEOUT_MS, { method: 'GET' });
+      const place = URL.canParse(url) ? new URL(url) : undefined;
+      const isOwn = place?.origin === baseUrl.origin;
+      if (place === undefined || !(isOwn || isPinned(place, META_HOSTS)))
+        throw new AppError('fetch_failed', 'WhatsApp names a place for the file that is not one of Meta');
+      const dispatcher = isOwn ? ownFiles : metaFiles;
+      const { body } = await ask(url, FILE_TIMEOUT_MS, { method: 'GET', dispatcher });
       return Readable.from(chunksOf(body), { objectMode: false });
     },
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([agent.destroy(), vetted.destroy()]);
+    },
   };
 }
 
@@ -133,8 +158,16 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body;
   } catch (error) {
-    throw new NoAnswerError(error);
+    throw unanswered(error);
   }
+}
+
+/** A file that breaks a limit does so again. */
+function unanswered(error: unknown): NoAnswerError | AppError {
+  if (!(error instanceof PinnedHostError)) return new NoAnswerError(error);
+  return new AppError('fetch_failed', `The file could not be fetched from WhatsApp: ${error.message}`, {
+    cause: error,
+  });
 }
 
 async function errorOf({ statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<GraphError> {

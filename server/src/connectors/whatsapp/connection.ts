@@ -2,6 +2,8 @@ import type { BinaryNode, CacheStore, proto, UserFacingSocketConfig, WAMessageKe
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { pinHosts } from '../../pinnedHosts.ts';
+import type { TargetPolicy } from '../../target.ts';
 import { type Connection, isStandIn, type MessageKey, type NetworkEvent, type SessionHost } from '../connector.ts';
 import { createAddresses, jidOf, jidOfChat } from './addresses.ts';
 import { asked, createAsking } from './asking.ts';
@@ -21,7 +23,7 @@ import { envelopeOf, isSeenOnce, SEEN_ONCE } from './otherWays.ts';
 import { createOwnStore } from './ownStore.ts';
 import { createPacing, type PacingOptions } from './pacing.ts';
 import { createProfiles } from './profiles.ts';
-import { closeProxy, openProxy } from './proxy.ts';
+import { openRoute } from './proxy.ts';
 import { receiptOf } from './receipts.ts';
 import { createRecipients } from './recipients.ts';
 import { createSending } from './sending.ts';
@@ -39,9 +41,25 @@ export interface NetworkSettings {
   readonly url: string | undefined;
   /** The version of the client that is presented; undefined for the one Baileys was made with. */
   readonly version: readonly [number, number, number] | undefined;
+  /** The host of files, with its port where that is not 443. */
+  readonly mediaHost: string;
+  /** Largest file of a message. */
+  readonly maxFileBytes: number;
+  /** Where proxies may be. */
+  readonly targets: TargetPolicy;
   readonly keepAliveMs: number;
   readonly random: () => number;
 }
+
+/** WhatsApp's own hosts: of pictures, of history and of what the devices of an account share. */
+const WHATSAPP_HOSTS = '.whatsapp.net';
+/** By encryption a file grows by up to a block and its MAC. */
+const ENCRYPTION_BYTES = 26;
+/** A host that trickles, or says nothing more, keeps other files from their turn no longer than this. */
+const FILE_MS = 5 * 60_000;
+/** What Baileys fetches by itself, all in memory. */
+const OWN_BYTES = 64 * 1024 * 1024;
+const OWN_MS = 60_000;
 
 const RETRY_MS = 500;
 /** Baileys counts here how often a message was asked for again; over a reconnect it would begin anew, for ever. */
@@ -61,7 +79,19 @@ export async function openConnection(
   const { random } = settings;
   const credentials = await openCredentials(store, baileys);
   const { creds } = credentials;
-  const proxy = options.proxy === undefined ? undefined : openProxy(options.proxy);
+  const route = openRoute(options.proxy, settings.targets);
+  const files = pinHosts(route.dispatcher, {
+    hosts: [settings.mediaHost],
+    maxBytes: settings.maxFileBytes + ENCRYPTION_BYTES,
+    timeoutMs: FILE_MS,
+    clock,
+  });
+  const ownHosts = pinHosts(route.dispatcher, {
+    hosts: [WHATSAPP_HOSTS, settings.mediaHost],
+    maxBytes: OWN_BYTES,
+    timeoutMs: OWN_MS,
+    clock,
+  });
   const sent = createSentMessages(store, baileys);
   const onIdentified = (standIn: string, phoneNumber: string) => {
     // First, so that no group is told under the stand-in after those that are stored have got the number.
@@ -116,7 +146,13 @@ export async function openConnection(
   });
   const asking = createAsking(() => link.latest, clock);
   const groups = createGroups({ addresses, asking, ownNumber, onEvent: tell, clock, log });
-  const mediaHost = createMediaHost({ baileys, socket: () => link.socket, proxy, clock, log: baileysLog(host) });
+  const mediaHost = createMediaHost({
+    baileys,
+    socket: () => link.socket,
+    host: settings.mediaHost,
+    dispatcher: files,
+    clock,
+  });
   const incoming = createIncoming({
     baileys,
     journal,
@@ -154,18 +190,17 @@ export async function openConnection(
     msgRetryCounterCache: cacheOf(RETRIES_KEPT),
     userDevicesCache: cacheOf(DEVICES_KEPT, DEVICES_MS),
     makeSignalRepository: journal.makeSignalRepository,
-    ...(proxy !== undefined && {
-      agent: proxy.agent,
-      fetchAgent: proxy.agent,
-      // Node's fetch takes it, and the type of its options does not know.
-      options: { dispatcher: proxy.dispatcher } as RequestInit,
-    }),
+    ...(route.agent !== undefined && { agent: route.agent, fetchAgent: route.agent }),
+    // Baileys fetches history and shared state from paths that the phone names. Node's fetch takes a dispatcher, which
+    // the type of its options does not know.
+    options: { dispatcher: ownHosts } as RequestInit,
   } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
 
   const link = createLink({
     baileys,
     creds,
     isLinked: () => creds.account !== undefined,
+    hasProxy: options.proxy !== undefined,
     socketConfig: () => fixed,
     clock,
     log,
@@ -318,7 +353,7 @@ export async function openConnection(
     heldReceipts.end();
     await saving.end();
     await journal.end().catch((error) => log.warn({ err: error }, 'what was passed on could not be crossed out'));
-    if (proxy !== undefined) await closeProxy(proxy).catch((error) => log.warn({ err: error }, 'a proxy stays open'));
+    await route.close().catch((error) => log.warn({ err: error }, 'failed to close the way to WhatsApp'));
     store.shut();
   }
 
@@ -344,7 +379,9 @@ export async function openConnection(
     },
     react: (message, emoji) =>
       sending.change(jidOfChat(message.chat), { react: { text: emoji ?? '', key: keyOf(message) } }),
-    edit: (message, text) => sending.change(jidOfChat(message.chat), { text, edit: keyOf(message) }),
+    edit: (message, text) =>
+      // As with a new text, no preview: the server would fetch an address that anybody may have written.
+      sending.change(jidOfChat(message.chat), { text, linkPreview: null, edit: keyOf(message) }),
     remove: (message) => sending.change(jidOfChat(message.chat), { delete: keyOf(message) }),
     retry: link.retry,
     numberOf: recipients.numberOf,
@@ -365,7 +402,7 @@ export async function openConnection(
       );
     },
     groups: createGroupActions({ groups, addresses, asking, requireSocket, ownNumber }),
-    profiles: createProfiles({ creds, addresses, asking, requireSocket, proxy }),
+    profiles: createProfiles({ creds, addresses, asking, requireSocket, dispatcher: ownHosts }),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
     async close() {
       // An edit that WhatsApp has taken is to stand here as well.

@@ -64,7 +64,7 @@ export function createIncoming({
   /** Makes sure that the host knows the group, before it gets a message from it. */
   knowGroup: (networkId: string) => Promise<void>;
   /** Opens a file of a message on the network's media host. */
-  download: (message: WAMessage, media: ParsedMedia) => Promise<Readable>;
+  download: (message: WAMessage) => Promise<Readable>;
   clock: Clock;
   log: Log;
 }): Incoming {
@@ -284,9 +284,12 @@ export function createIncoming({
     return baileys.areJidsSameUser(jid ?? undefined, own.id) || baileys.areJidsSameUser(jid ?? undefined, own.lid);
   }
 
-  function fileOf(message: WAMessage, media: ParsedMedia): NetworkMedia {
-    const { mimeType, size, fileName } = media;
-    return { mimeType, size, fileName, open: () => download(message, media) };
+  function fileOf(message: WAMessage, { mimeType, size, fileName, file }: ParsedMedia): NetworkMedia | undefined {
+    if (file === undefined) {
+      log.warn({ message: message.key.id }, 'a message does not say enough of its file: it is passed on without');
+      return undefined;
+    }
+    return { mimeType, size, fileName, open: () => download(message) };
   }
 
   return {

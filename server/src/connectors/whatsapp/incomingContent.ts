@@ -16,8 +16,19 @@ export interface ParsedMedia {
   readonly mimeType: string;
   readonly size: number;
   readonly fileName: string | null;
-  /** SHA-256 of the file, as its sender says. */
-  readonly hash: Uint8Array | null;
+  /** Undefined when the message does not say all that it takes to fetch and check the file. */
+  readonly file: FileReference | undefined;
+}
+
+/** Where a file is on the media host, and how it is read. The sender says so, which may be anybody. */
+export interface FileReference {
+  /** Begins with a slash. */
+  readonly directPath: string;
+  readonly mediaKey: Uint8Array;
+  /** SHA-256 of the file. */
+  readonly hash: Uint8Array;
+  /** SHA-256 of what the host keeps, which is encrypted. */
+  readonly encryptedHash: Uint8Array;
 }
 
 /** Kinds that say nothing to a person: keys, settings, and the headers of what follows. */
@@ -124,7 +135,10 @@ interface File {
   mimetype?: string | null;
   fileLength?: unknown;
   fileName?: string | null;
+  directPath?: string | null;
+  mediaKey?: Uint8Array | null;
   fileSha256?: Uint8Array | null;
+  fileEncSha256?: Uint8Array | null;
   contextInfo?: Context | null;
 }
 
@@ -135,10 +149,21 @@ function media(type: MessageType, file: File | null | undefined, caption: string
       mimeType: file?.mimetype ?? 'application/octet-stream',
       size: Number(file?.fileLength ?? 0),
       fileName: file?.fileName ?? null,
-      hash: file?.fileSha256 ?? null,
+      file: file ? referenceOf(file) : undefined,
     },
     context: file?.contextInfo,
   };
+}
+
+/** Length of SHA-256 and of a media key. */
+const KEY_BYTES = 32;
+
+function referenceOf({ directPath, mediaKey, fileSha256, fileEncSha256 }: File): FileReference | undefined {
+  // What follows a host must not become a part of its name, as `@example.com/` would.
+  if (!directPath || !/^\/[!-[\]-~]*$/.test(directPath)) return undefined;
+  if (mediaKey?.length !== KEY_BYTES || fileSha256?.length !== KEY_BYTES) return undefined;
+  if (fileEncSha256?.length !== KEY_BYTES) return undefined;
+  return { directPath, mediaKey, hash: fileSha256, encryptedHash: fileEncSha256 };
 }
 
 function contact(

@@ -1,35 +1,52 @@
-import { createHash } from 'node:crypto';
-import { pipeline, type Readable, Transform } from 'node:stream';
-import type { WAMessage, WASocket } from 'baileys';
-import type { ILogger } from 'baileys/lib/Utils/logger.js';
+import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import type { MediaType, WAMessage, WASocket } from 'baileys';
+import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../clock.ts';
-import type { ParsedMedia } from './incomingContent.ts';
+import type { MessageType } from '../connector.ts';
+import { type FileReference, parseContent } from './incomingContent.ts';
 import type { Baileys } from './load.ts';
-import type { ProxyRoute } from './proxy.ts';
 
 /** Where the network keeps the files of messages, encrypted. */
 export interface MediaHost {
   /** Opens a file as a stream of what is in it. One that the host has deleted is asked of the sender's phone again. */
-  download(message: WAMessage, media: ParsedMedia): Promise<Readable>;
+  download(message: WAMessage): Promise<Readable>;
 }
 
 /** A phone that is off says nothing, and Baileys would wait for it for ever. */
 const PHONE_MS = 30_000;
-/** A host that trickles, or says nothing more, keeps others from their turn no longer than this. */
-const FILE_MS = 5 * 60_000;
+/** Answers of a host that has deleted a file. */
+const GONE: readonly number[] = [404, 410];
+/** Which of WhatsApp's keys a type of file is encrypted with. */
+const KEY_TYPES: Readonly<Partial<Record<MessageType, MediaType>>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  voice: 'audio',
+  document: 'document',
+  sticker: 'sticker',
+};
 
+class GoneError extends Error {}
+
+/**
+ * The server downloads by itself: Baileys would ask any host that a message names, follow it anywhere, and check
+ * neither the MAC nor the hashes.
+ * @param host the one host that files are fetched from
+ * @param dispatcher asks nothing but this host, within limits (see `pinnedHosts.ts`)
+ */
 export function createMediaHost({
   baileys,
   socket,
-  proxy,
+  host,
+  dispatcher,
   clock,
-  log,
 }: {
   baileys: Baileys;
   socket: () => WASocket | undefined;
-  proxy: ProxyRoute | undefined;
+  host: string;
+  dispatcher: Dispatcher;
   clock: Clock;
-  log: ILogger;
 }): MediaHost {
   async function askPhone(message: WAMessage): Promise<WAMessage> {
     const open = socket();
@@ -39,36 +56,93 @@ export function createMediaHost({
     return Promise.race([late, open.updateMediaMessage(message)]).finally(cancel);
   }
 
+  async function open({ message }: WAMessage): Promise<Readable> {
+    const { content, media } = parseContent(baileys, message ?? {}) ?? {};
+    const keyType = content && KEY_TYPES[content.type];
+    const file = media?.file;
+    if (file === undefined || keyType === undefined) throw new Error('the message does not say what its file is');
+    const keys = await baileys.getMediaKeys(file.mediaKey, keyType);
+    const { cipherKey, iv, macKey } = keys;
+    if (!macKey) throw new Error('the file has no key');
+    const { statusCode, body } = await request(`https://${host}${file.directPath}`, {
+      headers: { origin: baileys.DEFAULT_ORIGIN },
+      dispatcher,
+    });
+    if (statusCode !== 200) {
+      await body.dump().catch(() => {});
+      const words = `the host answered ${statusCode}`;
+      throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
+    }
+    const decryption = new FileDecryption(file, { cipherKey, iv, macKey });
+    // A fault on either side ends the other, and the reader is told.
+    pipeline(body, decryption, () => {});
+    return decryption;
+  }
+
   return {
-    async download(message, { hash }) {
-      const options = proxy === undefined ? {} : { dispatcher: proxy.dispatcher };
-      const content = await baileys.downloadMediaMessage(
-        message,
-        'stream',
-        // Node's fetch takes a dispatcher, and the type of its options does not know.
-        { options: options as RequestInit },
-        { logger: log, reuploadRequest: askPhone },
-      );
-      const cancel = clock.after(FILE_MS, () => content.destroy(new Error('the file takes too long to come')));
-      content.once('close', cancel);
-      return hash === null ? content : checked(content, hash);
+    async download(message) {
+      try {
+        return await open(message);
+      } catch (error) {
+        if (!(error instanceof GoneError)) throw error;
+        return open(await askPhone(message));
+      }
     },
   };
 }
 
-/** Passes a file on, and fails at its end when it is not what its sender has sent: Baileys looks at no checksum. */
-function checked(content: Readable, hash: Uint8Array): Readable {
-  const actual = createHash('sha256');
-  const check = new Transform({
-    transform(chunk, _, done) {
-      actual.update(chunk);
-      done(null, chunk);
-    },
-    flush(done) {
-      done(actual.digest().equals(hash) ? null : new Error('the file came broken, or is not the one that was sent'));
-    },
-  });
-  // What goes wrong on either side ends the other, and whoever reads is told.
-  pipeline(content, check, () => {});
-  return check;
+const MAC_LENGTH = 10;
+
+/**
+ * Decrypts a file as it comes: AES-256-CBC, behind it 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the
+ * end unless the MAC and both hashes of the message are right.
+ */
+class FileDecryption extends Transform {
+  readonly #file: FileReference;
+  readonly #decipher;
+  readonly #mac;
+  readonly #hash = createHash('sha256');
+  readonly #encryptedHash = createHash('sha256');
+  /** The last bytes so far: at the end they are the MAC. */
+  #tail: Buffer = Buffer.alloc(0);
+
+  constructor(file: FileReference, keys: { cipherKey: Uint8Array; iv: Uint8Array; macKey: Uint8Array }) {
+    super();
+    this.#file = file;
+    this.#decipher = createDecipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
+    this.#mac = createHmac('sha256', keys.macKey).update(keys.iv);
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.#encryptedHash.update(chunk);
+    const held = Buffer.concat([this.#tail, chunk]);
+    const end = Math.max(0, held.length - MAC_LENGTH);
+    const encrypted = held.subarray(0, end);
+    this.#tail = held.subarray(end);
+    this.#mac.update(encrypted);
+    this.#pass(this.#decipher.update(encrypted));
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    try {
+      const mac = this.#mac.digest().subarray(0, MAC_LENGTH);
+      const isWhole =
+        this.#tail.length === MAC_LENGTH &&
+        timingSafeEqual(mac, this.#tail) &&
+        timingSafeEqual(this.#encryptedHash.digest(), this.#file.encryptedHash);
+      if (!isWhole) throw new Error('the file came broken, or is not the one that was sent');
+      this.#pass(this.#decipher.final());
+      if (!timingSafeEqual(this.#hash.digest(), this.#file.hash))
+        throw new Error('the file is not the one that was sent');
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  }
+
+  #pass(content: Buffer): void {
+    this.#hash.update(content);
+    this.push(content);
+  }
 }

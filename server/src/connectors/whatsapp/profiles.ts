@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { AuthenticationCreds, WASocket } from 'baileys';
+import { type Dispatcher, request } from 'undici';
 import { AppError } from '../../errors.ts';
 import { isStandIn, type NetworkMedia, type ProfileActions } from '../connector.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import { type Asking, asked } from './asking.ts';
 import { boomOf } from './link.ts';
 import { setPicture } from './picture.ts';
-import type { ProxyRoute } from './proxy.ts';
 
 /** WhatsApp's own are some 100 KB. */
 const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
@@ -18,22 +18,22 @@ export function createProfiles({
   addresses,
   asking,
   requireSocket,
-  proxy,
+  dispatcher,
 }: {
   creds: AuthenticationCreds;
   addresses: Addresses;
   asking: Asking;
   /** @throws {AppError} `session_not_connected` */
   requireSocket: () => WASocket;
-  proxy: ProxyRoute | undefined;
+  /** Asks WhatsApp's own hosts and no other. */
+  dispatcher: Dispatcher;
 }): ProfileActions {
   const ask = <T>(socket: WASocket, what: () => Promise<T>) =>
     asked(() => asking.inTime(socket, what), undefined, 'WhatsApp does not let this number');
 
   async function pictureOf(socket: WASocket, jid: string): Promise<NetworkMedia | null> {
     const url = await ask(socket, () => unlessHidden(() => socket.profilePictureUrl(jid, 'image')));
-    // Nowhere but in the network's own answer to this session does the address come from.
-    return url ? asking.inTime(socket, (signal) => fetchPicture(url, proxy, signal)) : null;
+    return url ? asking.inTime(socket, (signal) => fetchPicture(url, dispatcher, signal)) : null;
   }
 
   async function setName(socket: WASocket, name: string): Promise<void> {
@@ -92,31 +92,25 @@ async function aboutOf(socket: WASocket, jid: string): Promise<string | null> {
 }
 
 /** @throws {AppError} `fetch_failed` */
-async function fetchPicture(
-  url: string,
-  proxy: ProxyRoute | undefined,
-  signal: AbortSignal,
-): Promise<NetworkMedia | null> {
+async function fetchPicture(url: string, dispatcher: Dispatcher, signal: AbortSignal): Promise<NetworkMedia | null> {
   try {
-    if (!url.startsWith('https://')) throw notFetched('its address is not https');
-    // Node's fetch takes a dispatcher, and the type of its options does not know.
-    const through = (proxy === undefined ? {} : { dispatcher: proxy.dispatcher }) as RequestInit;
-    const response = await fetch(url, { redirect: 'error', signal, ...through });
-    if (!response.ok) {
-      await response.body?.cancel();
+    const { statusCode, headers, body } = await request(url, { dispatcher, signal });
+    if (statusCode !== 200) {
+      await body.dump().catch(() => {});
       // Removed since the address was given.
-      if (response.status === 404 || response.status === 410) return null;
-      throw notFetched(`its host answered ${response.status}`);
+      if (statusCode === 404 || statusCode === 410) return null;
+      throw notFetched(`its host answered ${statusCode}`);
     }
-    const chunks: Uint8Array[] = [];
+    const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of body) {
       size += chunk.length;
       if (size > LARGEST_PICTURE_BYTES) throw notFetched('it is too large');
       chunks.push(chunk);
     }
     const content = Buffer.concat(chunks);
-    const mimeType = response.headers.get('content-type') ?? 'image/jpeg';
+    const type = headers['content-type'];
+    const mimeType = typeof type === 'string' ? type : 'image/jpeg';
     return { mimeType, size, fileName: null, open: async () => Readable.from([content], { objectMode: false }) };
   } catch (cause) {
     throw cause instanceof AppError ? cause : notFetched('its host does not answer', cause);

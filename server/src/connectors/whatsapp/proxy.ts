@@ -1,38 +1,64 @@
-import type { Agent } from 'node:https';
+import type { Agent as HttpsAgent } from 'node:https';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
-import { type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
+import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
 import { invalidField } from '../../errors.ts';
+import { checkUrl, createLookup, type Lookup, type TargetPolicy } from '../../target.ts';
 
-/** The way through a proxy, for each of the three ways in which Baileys speaks to the network. */
-export interface ProxyRoute {
-  /** For the WebSocket and for uploads. */
-  readonly agent: Agent;
+/** The way to the network, straight or through a proxy, for each of the three ways in which Baileys speaks to it. */
+export interface Route {
+  /** For the WebSocket and for uploads; undefined for the straight way. */
+  readonly agent: HttpsAgent | undefined;
   /** For downloads. */
   readonly dispatcher: Dispatcher;
+  close(): Promise<void>;
 }
 
 /** What a proxy's URL looks like: perhaps a name and password, a host and perhaps a port, and no path. */
 export const PROXY_PATTERN =
   '^(https?|socks5h?)://(([^\\s/?#@%]|%[0-9A-Fa-f]{2})*@)?([^\\s/?#@%:\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$';
 
+const CONNECT_MS = 15_000;
+
 /**
- * @param url `http://`, `https://`, `socks5://` or `socks5h://`, with name and password where the proxy wants them
- * @throws {AppError} `validation_failed`, which does not repeat the URL: there may be a password in it
+ * The account chooses the proxy and the server dials it, as it does a webhook's host. So it is vetted in the same way:
+ * a literal address here, and what a name resolves to in the lookup of each connection.
+ * @throws {AppError} `validation_failed`, which does not repeat the URL: it may hold a password
  */
-export function openProxy(url: string): ProxyRoute {
-  try {
-    const isSocks = url.startsWith('socks');
-    // Either agent is one for http and https; Baileys' type names the one it uses.
-    const agent = (isSocks ? new SocksProxyAgent(url) : new HttpsProxyAgent(url)) as unknown as Agent;
-    const dispatcher = isSocks ? new Socks5ProxyAgent(url.replace(/^socks5h:/, 'socks5:')) : new ProxyAgent(url);
-    return { agent, dispatcher };
-  } catch {
-    throw invalidField('options.proxy', 'The address of the proxy is no URL');
-  }
+export function checkProxy(proxy: string, targets: TargetPolicy): void {
+  // Only the host matters here, and `checkUrl` knows the spellings of an address in http URLs.
+  const verdict = checkUrl(proxy.replace(/^[^:]+:\/\/([^@]*@)?/, 'http://'), targets);
+  if (verdict.ok) return;
+  const message = verdict.rule === 'address' ? verdict.message : 'The address of the proxy is not a URL';
+  throw invalidField('options.proxy', message, verdict.rule);
 }
 
-export async function closeProxy({ agent, dispatcher }: ProxyRoute): Promise<void> {
-  agent.destroy();
-  await dispatcher.destroy();
+/**
+ * @param proxy `http://`, `https://`, `socks5://` or `socks5h://`, with name and password if the proxy asks for them
+ * @param resolve a name server; the machine's own unless given
+ * @throws {AppError} `validation_failed`
+ */
+export function openRoute(proxy: string | undefined, targets: TargetPolicy, resolve?: Lookup): Route {
+  const lookup = createLookup(targets, resolve);
+  if (proxy === undefined) {
+    const dispatcher = new Agent({ connect: { lookup, timeout: CONNECT_MS } });
+    return { agent: undefined, dispatcher, close: () => dispatcher.destroy() };
+  }
+  checkProxy(proxy, targets);
+  const isSocks = proxy.startsWith('socks');
+  const agent = isSocks
+    ? new SocksProxyAgent(proxy, { socketOptions: { lookup } })
+    : new HttpsProxyAgent(proxy, { lookup });
+  const dispatcher = isSocks
+    ? new Socks5ProxyAgent(proxy.replace(/^socks5h:/, 'socks5:'), { connect: buildConnector({ lookup }) })
+    : new ProxyAgent({ uri: proxy, proxyTls: { lookup } });
+  return {
+    // Either agent is one for http and https; Baileys' type names the one it uses.
+    agent: agent as unknown as HttpsAgent,
+    dispatcher,
+    async close() {
+      agent.destroy();
+      await dispatcher.destroy();
+    },
+  };
 }

@@ -2,19 +2,13 @@ import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
 import { type NetworkSettings, openConnection } from './connection.ts';
 import { loadBaileys } from './load.ts';
-import { PROXY_PATTERN } from './proxy.ts';
+import { checkProxy, PROXY_PATTERN } from './proxy.ts';
 
 const PAUSE_MS = 1500;
 const NEW_CHATS_PER_DAY = 50;
-const KEEP_ALIVE_MS = 30_000;
 
 /** WhatsApp as a linked device, by the client Baileys. */
-export function createWhatsapp({
-  url,
-  version,
-  keepAliveMs = KEEP_ALIVE_MS,
-  random = Math.random,
-}: Partial<NetworkSettings> = {}): Connector {
+export function createWhatsapp(settings: NetworkSettings): Connector {
   return {
     name: 'whatsapp',
     options: Type.Object(
@@ -25,7 +19,7 @@ export function createWhatsapp({
             maxLength: 500,
             writeOnly: true,
             description:
-              'The proxy to go through: http://, https:// or socks5://, with name and password if it wants them.',
+              'The proxy to go through: http://, https:// or socks5://, with name and password if it wants them. Its address has to be public, as that of a webhook.',
           }),
         ),
         pauseMs: Type.Optional(
@@ -46,13 +40,16 @@ export function createWhatsapp({
       { additionalProperties: false },
     ),
     messageTypes: ['text', 'image', 'video', 'audio', 'voice', 'document', 'sticker', 'location', 'contact', 'poll'],
+    checkOptions({ proxy }) {
+      if (typeof proxy === 'string') checkProxy(proxy, settings.targets);
+    },
     async open(host) {
       const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
       // Checked against the schema above, when they were set.
       const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
       const baileys = await loadBaileys();
       const options = { proxy: typeof proxy === 'string' ? proxy : undefined, pacing };
-      return openConnection(host, baileys, { url, version, keepAliveMs, random }, options);
+      return openConnection(host, baileys, settings, options);
     },
   };
 }

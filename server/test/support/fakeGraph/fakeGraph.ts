@@ -20,6 +20,8 @@ interface StoredFile {
   readonly mimeType: string;
   readonly fileName: string;
   readonly bytes: Buffer;
+  /** Where it is said to be, if not here. */
+  readonly url?: string;
 }
 
 interface BusinessProfile {
@@ -241,16 +243,17 @@ export async function startFakeGraph() {
     return { id: keep(Buffer.from(await file.arrayBuffer()), file.type, file.name) };
   }
 
-  function keep(bytes: Buffer, mimeType: string, fileName = ''): string {
+  /** @param url where the file is said to be, if not here */
+  function keep(bytes: Buffer, mimeType: string, fileName = '', url?: string): string {
     const id = String(randomBytes(6).readUIntBE(0, 6));
-    files.set(id, { bytes, mimeType, fileName });
+    files.set(id, { bytes, mimeType, fileName, ...(url !== undefined && { url }) });
     return id;
   }
 
   function describeFile(id: string, { origin }: URL): object {
     const file = files.get(id) ?? notThere(id);
     return {
-      url: `${origin}/cdn/${id}`,
+      url: file.url ?? `${origin}/cdn/${id}`,
       mime_type: file.mimeType,
       sha256: createHash('sha256').update(file.bytes).digest('hex'),
       file_size: file.bytes.length,

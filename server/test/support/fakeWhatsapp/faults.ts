@@ -55,6 +55,8 @@ export interface Faults {
   refuseUploads(status: number | undefined): void;
   /** The media host answers every download with this status. Undefined ends it. */
   refuseDownloads(status: number | undefined): void;
+  /** The media host redirects every download to this URL. Undefined ends it. */
+  redirectDownloads(url: string | undefined): void;
   /** Removes all media from the host, as it does itself some weeks after they came. */
   expireMedia(): void;
 }
@@ -68,6 +70,7 @@ export interface FaultState {
   codeError: number | undefined;
   uploadStatus: number | undefined;
   downloadStatus: number | undefined;
+  downloadLocation: string | undefined;
   readonly ignoredQueries: Set<string>;
   readonly emptiedQueries: Set<string>;
   /** By question, what gives out the answers that are kept back. */
@@ -115,6 +118,7 @@ export function createFaults(
     codeError: undefined,
     uploadStatus: undefined,
     downloadStatus: undefined,
+    downloadLocation: undefined,
     ignoredQueries: new Set(),
     emptiedQueries: new Set(),
     withheldAnswers: new Map(),
@@ -188,6 +192,9 @@ export function createFaults(
     },
     refuseDownloads: (status) => {
       state.downloadStatus = status;
+    },
+    redirectDownloads: (url) => {
+      state.downloadLocation = url;
     },
     expireMedia: () => files.clear(),
   };

@@ -44,6 +44,10 @@ export type { Phone } from './phone.ts';
 export interface FakeWhatsapp {
   /** The client's `waWebSocketUrl`. */
   readonly url: string;
+  /** Host and port of the media host. */
+  readonly mediaHost: string;
+  /** Settings of a server of ours that takes this for the real one. */
+  readonly env: Readonly<Record<'WHATSAPP_URL' | 'WHATSAPP_MEDIA_HOST', string>>;
   /** PEM of the media host's certificate: for `NODE_EXTRA_CA_CERTS` of another process. */
   readonly ca: string;
   /** Makes this process trust the media host. */
@@ -108,8 +112,11 @@ export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): P
   });
   await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
 
+  const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/ws/chat`;
   const whatsapp: FakeWhatsapp = {
-    url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}/ws/chat`,
+    url,
+    mediaHost: network.media.host,
+    env: { WHATSAPP_URL: url, WHATSAPP_MEDIA_HOST: network.media.host },
     ca: network.media.ca,
     trustMedia: () => trust(network.media.ca),
     rootPublicKey: network.identity.rootPublicKey,

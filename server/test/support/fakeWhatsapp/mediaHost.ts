@@ -57,7 +57,9 @@ export async function startMediaHost(
     }
     counters.downloads++;
     const content = files.get(url.pathname);
-    if (faults.downloadStatus !== undefined) response.writeHead(faults.downloadStatus).end();
+    const { downloadLocation: location } = faults;
+    if (location !== undefined) response.writeHead(302, { location }).end();
+    else if (faults.downloadStatus !== undefined) response.writeHead(faults.downloadStatus).end();
     else if (content === undefined) response.writeHead(404).end();
     else response.end(content);
   }

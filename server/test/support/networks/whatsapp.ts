@@ -26,7 +26,7 @@ export const whatsappUnderTest: NetworkUnderTest = {
         return statusOf(site);
       }, isMet);
     return {
-      env: { WHATSAPP_URL: whatsapp.url },
+      env: whatsapp.env,
       session: { options: { pauseMs: 0 } },
       somebody: bob.number,
       async link({ call, sessionId }) {

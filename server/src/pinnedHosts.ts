@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Clock } from './clock.ts';
+
+/*
+ * A URL that comes from a network is chosen by a stranger: the sender of a message, or somebody who plays the phone of
+ * a session. The server fetches it only from the network's own hosts, by https, without following redirects, and within
+ * limits of size and time. Every request for such a URL goes through a dispatcher that is made here, also those that a
+ * network's client library makes by itself.
+ */
+
+export interface Pins {
+  /**
+   * The hosts that may be asked, with the port where that is not 443. A leading dot stands for all names below:
+   * `.whatsapp.net` is any host of that domain. An origin, such as `http://10.0.0.1:80`, is allowed as it stands: for a
+   * host that the operator has set.
+   */
+  readonly hosts: readonly string[];
+  /** Largest answer, as it comes over the wire. */
+  readonly maxBytes: number;
+  /** For the whole request, from waiting for a connection to the last byte. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** The request was not made, or its answer was not read: the host, or what it answered, is not allowed. */
+export class PinnedHostError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PinnedHostError';
+  }
+}
+
+/** Wraps a dispatcher, so that it asks only the pinned hosts. Closing the result closes the dispatcher. */
+export function pinHosts(dispatcher: Dispatcher, pins: Pins): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    const origin = new URL(String(options.origin));
+    if (!isPinned(origin, pins.hosts)) throw new PinnedHostError(`${origin.host} is no host of this network`);
+    return dispatch(options, new LimitedAnswer(handler, pins));
+  });
+}
+
+/** Whether a URL leads to one of these hosts, by https. */
+export function isPinned({ origin, protocol, host, hostname }: URL, hosts: readonly string[]): boolean {
+  if (hosts.includes(origin)) return true;
+  if (protocol !== 'https:') return false;
+  return hosts.some((pin) => (pin.startsWith('.') ? host === hostname && host.endsWith(pin) : host === pin));
+}
+
+/** Passes an answer on until it breaks a limit: the request then fails. */
+class LimitedAnswer implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #pins: Pins;
+  readonly #cancelDeadline: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isLate = false;
+  #received = 0;
+
+  constructor(handler: Dispatcher.DispatchHandler, pins: Pins) {
+    this.#handler = handler;
+    this.#pins = pins;
+    this.#cancelDeadline = pins.clock.after(pins.timeoutMs, () => {
+      this.#isLate = true;
+      this.#controller?.abort(this.#late());
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#controller = controller;
+    this.#handler.onRequestStart?.(controller, context);
+    // The deadline may have passed while the request waited for its connection.
+    if (this.#isLate) controller.abort(this.#late());
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    statusMessage?: string,
+  ): void {
+    if (status < 200) return;
+    if (status >= 300 && status < 400) controller.abort(new PinnedHostError(`the host redirects (${status})`));
+    else if (Number(headers['content-length']) > this.#pins.maxBytes) controller.abort(this.#tooLarge());
+    else this.#handler.onResponseStart?.(controller, status, headers, statusMessage);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > this.#pins.maxBytes) controller.abort(this.#tooLarge());
+    else this.#handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
+    this.#cancelDeadline();
+    this.#handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.#cancelDeadline();
+    this.#handler.onResponseError?.(controller, error);
+  }
+
+  #late(): PinnedHostError {
+    return new PinnedHostError(`the file did not come within ${this.#pins.timeoutMs / 1000} s`);
+  }
+
+  #tooLarge(): PinnedHostError {
+    return new PinnedHostError(`the file is larger than ${this.#pins.maxBytes} bytes`);
+  }
+}
