@@ -29,6 +29,11 @@ export interface Connector {
    * returns it.
    */
   readonly options: TObject;
+  /**
+   * Checks what the schema of the options cannot state, without asking anybody.
+   * @throws {AppError} `validation_failed` naming the option, such as `options.proxy`
+   */
+  checkOptions?(options: Readonly<Record<string, unknown>>): void;
   /** The kinds of messages it can send. */
   readonly messageTypes: readonly MessageType[];
   /** Whether the network calls us: its sessions have a callback URL, and its connections `takeCallback`. */

@@ -430,8 +430,9 @@ function checkedOptions(
     throw invalidField('connector', `There is no connector "${name}"; this server has ${known}`, 'unknown_connector');
   }
   const options = present ? keepSecrets(connector.options, readOptions(seal, present), given) : given;
-  const checked = validator(Type.Object({ options: connector.options }))({ options });
-  return optionsColumn(seal, sessionId, checked['options'] as OptionValues);
+  const checked = validator(Type.Object({ options: connector.options }))({ options })['options'] as OptionValues;
+  connector.checkOptions?.(checked);
+  return optionsColumn(seal, sessionId, checked);
 }
 
 function visibleOptions({ sessions, database }: Context, row: SessionTable): Record<string, unknown> {

@@ -41,22 +41,6 @@ for (const [kind, start] of [
   });
 }
 
-it('a proxy that is not there is an outage, and nothing goes around it', async () => {
-  const { whatsapp, call } = setting;
-  const { connections } = whatsapp.counters;
-  const proxy = await startHttpProxy();
-  await proxy.close();
-  const options = { proxy: proxy.url };
-  const { body } = await call('POST', '/sessions', { connector: 'whatsapp', options });
-  await call('POST', `/sessions/${body.sessionId}/connect`);
-  for (;;) {
-    const { body: session } = await call('GET', `/sessions/${body.sessionId}`);
-    if (session.error !== null) break;
-  }
-  assert.equal(whatsapp.counters.connections, connections);
-  await call('POST', `/sessions/${body.sessionId}/disconnect`);
-});
-
 it('a server without the client runs, and says how to add it', async (test) => {
   const home = await newHome('sqlite');
   // The client is installed here: this process is kept from finding it.
@@ -86,7 +70,7 @@ it('a server without the client runs, and says how to add it', async (test) => {
 it('what the server prints shows no key of a conversation', async (test) => {
   const whatsapp = await startFakeWhatsapp();
   const home = await newHome('sqlite');
-  const server = await spawnServer(home, { WHATSAPP_URL: whatsapp.url, LOG_LEVEL: 'debug' });
+  const server = await spawnServer(home, { ...whatsapp.env, LOG_LEVEL: 'debug' });
   let printed = '';
   for (const stream of [server.child.stdout, server.child.stderr]) {
     stream?.on('data', (chunk) => {

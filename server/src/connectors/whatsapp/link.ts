@@ -50,11 +50,19 @@ const STABLE_MS = 30_000;
 /** Restarts in a row that are believed; a server that wants more is treated as one that fails. */
 const RESTARTS = 3;
 const CODE_ANSWER_MS = 3000;
+/**
+ * An account could scan ports by naming them as its proxy. So a proxy that does not lead to WhatsApp is reported in the
+ * same words and after the same time, whether it refuses, says nothing or is no proxy.
+ */
+const PROXY_VERDICT_MS = 25_000;
+const NO_WAY_THROUGH =
+  'The session did not get through its proxy to WhatsApp: check the address, name and password in options.proxy';
 
 export function createLink({
   baileys,
   creds,
   isLinked,
+  hasProxy,
   socketConfig,
   clock,
   log,
@@ -68,6 +76,7 @@ export function createLink({
   baileys: Baileys;
   creds: AuthenticationCreds;
   isLinked: () => boolean;
+  hasProxy: boolean;
   socketConfig: () => UserFacingSocketConfig;
   clock: Clock;
   log: Log;
@@ -91,6 +100,9 @@ export function createLink({
   let pairingEndsAt: number | undefined;
   let codeRequested = false;
   let lastFrameAt = 0;
+  /** Whether the present socket has reached WhatsApp. */
+  let hasReached = false;
+  let cancelVerdict: (() => void) | undefined;
   let cancelTimer = () => {};
   let cancelWatch = () => {};
   let cancelStable = () => {};
@@ -99,6 +111,8 @@ export function createLink({
   function connect(): void {
     if (state === 'closed') return;
     state = 'opening';
+    hasReached = false;
+    if (hasProxy) cancelVerdict ??= clock.after(PROXY_VERDICT_MS, () => report(NO_WAY_THROUGH));
     pairingEndsAt = undefined;
     codeRequested = false;
     // A pairing code that nobody has typed has left a name without an account: with it the login would be refused.
@@ -112,6 +126,14 @@ export function createLink({
         if (current === socket && state !== 'closed') handle(event);
       };
     socket.ev.on('connection.update', ifCurrent(onUpdate));
+    socket.ws.on(
+      'open',
+      ifCurrent(() => {
+        hasReached = true;
+        cancelVerdict?.();
+        cancelVerdict = undefined;
+      }),
+    );
     socket.ws.on('frame', () => {
       lastFrameAt = clock.now();
     });
@@ -149,6 +171,7 @@ export function createLink({
 
   function onQr(qr: string): void {
     lastQr = qr;
+    told = undefined;
     const isFirst = pairingEndsAt === undefined;
     state = 'pairing';
     const now = clock.now();
@@ -192,10 +215,13 @@ export function createLink({
   }
 
   function onEnd(end: End): void {
-    const ending = endingOf(end, isLinked());
+    // What a proxy answers in WhatsApp's place, such as 401, says nothing about the device.
+    const ending: Ending = isStuckInProxy() ? { next: 'later', reason: NO_WAY_THROUGH } : endingOf(end, isLinked());
     log.info({ code: end.code, reason: end.message, next: ending.next }, 'a connection to WhatsApp ended');
     follow(ending);
   }
+
+  const isStuckInProxy = () => hasProxy && !hasReached;
 
   function follow(ending: Ending): void {
     release();
@@ -219,11 +245,15 @@ export function createLink({
 
   function retry(reason: string, afterMs: number | undefined): void {
     state = 'waiting';
-    if (told !== reason) {
-      told = reason;
-      tell({ type: 'disconnected', reason, willReconnect: true });
-    }
+    // The verdict on a proxy has its own time.
+    if (reason !== NO_WAY_THROUGH) report(reason);
     cancelTimer = clock.after(afterMs ?? backoffMs(attempts++, random), connect);
+  }
+
+  function report(reason: string): void {
+    if (told === reason) return;
+    told = reason;
+    tell({ type: 'disconnected', reason, willReconnect: true });
   }
 
   /** Lets go of the present socket. */
@@ -238,6 +268,7 @@ export function createLink({
 
   function finish(): void {
     release();
+    cancelVerdict?.();
     state = 'closed';
     for (const waiter of [...waiters]) waiter.fail();
   }
@@ -246,7 +277,7 @@ export function createLink({
     const socket = current;
     if (socket === undefined || state === 'closed') return;
     log.warn({ reason }, 'a connection to WhatsApp is given up');
-    follow({ next: 'later', reason });
+    follow({ next: 'later', reason: isStuckInProxy() ? NO_WAY_THROUGH : reason });
     terminate(socket);
   }
 

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttp } from 'node:http';
+import { get } from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { request } from 'undici';
+import { openRoute } from '../../src/connectors/whatsapp/proxy.ts';
+import { createTargetPolicy, type Lookup } from '../../src/target.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import { type FakeWhatsapp, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
+import { type Call, startServer, type TestServer } from '../support/server.ts';
+import { openAsHost } from './host.ts';
+
+/** What may listen where an account says that its proxy is. */
+const listeners: readonly (readonly [what: string, open: () => Server | undefined])[] = [
+  ['nothing', () => undefined],
+  ['a service that says nothing', () => createServer()],
+  ['a service that hangs up', () => createServer((socket) => socket.end())],
+  ['a service that speaks first', () => createServer((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n'))],
+  ['a web server that takes no CONNECT', () => createHttp((_, response) => response.writeHead(404).end())],
+  ['a proxy that wants another password', () => refusing(407)],
+  ['a proxy that answers as WhatsApp does to an unlinked device', () => refusing(401)],
+];
+
+function refusing(status: number): Server {
+  return createHttp().on('connect', (_, socket: Socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
+}
+
+async function listen(server: Server | undefined): Promise<{ port: number; close(): void }> {
+  const listening = server ?? createServer();
+  const sockets = new Set<Socket>();
+  listening.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const { port } = listening.address() as AddressInfo;
+  if (server === undefined) listening.close();
+  return {
+    port,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      if (server !== undefined) server.close();
+    },
+  };
+}
+
+describe('a proxy that does not lead to WhatsApp', () => {
+  let whatsapp: FakeWhatsapp;
+  before(async () => {
+    whatsapp = await startFakeWhatsapp();
+  });
+  after(() => whatsapp.close());
+
+  for (const scheme of ['http', 'socks5']) {
+    for (const [what, open] of listeners) {
+      it(`is told in the same words after the same time: ${what} at ${scheme}://`, async (test) => {
+        const { port, close } = await listen(open());
+        test.after(close);
+        const clock = createFakeClock();
+        const { events } = await openAsHost(test, whatsapp, {
+          clock,
+          options: { proxy: `${scheme}://127.0.0.1:${port}` },
+        });
+        // Every attempt that fails fast has failed by then, several times over.
+        for (let second = 1; second < 25; second++) {
+          await clock.advance(1000);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        assert.deepEqual(events.all, []);
+        await clock.advance(1000);
+        assert.deepEqual(events.all, [
+          {
+            type: 'disconnected',
+            reason:
+              'The session did not get through its proxy to WhatsApp: check the address, name and password in options.proxy',
+            willReconnect: true,
+          },
+        ]);
+        assert.equal(whatsapp.counters.connections, 0);
+      });
+    }
+  }
+});
+
+describe('where a proxy may be', () => {
+  let server: TestServer;
+  let call: Call;
+  before(async () => {
+    server = await startServer({ env: { PUBLIC_URL: 'https://switchboard.example.com' } });
+    ({ call } = await server.account());
+  });
+  after(() => server.stop());
+
+  const create = (proxy: string) => call('POST', '/sessions', { connector: 'whatsapp', options: { proxy } });
+
+  it('is what is public: other addresses are refused when they are set, in every spelling', async () => {
+    const { body: session } = await create('socks5://name:pass-word@proxy.example.com:1080');
+    for (const proxy of [
+      'http://127.0.0.1:3128',
+      'socks5://name:pass-word@0x7f.1:1080',
+      'https://2130706433',
+      'http://localhost:8080',
+      'socks5h://[::1]:1080',
+      'http://169.254.169.254',
+      'http://10.0.0.1:3128',
+    ]) {
+      const { status, body } = await create(proxy);
+      assert.equal(status, 400, proxy);
+      assert.deepEqual([body.errors[0].field, body.errors[0].code], ['options.proxy', 'address'], proxy);
+      assert.doesNotMatch(JSON.stringify(body), /pass-word/);
+      const changed = await call('PATCH', `/sessions/${session.sessionId}`, { options: { proxy } });
+      assert.equal(changed.status, 400, proxy);
+    }
+  });
+
+  it('is vetted again when it is dialled: a name that resolves to this machine is not', async (test) => {
+    let connections = 0;
+    const { port, close } = await listen(createServer(() => connections++));
+    test.after(close);
+    const strict = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
+    const rebind: Lookup = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    for (const scheme of ['http', 'https', 'socks5', 'socks5h']) {
+      const route = openRoute(`${scheme}://proxy.example.com:${port}`, strict, rebind);
+      // A literal target, so that only the proxy's name is looked up.
+      await assert.rejects(request('https://192.0.2.1/', { dispatcher: route.dispatcher }), scheme);
+      const { agent } = route;
+      await assert.rejects(once(get('https://192.0.2.1/', { agent }), 'response'), scheme);
+      await route.close();
+    }
+    const straight = openRoute(undefined, strict, rebind);
+    await assert.rejects(request(`https://mmg.whatsapp.net:${port}/`, { dispatcher: straight.dispatcher }), {
+      code: 'ERR_TARGET_REFUSED',
+    });
+    await straight.close();
+    assert.equal(connections, 0);
+  });
+});
