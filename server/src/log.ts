@@ -36,3 +36,29 @@ export function createLog(level: string, destination?: DestinationStream): Log {
 export function redactUrl(url: string): string {
   return url.replace(/([?&](?:key|[\w.-]*token)=)[^&#]*/gi, '$1[redacted]');
 }
+
+const REDACTED = '[redacted]';
+/** Shorter ones would take ordinary words out of a text. */
+const SHORTEST_SECRET = 6;
+/** As much of a text by somebody else as is worth keeping. */
+const LONGEST_TEXT = 1000;
+
+/**
+ * A text that a network wrote, such as its error message, fit to be stored, shown and logged: at most 1,000 characters,
+ * without these secrets and without anything that looks like a credential.
+ */
+export function redactSecrets(text: string, secrets: readonly string[] = []): string {
+  const known = secrets
+    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+  return known
+    .slice(0, LONGEST_TEXT)
+    .replace(/\b(bearer|oauth|basic)(\s+|%20)[\w.~+/=|%-]{16,}/gi, `$1$2${REDACTED}`)
+    .replace(
+      /\b([\w-]{0,40}(?:token|secret|password|proof|key)["']?\s{0,3}(?:=|:\s{0,3}(?=["']))\s{0,3}["']?)(?!\[redacted\])[^\s"'&,;)}\]]+/gi,
+      `$1${REDACTED}`,
+    )
+    .replace(/\bEAA[A-Za-z0-9]{12,}/g, REDACTED) // how Meta's access tokens begin
+    .slice(0, LONGEST_TEXT);
+}

@@ -29,6 +29,13 @@ export function withoutSecrets(schema: TObject, options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !isSecret(schema, name)));
 }
 
+/** Those of them that are secret, in plain text. */
+export function secretsOf(schema: TObject, options: Options): string[] {
+  return Object.entries(options).flatMap(([name, value]) =>
+    isSecret(schema, name) && typeof value === 'string' ? [value] : [],
+  );
+}
+
 function isSecret({ properties }: TObject, name: string): boolean {
   const option: (TSchema & { writeOnly?: boolean }) | undefined = properties[name];
   // What the schema no longer has may have been one.

@@ -17,7 +17,7 @@ import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { type Log, redactSecrets } from '../log.ts';
 import type { Media } from '../media/media.ts';
 import { callbackPath } from './callbacks.ts';
 import { readGroups } from './groupStore.ts';
@@ -25,7 +25,7 @@ import type { Inbox } from './inbox.ts';
 import { createLastHeard, type Heard } from './lastHeard.ts';
 import { type StoredMedia, storedMedia } from './messageContent.ts';
 import { findSession, lastIncoming, type SessionRef } from './messageStore.ts';
-import { readOptions } from './sessionOptions.ts';
+import { readOptions, secretsOf } from './sessionOptions.ts';
 import { storeOf } from './sessionStore.ts';
 import { createSoleSessions, type SoleSessions } from './soleSession.ts';
 import { storable } from './storable.ts';
@@ -342,7 +342,7 @@ export function createSessions({
     live.set(entry.sessionId, entry);
     let connection: Connection;
     try {
-      connection = await connector.open(hostOf(entry, row));
+      connection = await connector.open(hostOf(entry, row, connector));
     } catch (error) {
       remove(entry);
       if (isPutDown(entry)) return; // it comes back with whoever has it next
@@ -354,20 +354,22 @@ export function createSessions({
     announce(entry);
   }
 
-  function hostOf(entry: Live, row: SessionTable): SessionHost {
+  function hostOf(entry: Live, row: SessionTable, connector: Connector): SessionHost {
     const { sessionId } = entry;
+    const options = readOptions(database.seal, row);
+    const secrets = secretsOf(connector.options, options);
     return {
       sessionId,
       scope: scopeOf(entry.accountId),
       get phoneNumber() {
         return entry.phoneNumber;
       },
-      options: readOptions(database.seal, row),
+      options,
       clock,
       log: log.child({ session: sessionId }),
       store: storeOf(database, sessionId, () => !entry.isLost),
       callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
-      onEvent: (event, postId) => onEvent(entry, storable(event), postId),
+      onEvent: (event, postId) => onEvent(entry, redacted(storable(event), secrets), postId),
       undelivered: () => outbox.undelivered(entry),
       lastIncoming: (chatId) => lastIncoming(database.reader, entry, chatId),
       groups: () => readGroups(database.reader, entry, media),
@@ -635,6 +637,19 @@ const markWanted = query((db, p: SessionRef) =>
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId),
 );
+
+/** What a network tells as a reason is stored and shown: a token that its server quoted does not stay in it. */
+function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent {
+  switch (event.type) {
+    case 'disconnected':
+    case 'logged_out':
+      return { ...event, reason: redactSecrets(event.reason, secrets) };
+    case 'receipt':
+      return event.error === undefined ? event : { ...event, error: redactSecrets(event.error, secrets) };
+    default:
+      return event;
+  }
+}
 
 async function readBlocked({ kysely }: Queryable, { accountId, sessionId }: SessionRef): Promise<string[]> {
   const rows = await kysely

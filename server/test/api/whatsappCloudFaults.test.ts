@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { it, type TestContext } from 'node:test';
+import { createLog, type Log } from '../../src/log.ts';
 import { newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
@@ -15,11 +16,21 @@ import { type Answer, bearer, type Call, eventOf, startAgain } from '../support/
 const ADA = '4915112345678';
 const GRACE = '4915187654321';
 
-async function session(t: TestContext, { env = {}, connects = true }: { env?: object; connects?: boolean } = {}) {
+interface SessionOptions {
+  readonly env?: object;
+  readonly connects?: boolean;
+  readonly log?: Log;
+}
+
+async function session(t: TestContext, { env = {}, connects = true, log }: SessionOptions = {}) {
   const graph = await startFakeGraph();
   t.after(() => graph.close());
   const clock = createFakeClock(Date.now());
-  const start = startAgain(t, () => newHome('sqlite'), { clock, env: { WHATSAPP_CLOUD_URL: graph.url, ...env } });
+  const start = startAgain(t, () => newHome('sqlite'), {
+    clock,
+    env: { WHATSAPP_CLOUD_URL: graph.url, ...env },
+    ...(log && { log }),
+  });
   const server = await start();
   const { call, token } = await server.account();
   const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
@@ -618,4 +629,43 @@ it('a file that is said to be at another host is not fetched, and nobody gets th
   }
   assert.deepEqual(visits, []);
   assert.ok(!graph.calls.some((one) => one.includes('/cdn/')));
+});
+
+it('an error of Meta that quotes a credential is stored, shown and logged without it', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line: string) => void lines.push(line) });
+  const { graph, call, sessionId } = await session(t, { connects: false, log });
+  const { token, appSecret } = graph.options;
+  const quoting = `Malformed access token ${token} of ${appSecret}; access_token=${token.slice(0, 20)}&x=1, Bearer ${token}`;
+  graph.failNext({ code: 131000, status: 400, details: quoting }, { code: 190, status: 401, details: quoting });
+  await call('POST', `/sessions/${sessionId}/connect`);
+  await eventually(
+    async () => (await call('GET', `/sessions/${sessionId}`)).body,
+    ({ error }) => error !== null,
+  );
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  const shown = [
+    await call('POST', `/sessions/${sessionId}/connect`),
+    await call('GET', `/sessions/${sessionId}`),
+    await call('GET', `/sessions/${sessionId}/history`),
+    await call('GET', '/events'),
+  ].map(({ body }) => JSON.stringify(body));
+  assert.match(shown[1] ?? '', /Malformed access token \[redacted\] of \[redacted\]; access_token=\[redacted\]&x=1/);
+  for (const text of [...shown, ...lines]) {
+    assert.ok(!text.includes(token.slice(0, 20)), text);
+    assert.ok(!text.includes(appSecret), text);
+  }
+  assert.ok(lines.some((line) => line.includes('Malformed access token')));
+});
+
+it('why a message failed is stored without the credential that Meta quotes', async (t) => {
+  const { graph, call, send } = await session(t);
+  const { token } = graph.options;
+  graph.confirm(false);
+  const { body: message } = await send('Hello');
+  const failure = graph.failure(131000, `Bad token ${token}`);
+  const [sent = assert.fail()] = graph.sent;
+  assert.equal(await graph.post({ statuses: [graph.statusOf(sent, 'failed', failure)] }), 200);
+  const { body } = await call('GET', `/messages/${message.messageId}`);
+  assert.equal(body.error, 'WhatsApp says: Bad token [redacted] (131000)');
 });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
+import { redactSecrets } from '../../log.ts';
 import {
   type CallbackAnswer,
   type CallbackRequest,
@@ -78,9 +79,10 @@ export class CloudConnection implements Connection {
     // Checked against the schema when they were set.
     const options = host.options as CloudOptions;
     const { clock, store } = host;
-    const { token, phoneNumberId, messagesPerSecond = MESSAGES_PER_SECOND } = options;
+    const { token, appSecret, verifyToken, phoneNumberId, messagesPerSecond = MESSAGES_PER_SECOND } = options;
+    const redact = (text: string) => redactSecrets(text, [token, appSecret, verifyToken]);
     const wait = (ms: number) => this.#wait(ms);
-    const graph = createGraph(settings, token, clock);
+    const graph = createGraph(settings, token, clock, redact);
     const pacing = createPacing(messagesPerSecond, clock, wait);
     const people = createPeople(store);
     const sender = createSender({ graph, phoneNumberId, pacing, people, store, clock, wait });

@@ -80,11 +80,15 @@ const CALL_TIMEOUT_MS = 8000;
 /** For a file: 100 MB at some 3 MBit/s. */
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
-/** The Graph API for one token. It repeats nothing: whether that does harm is for the caller to know. */
+/**
+ * The Graph API for one token. It repeats nothing: whether that does harm is for the caller to know.
+ * @param redact takes secrets out of Meta's words, which may quote the token
+ */
 export function createGraph(
   { baseUrl, version, maxFileBytes: maxBytes, targets }: GraphSettings,
   token: string,
   clock: Clock,
+  redact: (text: string) => string,
 ): Graph {
   const agent = new Agent({ connections: 32, headersTimeout: 0, bodyTimeout: 0 });
   const limits = { maxBytes, timeoutMs: FILE_TIMEOUT_MS, clock };
@@ -115,7 +119,7 @@ export function createGraph(
         dispatcher: options.dispatcher ?? agent,
         signal: deadline.signal,
       });
-      if (response.statusCode >= 400) throw await errorOf(response);
+      if (response.statusCode >= 400) throw await errorOf(response, redact);
       response.body.once('close', cancel);
       return response;
     } catch (error) {
@@ -170,12 +174,15 @@ function unanswered(error: unknown): NoAnswerError | AppError {
   });
 }
 
-async function errorOf({ statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<GraphError> {
+async function errorOf(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  redact: (text: string) => string,
+): Promise<GraphError> {
   const told = await body.json().catch(() => undefined);
   const { code = 0, message, error_data: data } = (told as { error?: Told } | undefined)?.error ?? {};
   const words = typeof data?.details === 'string' ? data.details : message;
   const retryAfter = Number(headers['retry-after']);
-  return new GraphError(typeof words === 'string' ? words : `The WhatsApp Cloud API answered ${status}`, {
+  return new GraphError(typeof words === 'string' ? redact(words) : `The WhatsApp Cloud API answered ${status}`, {
     code: typeof code === 'number' ? code : 0,
     status,
     retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
