@@ -75,6 +75,8 @@ export interface Beat {
   readonly isMember: boolean;
   readonly members: readonly Member[];
   readonly isFree: { readonly sessions: boolean; readonly webhooks: boolean };
+  /** Whether another node's lease ends later than any can: the clock of the database went back. */
+  readonly isClockBack: boolean;
 }
 
 /** Renews all that this node holds, by the one row that all of it hangs on. */
@@ -86,6 +88,7 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     carries: number;
     file_store: string | null;
     is_alive: boolean;
+    is_ahead: boolean;
     beats: number;
     free_sessions: boolean;
     free_webhooks: boolean;
@@ -93,7 +96,8 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     with beat as (
       update nodes set expires_at = ${now} + ${leaseMs} where node_id = ${nodeId} and epoch = ${epoch} returning node_id
     )
-    select node_id, url, carries, file_store, expires_at > ${now} as is_alive, (select count(*) from beat) as beats,
+    select node_id, url, carries, file_store, expires_at > ${now} as is_alive,
+      expires_at > ${latest(on, leaseMs)} as is_ahead, (select count(*) from beat) as beats,
       exists (select from sessions where wanted = 1 and lease_owner is null) as free_sessions,
       exists (select from webhooks where lease_owner is null) as free_webhooks
     from nodes order by node_id`.execute(on.kysely);
@@ -106,7 +110,22 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     isAlive: row.is_alive || row.node_id === nodeId,
   }));
   const isFree = { sessions: rows[0]?.free_sessions === true, webhooks: rows[0]?.free_webhooks === true };
-  return { isMember: rows[0]?.beats === 1, members, isFree };
+  const isClockBack = rows.some((row) => row.is_ahead && row.node_id !== nodeId);
+  return { isMember: rows[0]?.beats === 1, members, isFree, isClockBack };
+}
+
+/** When a lease that was renewed just now ends at the latest: transactions read the clock at moments of their own. */
+const latest = ({ dialect }: Queryable, leaseMs: number) => sql<number>`${dialect.now} + ${leaseMs + 1000}`;
+
+/**
+ * Shortens leases to what they are for, after the clock of the database went back: a node that is dead would keep its
+ * sessions until the clock is there again. One that lives renews its own.
+ */
+export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
+  await oneAtATime(tx);
+  await sql`update nodes set expires_at = ${tx.dialect.now} + ${leaseMs} where expires_at > ${latest(tx, leaseMs)}`.execute(
+    tx.kysely,
+  );
 }
 
 /** Tells the others where this node is reached. */

@@ -5,7 +5,17 @@ import { version } from '../version.ts';
 import { Channel } from './channel.ts';
 import { type Cluster, forAWhile } from './cluster.ts';
 import { createLeases } from './leases.ts';
-import { announce, beat, buryDead, join, leasable, leave, type Member, OtherSecretError } from './members.ts';
+import {
+  announce,
+  beat,
+  buryDead,
+  join,
+  leasable,
+  leave,
+  type Member,
+  OtherSecretError,
+  shortenLeases,
+} from './members.ts';
 import type { Signals } from './signals.ts';
 
 /*
@@ -159,6 +169,7 @@ export function createNode({
     validUntil = sentAt + LEASE_MS - MARGIN_MS;
     takeNote(heard.members.filter(({ isAlive }) => isAlive));
     isFree = heard.isFree.sessions || heard.isFree.webhooks;
+    if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, LEASE_MS));
     const isSteady = sentAt - steadySince >= LEASE_MS;
     if (isSteady && heard.members.some(({ isAlive }) => !isAlive)) await bury();
   }
