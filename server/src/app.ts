@@ -48,7 +48,10 @@ export interface App {
   readonly services: Services;
   /** Starts everything and listens. @returns the address, such as `http://127.0.0.1:8080` */
   start(): Promise<string>;
-  /** Stops in reverse: no more requests, no more network, deliveries in flight finished or left pending. */
+  /**
+   * Stops in reverse: no more requests, no more network, deliveries in flight finished or left pending.
+   * @throws {Error} when that takes longer than the settings allow: the process is to end as it is
+   */
   stop(): Promise<void>;
 }
 
@@ -235,6 +238,7 @@ export async function createApp(
       }),
   });
 
+  const delayMs = settings.stopDelaySeconds * 1000;
   let stopping: Promise<void> | undefined;
   return {
     http,
@@ -258,7 +262,6 @@ export async function createApp(
       stopping ??= (async () => {
         const startedAt = performance.now();
         log.info({ node: cluster.nodeId }, 'stopping: what is in flight may finish');
-        const delayMs = settings.stopDelaySeconds * 1000;
         if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
         await closeHttp(http, clock);
         outbox.stop();
@@ -277,7 +280,7 @@ export async function createApp(
         await tracing?.stop();
         log.info({ node: cluster.nodeId, ms: Math.round(performance.now() - startedAt) }, 'stopped');
       })();
-      return stopping;
+      return inTime(stopping, delayMs + settings.stopTimeoutSeconds * 1000);
     },
   };
 }

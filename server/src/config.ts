@@ -219,6 +219,13 @@ export const settingsTable = {
     'How long a server that is told to stop still takes requests, while GET /ready already answers 503: as long as a proxy takes to notice.',
     wholeNumber(0, 300),
   ),
+  stopTimeoutSeconds: setting(
+    'STOP_TIMEOUT_SECONDS',
+    'seconds',
+    '25',
+    'How long a stop may take after that delay. A server that cannot finish, with a database that hangs, ends all the same; what it could not store is done again by the next start or by another node.',
+    wholeNumber(1, 300),
+  ),
   diskReserveBytes: setting(
     'DISK_RESERVE_BYTES',
     'bytes',

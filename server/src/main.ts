@@ -29,7 +29,14 @@ async function run(): Promise<void> {
   try {
     const settings = readSettings(process.env);
     const app = await createApp(settings);
-    const stop = () => void app.stop().then(() => process.exit(0));
+    const stop = () =>
+      void app.stop().then(
+        () => process.exit(0),
+        () => {
+          process.stderr.write('The server could not stop in order within STOP_TIMEOUT_SECONDS, and ends as it is.\n');
+          process.exit(1);
+        },
+      );
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
     const address = await app.start();
