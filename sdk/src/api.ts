@@ -1704,7 +1704,7 @@ export interface Operations {
     };
     output: SecretRotation;
   };
-  /** Remove the webhook. What is pending is cancelled and stays in the delivery log. */
+  /** Remove the webhook. What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there. */
   'webhooks.delete': {
     input: Record<string, never>;
     output: {
@@ -1766,7 +1766,7 @@ export interface Operations {
     };
     output: WebhookEndpoint;
   };
-  /** Remove a webhook. What is pending is cancelled and stays in the delivery log. */
+  /** Remove a webhook. What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there. */
   'webhooks.endpoints.delete': {
     input: {
       /** Id of the webhook (`whk_…`). */

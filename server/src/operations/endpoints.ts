@@ -9,9 +9,9 @@ import {
   acceptedKinds,
   acceptedUrl,
   changeWebhook,
-  deleteWebhookRow,
   findWebhookRow,
   insertWebhook,
+  removeWebhook,
   rotateSecret,
   rotationInput,
   SecretRotation,
@@ -157,15 +157,15 @@ export const deleteEndpoint = defineOperation({
   path: '/webhooks/endpoints/{webhookId}',
   effect: 'destructive',
   summary: 'Remove a webhook',
-  description: 'What is pending is cancelled and stays in the delivery log.',
+  description:
+    'What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there.',
   input: byId,
   output: Type.Object({ webhookId: WebhookId, deleted: Type.Literal(true) }),
   errors: ['not_found'],
-  run: (ctx, { webhookId }) =>
-    ctx.database.commit(async (tx) => {
-      await deleteWebhookRow(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId));
-      return { webhookId, deleted: true as const };
-    }, ctx.accountId),
+  async run(ctx, { webhookId }) {
+    await removeWebhook(ctx, (on) => findWebhookRow(on, ctx.accountId, webhookId));
+    return { webhookId, deleted: true as const };
+  },
 });
 
 export const rotateEndpointSecret = defineOperation({

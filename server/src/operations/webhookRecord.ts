@@ -206,7 +206,29 @@ function sealed({ database }: Context, webhookId: string, secret: string | null)
 }
 
 /** Removes a webhook. What was pending is listed as cancelled. */
-export async function deleteWebhookRow(ctx: Context, tx: Tx, present: WebhookTable): Promise<void> {
+/**
+ * Removes a webhook, on the node that delivers to it. Once this resolves nothing is sent there any more.
+ * @returns whether there was one
+ * @throws {ElsewhereError} another node delivers to it
+ */
+export async function removeWebhook(
+  ctx: Context,
+  find: (on: Queryable) => Promise<WebhookTable | undefined>,
+): Promise<boolean> {
+  const { engine } = ctx.webhooks;
+  const known = await find(ctx.database.reader);
+  if (known === undefined) return false;
+  await engine.requireHere(known.webhook_id);
+  const removed = await ctx.database.commit(async (tx) => {
+    const row = await find(tx);
+    if (row !== undefined) await deleteWebhookRow(ctx, tx, row);
+    return row;
+  }, ctx.accountId);
+  if (removed !== undefined) await engine.retire(removed.webhook_id);
+  return removed !== undefined;
+}
+
+async function deleteWebhookRow(ctx: Context, tx: Tx, present: WebhookTable): Promise<void> {
   const { webhook_id: webhookId } = present;
   const now = ctx.clock.now();
   await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, [], 'The webhook was removed', now));

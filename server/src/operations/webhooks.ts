@@ -6,9 +6,9 @@ import {
   acceptedKinds,
   acceptedUrl,
   changeWebhook,
-  deleteWebhookRow,
   findDefault,
   insertWebhook,
+  removeWebhook,
   rotateSecret,
   rotationInput,
   SecretRotation,
@@ -77,16 +77,12 @@ export const deleteWebhook = defineOperation({
   effect: 'destructive',
   tool: false,
   summary: 'Remove the webhook',
-  description: 'What is pending is cancelled and stays in the delivery log.',
+  description:
+    'What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there.',
   input: none,
   output: Type.Object({ deleted: Type.Boolean({ description: 'False when none was set.' }) }),
   errors: [],
-  run: (ctx) =>
-    ctx.database.commit(async (tx) => {
-      const row = await findDefault(tx, ctx.accountId);
-      if (row !== undefined) await deleteWebhookRow(ctx, tx, row);
-      return { deleted: row !== undefined };
-    }, ctx.accountId),
+  run: async (ctx) => ({ deleted: await removeWebhook(ctx, (on) => findDefault(on, ctx.accountId)) }),
 });
 
 export const rotateWebhookSecret = defineOperation({

@@ -12,6 +12,8 @@ export interface AttemptRequest {
   readonly body: string;
   /** `traceparent` of what caused it, where there are traces. */
   readonly trace?: string | null;
+  /** Breaks the attempt off, wherever it is. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Deliver {
@@ -103,7 +105,7 @@ export function createDeliver({
 
   /** @param clientOf a client for this attempt alone; without it the origin's pool is used */
   function attempt(
-    { url: text, headers, body }: AttemptRequest,
+    { url: text, headers, body, signal }: AttemptRequest,
     clientOf?: (origin: string) => Client,
   ): Promise<Outcome> {
     const startedAt = performance.now();
@@ -133,6 +135,7 @@ export function createDeliver({
         isDone = true;
         cancelDeadline();
         cancelGrace();
+        signal?.removeEventListener('abort', onCut);
         inFlight.delete(finish);
         resolve(result);
       }
@@ -149,6 +152,10 @@ export function createDeliver({
           response: text,
           retryAfterMs: parseRetryAfter(headerValue(answerHeaders, 'retry-after'), clock.now()),
         });
+      }
+
+      function onCut(): void {
+        finishAndAbort(outcome('unknown_outcome', null, 'The webhook was removed before the answer came'));
       }
 
       function onDeadline(): void {
@@ -201,6 +208,7 @@ export function createDeliver({
       }
 
       inFlight.add(finish);
+      signal?.addEventListener('abort', onCut);
       try {
         if (clientOf === undefined) dispatch(poolOf(url.origin));
         else dispatchOnce(clientOf(url.origin));

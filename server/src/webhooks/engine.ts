@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { ElsewhereError } from '../cluster/forward.ts';
 import type { Database } from '../db/database.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -16,6 +17,10 @@ export interface Engine {
   wake(webhookId: string): void;
   /** The webhook itself was changed or removed. */
   reload(webhookId: string): void;
+  /** @throws {ElsewhereError} another node delivers to this webhook */
+  requireHere(webhookId: string): Promise<void>;
+  /** The webhook was removed. Once this resolves, this node makes no request to it. */
+  retire(webhookId: string): Promise<void>;
   /** Attempts that this node waits for the answer of. */
   inFlight(): number;
   /** How deliveries are doing, as monitoring asks. */
@@ -163,6 +168,17 @@ export function createEngine(options: {
         reloadAnywhere(webhookId).catch((error) =>
           log.warn({ err: error, webhook: webhookId }, 'a change of a webhook takes effect within half a minute'),
         );
+    },
+    async requireHere(webhookId) {
+      const holder = await leases.holderOf(webhookId);
+      if (typeof holder === 'object') throw new ElsewhereError(holder);
+    },
+    async retire(webhookId) {
+      const lane = lanes.get(webhookId);
+      if (lane === undefined) return;
+      lanes.delete(webhookId);
+      turns.delete(lane);
+      await lane.cut();
     },
     inFlight: () => inFlight,
     async totals() {

@@ -87,6 +87,7 @@ export class Lane {
   #cancelTimer = () => {};
   #hasTimer = false;
   #hasGathered = () => {};
+  readonly #cut = new AbortController();
 
   constructor(webhookId: string, deps: LaneDeps) {
     this.webhookId = webhookId;
@@ -144,6 +145,13 @@ export class Lane {
   abandon(): void {
     this.#isAbandoned = true;
     void this.stop();
+  }
+
+  /** As `abandon`, and breaks off what is in flight. Once this resolves there is no request to the webhook. */
+  async cut(): Promise<void> {
+    this.abandon();
+    this.#cut.abort();
+    while (this.#inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Does what can be done now: offers what may start, reads when there is room, waits for what is later. */
@@ -292,6 +300,7 @@ export class Lane {
       }),
       body: due.body,
       trace: due.trace,
+      signal: this.#cut.signal,
     });
     this.#inFlight--;
     this.#deps.release();
