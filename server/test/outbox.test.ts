@@ -4,9 +4,20 @@ import { fileURLToPath } from 'node:url';
 import { AppError } from '../src/errors.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
-import { createFakeClock } from './support/fakeClock.ts';
+import { createFakeClock, type FakeClock } from './support/fakeClock.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
 import { startServer } from './support/server.ts';
+
+/** Lets time pass until a promise is settled. */
+async function passUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  promise.finally(() => (isSettled = true)).catch(() => {});
+  await eventually(
+    async () => isSettled || void (await clock.advance(100)),
+    () => isSettled,
+  );
+  return promise;
+}
 
 const START = Date.UTC(2026, 0, 1);
 const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
@@ -77,6 +88,47 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
       (status) => status === 'sent',
     );
     assert.deepEqual(sent, ['one', 'two', 'three']);
+  });
+
+  it('keeps its place before later ones of its chat when it had to wait for its session', async (test) => {
+    const { call, clock, sessionId, send } = await connected(test);
+    const { promise: cut, reject: cutOff } = Promise.withResolvers<never>();
+    puppet.send = () => cut;
+    puppet.closing = async () => cutOff(new AppError('session_not_connected'));
+    test.after(() => {
+      puppet.closing = async () => {};
+    });
+    const first = send('one');
+    await eventually(
+      async () => (await call('GET', '/messages')).body.data.length,
+      (count) => count === 1,
+    );
+    const disconnecting = call('POST', `/sessions/${sessionId}/disconnect`);
+    await passUntil(clock, disconnecting);
+    assert.equal((await first).status, 503);
+
+    const { promise: answer, resolve } = Promise.withResolvers<void>();
+    puppet.send = async ({ content }) => {
+      sent.push(content.text);
+      if (content.text === 'one') await answer;
+      return { timestamp: clock.now() };
+    };
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await eventually(
+      async () => sent.length,
+      (count) => count === 1,
+    );
+    const later = send('two');
+    await eventually(
+      async () => (await call('GET', '/messages')).body.data.length,
+      (count) => count === 2,
+    );
+    await send('elsewhere', { to: '4917054321' });
+    assert.deepEqual(sent, ['one', 'elsewhere'], 'another chat does not wait');
+    resolve();
+    const { status, body } = await passUntil(clock, later);
+    assert.deepEqual([status, body.status], [201, 'sent']);
+    assert.deepEqual(sent, ['one', 'elsewhere', 'two']);
   });
 
   it('stays queued, when it was scheduled, while the session is away, and goes out in its place', async (test) => {

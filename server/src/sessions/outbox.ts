@@ -124,17 +124,18 @@ export function createOutbox({
     } catch (error) {
       if (!(error instanceof OnItsWayError)) throw error;
       queued.wake(session);
-      return await sentByOther(session, error);
+      return await sentByQueue(session, error);
     }
   }
 
   /**
-   * The node that has the session, or gets it, sends what is queued: however it is reached, PostgreSQL reaches it.
+   * The node that has the session, or gets it, sends what is queued: however it is reached, PostgreSQL reaches it. It
+   * is this one when other messages of the chat come first.
    * @returns the message, `queued` still when that takes longer than a moment
    * @throws {OnItsWayError} the session is to have no node
    */
-  async function sentByOther(session: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
-    if (!cluster.hasOthers()) throw onItsWay;
+  async function sentByQueue(session: SessionRef, onItsWay: OnItsWayError): Promise<NewRow> {
+    if (!cluster.hasOthers() && sessions().line(session)?.isOpen() !== true) throw onItsWay;
     const looks = looking < LOOKING ? LOOKS_MS : [];
     looking++;
     try {
@@ -182,6 +183,7 @@ export function createOutbox({
         if (stored === undefined) throw new AppError('not_found');
         if (stored.status !== 'queued' || wasSending || unstored.has(messageId)) return stored;
       }
+      if (await queued.isBehind(row)) throw new OnItsWayError(messageId);
       const timestamp = await handOver(line, row, chat);
       return { ...row, status: 'sent', timestamp, sent_at: timestamp };
     } finally {

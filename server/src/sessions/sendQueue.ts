@@ -19,6 +19,8 @@ export interface SendQueue {
   stop(): void;
   /** Something is queued for a session: whoever has it sends that, this node or another one. */
   wake(session: SessionRef): void;
+  /** Whether something of its chat is queued before a message that is stored: then its turn is in the queue. */
+  isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean>;
 }
 
 /** How long a message is to wait after an error of its network, in ms; undefined when it has failed by it. */
@@ -159,6 +161,13 @@ export function createSendQueue({
     return isHere;
   }
 
+  async function isBehind(row: Parameters<SendQueue['isBehind']>[0]): Promise<boolean> {
+    const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
+    // Whoever queues a message elsewhere tells, and answers its caller only after that: no look for each send.
+    const mayBe = resuming.has(sessionId) || pauses.has(sessionId) || !cluster.counts().isListening;
+    return mayBe && (await queuedBefore.first(database.reader, { sessionId, chatId, messageId })) !== undefined;
+  }
+
   cluster.signals.on('outbox', (id) => {
     const [accountId = '', sessionId = ''] = id.split(' ');
     resumeHere({ accountId, sessionId });
@@ -177,6 +186,7 @@ export function createSendQueue({
       pauses.clear();
     },
     wake,
+    isBehind,
   };
 }
 
@@ -193,6 +203,24 @@ const queuedMessages = query((db, p: SessionRef) =>
     // What was scheduled has its place by the time that it was for.
     .orderBy((eb) => eb.fn.coalesce('scheduled_at', 'timestamp'))
     .orderBy('message_id'),
+);
+
+const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageId: string }) =>
+  db
+    .selectFrom('messages')
+    .select('message_id')
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', isQueued)
+    .where('chat_id', '=', p.chatId)
+    .where('seq', '<', (eb) =>
+      eb
+        .selectFrom('messages as own')
+        .select('own.seq')
+        .where('own.session_id', '=', p.sessionId)
+        .where('own.status', '=', isQueued)
+        .where('own.message_id', '=', p.messageId),
+    )
+    .limit(1),
 );
 
 /** The sessions that have something queued. */
