@@ -6,7 +6,7 @@ import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { callerOf } from './support/server.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 20);
+const KILLS = 20;
 
 describeOnEachDatabase('a server that is killed', (newHome) => {
   it('delivers the events of every message it has acknowledged, once it is started again', async (test) => {

@@ -17,7 +17,10 @@ export interface ServerProcess {
 }
 
 /** Starts the server as a process of its own, as a user does. */
-export async function spawnServer(home: Home, env: Record<string, string> = {}): Promise<ServerProcess> {
+export async function spawnServer(
+  home: Omit<Home, 'remove'>,
+  env: Record<string, string> = {},
+): Promise<ServerProcess> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [main], {
     env: {

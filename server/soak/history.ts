@@ -1,0 +1,131 @@
+/*
+ * What callers and receivers saw of a deployment, and what must hold of it whatever failed meanwhile. It knows neither
+ * the server nor its database: only calls and deliveries count.
+ */
+
+/** A send, repeated under one idempotency key until a node acknowledged it. */
+export interface Call {
+  /** Session and chat: within one, each call begins after the one before was acknowledged. */
+  readonly conversation: string;
+  /** The text of the message, different for each call. */
+  readonly text: string;
+  readonly askedAt: number;
+  /** Undefined when nobody acknowledged it: then it may have been sent or not. */
+  readonly acknowledgement: { readonly messageId: string; readonly at: number } | undefined;
+}
+
+/** A request that a receiver got. */
+export interface Arrival {
+  /** The same on every attempt. */
+  readonly eventId: string;
+  readonly event: string;
+  readonly messageId: string;
+  readonly text: string;
+  readonly attempt: number;
+  readonly at: number;
+}
+
+export interface History {
+  readonly calls: readonly Call[];
+  /** In the order in which they came. */
+  readonly arrivals: readonly Arrival[];
+}
+
+export interface Expectations {
+  /** The events that follow each acknowledged message of a conversation. */
+  readonly eventsOf: (conversation: string) => readonly string[];
+  /** How long a call may take, with all its repeats, in ms. */
+  readonly acknowledgedWithinMs: number;
+  /** How long after the acknowledgement each event may first arrive, in ms. */
+  readonly deliveredWithinMs: number;
+}
+
+export interface Violation {
+  readonly kind: 'lost' | 'duplicated' | 'reordered' | 'late';
+  readonly what: string;
+}
+
+export function checkHistory(history: History, expectations: Expectations): Violation[] {
+  return [
+    ...findLost(history, expectations),
+    ...findDuplicated(history),
+    ...findReordered(history),
+    ...findLate(history, expectations),
+  ];
+}
+
+/** The events of acknowledged messages that never came. */
+export function findLost({ calls, arrivals }: History, { eventsOf }: Pick<Expectations, 'eventsOf'>): Violation[] {
+  const came = new Set(arrivals.map(({ event, text }) => `${event} ${text}`));
+  return calls.flatMap(({ conversation, text, acknowledgement }) =>
+    acknowledgement === undefined
+      ? []
+      : eventsOf(conversation)
+          .filter((event) => !came.has(`${event} ${text}`))
+          .map((event) => ({ kind: 'lost', what: `${event} of ${acknowledgement.messageId} (${text})` }) as const),
+  );
+}
+
+/** A repeat of an event carries its id, so that a receiver can tell; another id, or another message, is a second one. */
+function findDuplicated({ calls, arrivals }: History): Violation[] {
+  const events = Map.groupBy(arrivals, ({ event, text }) => `${event} of ${text}`);
+  const messages = Map.groupBy(
+    calls.filter(({ acknowledgement }) => acknowledgement !== undefined),
+    ({ acknowledgement }) => acknowledgement?.messageId,
+  );
+  return [
+    ...several(events, ({ eventId }) => eventId, 'events'),
+    ...several(messages, ({ text }) => text, 'texts under one id'),
+  ];
+}
+
+function several<T>(groups: Map<string | undefined, T[]>, idOf: (one: T) => string, noun: string): Violation[] {
+  return [...groups].flatMap(([name, all]) => {
+    const ids = new Set(all.map(idOf));
+    return ids.size < 2 ? [] : [{ kind: 'duplicated', what: `${name}: ${ids.size} ${noun}: ${[...ids].join(', ')}` }];
+  });
+}
+
+/**
+ * Of a conversation, messages arrive for the first time in the order in which they were sent. One whose first attempt
+ * failed holds up nobody: a retry may come at any time.
+ */
+function findReordered({ calls, arrivals }: History): Violation[] {
+  const first = new Map<string, { place: number; attempt: number }>();
+  arrivals.forEach(({ event, text, attempt }, place) => {
+    const key = `${event} ${text}`;
+    if (!first.has(key)) first.set(key, { place, attempt });
+  });
+  const violations: Violation[] = [];
+  for (const [conversation, sent] of Map.groupBy(calls, (call) => call.conversation)) {
+    for (const event of new Set(arrivals.map((arrival) => arrival.event))) {
+      let last: { place: number; text: string } | undefined;
+      for (const { text } of sent) {
+        const came = first.get(`${event} ${text}`);
+        if (came === undefined || came.attempt > 1) continue;
+        if (last !== undefined && came.place < last.place)
+          violations.push({ kind: 'reordered', what: `${event} of ${conversation}: ${text} came before ${last.text}` });
+        else last = { place: came.place, text };
+      }
+    }
+  }
+  return violations;
+}
+
+function findLate({ calls, arrivals }: History, limits: Expectations): Violation[] {
+  const first = new Map<string, number>();
+  for (const { event, text, at } of arrivals) {
+    const key = `${event} ${text}`;
+    first.set(key, Math.min(first.get(key) ?? at, at));
+  }
+  return calls.flatMap(({ conversation, text, askedAt, acknowledgement }) => {
+    if (acknowledgement === undefined) return [];
+    const { at } = acknowledgement;
+    const late = limits
+      .eventsOf(conversation)
+      .map((event) => ({ what: `${event} of ${text}`, ms: (first.get(`${event} ${text}`) ?? at) - at }))
+      .filter(({ ms }) => ms > limits.deliveredWithinMs);
+    if (at - askedAt > limits.acknowledgedWithinMs) late.push({ what: `the answer to ${text}`, ms: at - askedAt });
+    return late.map(({ what, ms }) => ({ kind: 'late', what: `${what} took ${Math.round(ms)} ms` }) as const);
+  });
+}

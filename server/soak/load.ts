@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Receiver } from '../test/support/receiver.ts';
+import { type Answer, bearer, callerOf } from '../test/support/server.ts';
+import type { Arrival, Call, History } from './history.ts';
+
+const ACCOUNTS = 2;
+const SESSIONS = 3;
+/** Between two messages of a conversation: what is looked for comes with faults, not with load. */
+const PAUSE_MS = 40;
+const REPEAT_MS = 150;
+/** How long one request may take before it is given up and repeated. */
+const REQUEST_MS = 40_000;
+/** Answers that say that a repeat may succeed. */
+const REPEATED = new Set(['idempotency_in_flight', 'session_not_connected']);
+
+export const EVENTS = ['message.sent', 'message.delivered', 'message.incoming'] as const;
+
+interface Session {
+  readonly sessionId: string;
+  readonly phoneNumber: string;
+}
+
+/** Sends in many conversations at a time, to whichever server, and keeps what it asked for and was answered. */
+export class Load {
+  readonly #urls: () => readonly string[];
+  readonly #receiver: Receiver;
+  readonly #calls: Call[] = [];
+  readonly #unexpected: string[] = [];
+  #workers: Promise<void>[] = [];
+  #accounts: { token: string; sessions: readonly Session[] }[] = [];
+  #isRunning = false;
+
+  /** @param urls of the servers that are asked, as of now */
+  constructor(urls: () => readonly string[], receiver: Receiver) {
+    this.#urls = urls;
+    this.#receiver = receiver;
+  }
+
+  /** Registers accounts with sessions and a webhook. */
+  async prepare(): Promise<void> {
+    const [url = ''] = this.#urls();
+    for (let a = 0; a < ACCOUNTS; a++) {
+      const credentials = { email: `soak${a}@example.com`, password: 'a passphrase that nobody guesses' };
+      const { body } = await callerOf(url, {})('POST', '/auth/register', credentials);
+      const call = bearer(url, body.token);
+      await call('POST', '/webhooks/set', {
+        webhookUrl: this.#receiver.url,
+        events: EVENTS,
+        secret: 'a soak secret 16',
+      });
+      const sessions: Session[] = [];
+      for (let s = 0; s < SESSIONS; s++) {
+        const phoneNumber = `4917${a}0000000${s}`;
+        const { sessionId } = (await call('POST', '/sessions', { phoneNumber })).body;
+        const connected = await call('POST', `/sessions/${sessionId}/connect`);
+        if (connected.body.status !== 'connected') throw new Error(JSON.stringify(connected.body));
+        sessions.push({ sessionId, phoneNumber });
+      }
+      this.#accounts.push({ token: body.token, sessions });
+    }
+  }
+
+  /** Each session writes to a person outside and to the next session of its account. */
+  start(): void {
+    this.#isRunning = true;
+    this.#workers = this.#accounts.flatMap(({ token, sessions }) =>
+      sessions.flatMap(({ sessionId }, s) => {
+        const next = sessions[(s + 1) % sessions.length]?.phoneNumber ?? '';
+        return [next, `49309000000${s}`].map((to) => this.#converse(token, sessionId, to, to === next));
+      }),
+    );
+  }
+
+  /** Resolves when every conversation has had its last answer. */
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    await Promise.all(this.#workers);
+  }
+
+  /** The events that follow a message of a conversation. */
+  static eventsOf(conversation: string): readonly string[] {
+    return conversation.startsWith('inside') ? EVENTS : ['message.sent', 'message.delivered'];
+  }
+
+  history(): History {
+    const texts = new Map(this.#calls.map(({ acknowledgement, text }) => [acknowledgement?.messageId ?? '', text]));
+    const arrivals = this.#receiver.deliveries.map(({ id, event, attempt, parsed, at }): Arrival => {
+      const { messageId, message } = parsed.data;
+      const text = event === 'message.incoming' ? message : (texts.get(messageId) ?? messageId);
+      return { eventId: id, event, messageId, text, attempt, at };
+    });
+    return { calls: this.#calls, arrivals };
+  }
+
+  /** Answers that no fault explains. */
+  get unexpected(): readonly string[] {
+    return this.#unexpected;
+  }
+
+  async #converse(token: string, sessionId: string, to: string, isInside: boolean): Promise<void> {
+    const conversation = `${isInside ? 'inside' : 'outside'} ${sessionId} ${to}`;
+    for (let n = 0; this.#isRunning; n++) {
+      const text = `${conversation} ${n}`;
+      const askedAt = Date.now();
+      const answer = await this.#insist(token, { sessionId, to, message: text });
+      const acknowledgement = answer && { messageId: String(answer.body.messageId), at: Date.now() };
+      this.#calls.push({ conversation, text, askedAt, acknowledgement });
+      await delay(PAUSE_MS);
+    }
+  }
+
+  /** Repeats under one key until a node acknowledges. */
+  async #insist(
+    token: string,
+    body: { readonly sessionId: string; readonly to: string; readonly message: string },
+  ): Promise<Answer | undefined> {
+    for (;;) {
+      const urls = this.#urls();
+      const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
+      const request = bearer(url, token)('POST', '/messages/send', body, { 'idempotency-key': body.message });
+      // A node that is gone, or stands still, does not answer.
+      const answer = await Promise.race([request.catch(() => undefined), delay(REQUEST_MS, undefined, { ref: false })]);
+      if (answer?.status === 201) return answer;
+      if (answer !== undefined && answer.status !== 503 && !REPEATED.has(answer.body.code)) {
+        this.#unexpected.push(`${answer.status} ${JSON.stringify(answer.body)}`);
+        return undefined;
+      }
+      if (!this.#isRunning) return undefined;
+      await delay(REPEAT_MS);
+    }
+  }
+}
