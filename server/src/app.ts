@@ -88,7 +88,9 @@ export async function createApp(
     throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${known}`]);
   }
   const tracing = await openTracing(settings, nodeId, log);
-  const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock);
+  const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock, (reason) =>
+    log.error({ reason }, 'database files are damaged: refusing every write'),
+  );
   const database = tracing?.database(opened) ?? opened;
   const secret = await serverSecret(settings, database);
   const store = openContentStore(settings, clock);

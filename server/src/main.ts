@@ -4,6 +4,7 @@ import { readSettings, SettingsError, settingsHelp } from './config.ts';
 import { DataInUseError } from './db/database.ts';
 import { NewerSchemaError, OlderNodesError, SchemaMismatchError } from './db/migrate.ts';
 import { WrongKeyError } from './db/sealing.ts';
+import { DatabaseDamagedError } from './db/sqliteFiles.ts';
 import { version } from './version.ts';
 
 /** Files, addresses and databases that are not as they should be: of these the place in our code says nothing. */
@@ -15,6 +16,7 @@ const MENDABLE = [
   DataInUseError,
   NewerSchemaError,
   SchemaMismatchError,
+  DatabaseDamagedError,
   OlderNodesError,
   WrongKeyError,
   OtherSecretError,

@@ -10,6 +10,7 @@ import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { type EncryptionKeys, openSeal } from './sealing.ts';
 import { openSqlite } from './sqlite.ts';
+import type { DamageListener } from './sqliteFiles.ts';
 
 export interface DatabaseSettings extends Partial<EncryptionKeys> {
   /** Empty for SQLite in `dataDir`. */
@@ -50,6 +51,8 @@ export class DataInUseError extends Error {
 /**
  * Opens the database that the settings name and brings its schema up to date. The data folder is this process's alone,
  * whichever database it is: two processes on one PostgreSQL have a folder each.
+ * @param onDamage is told when the files of the embedded database are damaged; from then on every write is refused
+ * @throws {DatabaseDamagedError} when it lacks what was acknowledged
  * @throws {DataInUseError} when another process has the folder
  * @throws {SchemaMismatchError} when its tables are not those of the schema version it records
  * @throws {NewerSchemaError} when a newer Switchboard has changed the database beyond what this one can work with
@@ -67,13 +70,14 @@ export async function openDatabase(
     encryptionKeyPrevious = '',
   }: DatabaseSettings,
   clock: Clock,
+  onDamage: DamageListener = () => {},
 ): Promise<Database> {
   const unlock = lockFolder(dataDir);
   let store: Store | undefined;
   try {
     store =
       databaseUrl === ''
-        ? openSqlite(join(dataDir, 'switchboard.db'))
+        ? openSqlite(join(dataDir, 'switchboard.db'), onDamage)
         : openPostgres(databaseUrl, {
             directUrl: databaseDirectUrl || databaseUrl,
             poolSize: databasePoolSize,

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import { AppError } from '../errors.ts';
 import {
   answering,
   type Connection,
@@ -11,6 +12,7 @@ import {
   type Store,
 } from './dialect.ts';
 import { type PartRow, toShape } from './shape.ts';
+import { commitsOf, type DamageListener, SqliteFiles } from './sqliteFiles.ts';
 
 const STATEMENTS_KEPT = 500;
 
@@ -89,11 +91,18 @@ const SHAPE = `
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
+
+/** SQLITE_CORRUPT, SQLITE_NOTADB */
+const isCorrupt = (error: unknown) => [11, 26].includes(sqliteCode(error) & 0xff);
+
 /**
  * SQLite in a file. Two connections: one writes, one reads what is committed meanwhile (WAL). `synchronous=FULL`:
  * a commit that returned survives a power cut.
+ * @param onDamage is told when the files are deleted, replaced or destroyed; from then on every write is refused
+ * @throws {DatabaseDamagedError} if the file lacks transactions that were acknowledged
  */
-export function openSqlite(file: string): Store {
+export function openSqlite(file: string, onDamage: DamageListener = () => {}): Store {
+  SqliteFiles.requireComplete(file);
   // Secrets are in it: it is the owner's alone, and what SQLite puts beside it gets the same mode.
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
@@ -104,30 +113,64 @@ export function openSqlite(file: string): Store {
   writing.exec('pragma wal_autocheckpoint = 4000');
   const reading = openFile(file);
   reading.exec('pragma query_only = on');
-  const writer = queryable(sqlite, new SqliteConnection(writing));
+  const files = new SqliteFiles(file, {
+    commits: commitsOf(writing),
+    save: () => saveHeld(reading, file),
+    onDamage,
+  });
+  const writer = queryable(sqlite, new SqliteConnection(writing, files));
+  const changes = writing.prepare('select total_changes() as n');
+  let counted = changes.get()?.['n'];
 
-  const run = (text: string) => async () => {
-    writing.exec(text);
-  };
-  const rollback = async () => {
-    // SQLite ends a transaction by itself after some errors, a full disk among them.
-    if (writing.isTransaction) writing.exec('rollback');
-  };
   return {
     dialect: sqlite,
-    reader: queryable(sqlite, answering(sqlite, new SqliteConnection(reading))),
+    reader: queryable(sqlite, answering(sqlite, new SqliteConnection(reading, files))),
     writers: 1,
     async begin() {
+      files.requireWhole();
       writing.exec('begin immediate');
-      return { ...writer, commit: run('commit'), rollback };
+      return {
+        ...writer,
+        async commit() {
+          const now = changes.get()?.['n'];
+          if (now !== counted) writing.exec(`pragma user_version = ${files.nextCommits}`);
+          writing.exec('commit');
+          files.committed(now !== counted);
+          counted = now;
+        },
+        async rollback() {
+          // SQLite ends a transaction by itself after some errors, a full disk among them.
+          if (writing.isTransaction) writing.exec('rollback');
+          counted = changes.get()?.['n'];
+        },
+      };
     },
     shared: undefined,
     poolUse: undefined,
     async close() {
+      await files.stop();
       reading.close();
       writing.close();
+      files.close();
     },
   };
+}
+
+/**
+ * Copies what the server still holds when its files are gone from their places: all that was acknowledged.
+ * @returns what to do with it
+ */
+async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
+  const rescued = `${file}.rescued`;
+  try {
+    rmSync(rescued, { force: true });
+    await backup(held, rescued);
+    chmodSync(rescued, 0o600);
+    return `All that was acknowledged is in ${rescued}: stop the server, rename that to ${file}, and delete ${file}-wal and ${file}-shm.`;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return `Stop the server and restore a backup: what it holds could not be copied to ${rescued} (${why}).`;
+  }
 }
 
 function openFile(file: string): DatabaseSync {
@@ -139,18 +182,26 @@ function openFile(file: string): DatabaseSync {
 
 class SqliteConnection implements Connection {
   readonly #database: DatabaseSync;
+  readonly #files: SqliteFiles | undefined;
   readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>();
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, files?: SqliteFiles) {
     this.#database = database;
+    this.#files = files;
   }
 
   async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
-    const { statement, returnsRows } = this.#prepare(text);
-    // Parameters come from our own queries, which bind text, numbers and null.
-    const values = parameters as readonly SQLInputValue[];
-    if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
-    return { rows: [], changed: Number(statement.run(...values).changes) };
+    try {
+      const { statement, returnsRows } = this.#prepare(text);
+      // Parameters come from our own queries, which bind text, numbers and null.
+      const values = parameters as readonly SQLInputValue[];
+      if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
+      return { rows: [], changed: Number(statement.run(...values).changes) };
+    } catch (error) {
+      if (!isCorrupt(error)) throw error;
+      this.#files?.noteDestroyed('A query found a destroyed page in the database.');
+      throw new AppError('storage_unavailable', undefined, { cause: error });
+    }
   }
 
   #prepare(text: string) {

@@ -1,0 +1,14 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+
+/* A thread that reads a whole SQLite database and tells whether its pages hang together. */
+
+const database = new DatabaseSync(workerData, { readOnly: true });
+try {
+  const rows = database.prepare('pragma quick_check(5)').all();
+  parentPort?.postMessage(rows.map((row) => row['quick_check']).join('; '));
+} catch (error) {
+  parentPort?.postMessage(error instanceof Error ? error.message : String(error));
+} finally {
+  database.close();
+}

@@ -1,0 +1,212 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
+
+/** The database cannot be opened without losing something that was acknowledged. */
+export class DatabaseDamagedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'DatabaseDamagedError';
+  }
+}
+
+/** Told what happened when the files are found deleted, replaced or destroyed, and then what could be saved. */
+export type DamageListener = (reason: string) => void;
+
+interface Mark {
+  /** Acknowledged transactions, as a counter that wraps at 32 bits. */
+  readonly commits: number;
+  /** Whether the process that wrote it has not closed the database. */
+  readonly isOpen: boolean;
+}
+
+const MARK_BYTES = 64;
+const SYNC_MS = 1000;
+
+/**
+ * Notices when the files of a SQLite database are not the ones that the server writes to, or lack what it acknowledged.
+ *
+ * SQLite itself is silent about both. It goes on writing to a file that was deleted, and after a crash it drops whatever
+ * follows the first damaged frame of its write-ahead log. So every transaction counts up `user_version`, and the file
+ * `switchboard.commits` keeps the count outside the database: written after every commit, which survives a crash of the
+ * process, and flushed once a second, which survives a power cut. A database that has counted less has lost commits.
+ */
+export class SqliteFiles {
+  readonly #paths: readonly string[];
+  readonly #held: readonly Pick<Stats, 'dev' | 'ino'>[];
+  readonly #onDamage: DamageListener;
+  readonly #save: () => Promise<string>;
+  readonly #mark: number;
+  readonly #flushing: NodeJS.Timeout;
+  #commits: number;
+  #isFlushed = true;
+  #check: Worker | undefined;
+  #damage: string | undefined;
+  #saving: Promise<void> | undefined;
+
+  /**
+   * Compares the database with the count, before anything writes to it.
+   * @throws {DatabaseDamagedError} if acknowledged transactions are missing
+   */
+  static requireComplete(file: string): void {
+    const mark = readMark(markOf(file));
+    if (mark === undefined) return;
+    const commits = existsSync(file) ? readCommits(file) : undefined;
+    if (commits === undefined && mark.commits === 0) return;
+    // The counter wraps: only the difference tells which is ahead.
+    const missing = (mark.commits - (commits ?? 0)) | 0;
+    if (commits !== undefined && missing <= 0) return;
+    const what =
+      commits === undefined
+        ? `${file} is missing, but transactions in it were acknowledged.`
+        : `${file} lacks the last ${missing} acknowledged transactions: its write-ahead log (${file}-wal) was deleted or damaged, or an older copy was put in its place.`;
+    throw new DatabaseDamagedError(
+      `${what} Nothing was changed. Put the original files back or restore a backup; to go on without what is missing, delete ${markOf(file)}.`,
+    );
+  }
+
+  /**
+   * @param file of a database that is open by now, so that the files beside it exist
+   * @param save copies what the open database still holds, and says where to
+   */
+  constructor(
+    file: string,
+    { commits, save, onDamage }: { commits: number; save: () => Promise<string>; onDamage: DamageListener },
+  ) {
+    this.#paths = [file, `${file}-wal`, `${file}-shm`];
+    this.#held = this.#paths.map((path) => statSync(path));
+    this.#commits = commits;
+    this.#onDamage = onDamage;
+    this.#save = save;
+    const wasOpen = readMark(markOf(file))?.isOpen === true;
+    this.#mark = openSync(markOf(file), existsSync(markOf(file)) ? 'r+' : 'w+', 0o600);
+    this.#write({ commits, isOpen: true });
+    fdatasyncSync(this.#mark);
+    this.#flushing = setInterval(() => this.#flush(), SYNC_MS).unref();
+    if (wasOpen) this.#startCheck(file);
+  }
+
+  /** The count that the transaction under way has to write. */
+  get nextCommits(): number {
+    return (this.#commits + 1) | 0;
+  }
+
+  /** @throws {AppError} `storage_unavailable` if the files are damaged */
+  requireWhole(): void {
+    this.#findReplaced();
+    if (this.#damage === undefined) return;
+    throw new AppError('storage_unavailable', 'The database files are damaged; the server log says how');
+  }
+
+  /**
+   * Notes that a transaction was committed, to the files that are in their place.
+   * @throws {AppError} `storage_unavailable` if they are not: the transaction is not acknowledged
+   */
+  committed(hasChanges: boolean): void {
+    if (hasChanges) {
+      this.#commits = this.nextCommits;
+      this.#write({ commits: this.#commits, isOpen: true });
+      this.#isFlushed = false;
+    }
+    this.requireWhole();
+  }
+
+  /** A page was destroyed: from now on nothing is written. */
+  noteDestroyed(how: string): void {
+    this.#noteDamage(`${how} Stop the server and restore a backup.`);
+  }
+
+  /** Call it before SQLite closes the database. */
+  async stop(): Promise<void> {
+    clearInterval(this.#flushing);
+    await this.#check?.terminate();
+    await this.#saving;
+  }
+
+  /** Call it when SQLite has closed the database. */
+  close(): void {
+    this.#write({ commits: this.#commits, isOpen: this.#damage !== undefined });
+    fdatasyncSync(this.#mark);
+    closeSync(this.#mark);
+  }
+
+  #noteDamage(reason: string): void {
+    if (this.#damage !== undefined) return;
+    this.#damage = reason;
+    this.#onDamage(reason);
+  }
+
+  #findReplaced(): void {
+    if (this.#damage !== undefined) return;
+    for (const [index, path] of this.#paths.entries()) {
+      const now = statSync(path, { throwIfNoEntry: false });
+      const held = this.#held[index];
+      if (now !== undefined && now.ino === held?.ino && now.dev === held.dev) continue;
+      this.#noteDamage(`${path} was ${now === undefined ? 'deleted' : 'replaced'} while the server was running.`);
+      this.#saving = this.#save().then(this.#onDamage);
+      return;
+    }
+  }
+
+  /** Reads the whole database in a thread of its own: 1 GB takes seconds, and the server need not wait for it. */
+  #startCheck(file: string): void {
+    this.#check = new Worker(new URL('./quickCheck.ts', import.meta.url), { workerData: file });
+    this.#check.unref();
+    this.#check.on('message', (found: string) => {
+      if (found !== 'ok') this.noteDestroyed(`The check after an unclean end found damage in ${file}: ${found}.`);
+    });
+    // The thread has its own connection: what it fails of will fail queries too, and those say so.
+    this.#check.on('error', () => {});
+  }
+
+  #write(mark: Mark): void {
+    writeSync(this.#mark, `${JSON.stringify(mark).padEnd(MARK_BYTES - 1)}\n`, 0);
+  }
+
+  #flush(): void {
+    if (this.#isFlushed) return;
+    this.#isFlushed = true;
+    fdatasync(this.#mark, (error) => {
+      if (error !== null) this.#isFlushed = false;
+    });
+  }
+}
+
+const markOf = (file: string) => join(dirname(file), 'switchboard.commits');
+
+function readMark(path: string): Mark | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    const { commits, isOpen } = JSON.parse(readFileSync(path, 'utf8'));
+    return typeof commits === 'number' ? { commits, isOpen: isOpen === true } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined; // a crash while it was made
+    throw error;
+  }
+}
+
+/** Without a write: a log that is damaged stays as it is, for whoever wants to look into it. */
+function readCommits(file: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return commitsOf(database);
+  } finally {
+    database.close();
+  }
+}
+
+export function commitsOf(database: DatabaseSync): number {
+  return Number(database.prepare('pragma user_version').get()?.['user_version']);
+}
