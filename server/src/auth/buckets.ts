@@ -11,8 +11,8 @@ export interface Allowance {
 }
 
 export interface Buckets {
-  /** Takes one from the bucket of `key`. */
-  take(key: string): Allowance;
+  /** Takes from the bucket of `key`: all of it, or nothing when there is less. */
+  take(key: string, count?: number): Allowance;
 }
 
 interface Bucket {
@@ -40,8 +40,8 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
     return bucket;
   }
 
-  function allowance(allowed: boolean, tokens: number): Allowance {
-    const missing = tokens >= 1 ? perMinute - tokens : 1 - tokens;
+  function allowance(allowed: boolean, tokens: number, count: number): Allowance {
+    const missing = allowed ? (tokens >= 1 ? perMinute - tokens : 1 - tokens) : Math.min(count, perMinute) - tokens;
     return {
       allowed,
       limit: perMinute,
@@ -52,12 +52,12 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
 
   const unlimited: Allowance = { allowed: true, limit: 0, remaining: 0, resetSeconds: 0 };
   return {
-    take(key) {
+    take(key, count = 1) {
       if (perMinute === 0) return unlimited;
       const bucket = fill(key);
-      const allowed = bucket.tokens >= 1;
-      if (allowed) bucket.tokens -= 1;
-      return allowance(allowed, bucket.tokens);
+      const allowed = bucket.tokens >= count;
+      if (allowed) bucket.tokens -= count;
+      return allowance(allowed, bucket.tokens, count);
     },
   };
 }

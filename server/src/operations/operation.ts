@@ -125,6 +125,8 @@ export interface Call {
   readonly credential?: string | undefined;
   /** Another node has passed it on: it is not passed on again. */
   readonly isForwarded?: boolean;
+  /** What the door has taken already, for all calls of its request at once. */
+  readonly allowance?: Allowance;
   /** Opens the file that comes with the call, for an operation that takes one. */
   readonly openContent?: () => Promise<Content>;
 }
@@ -182,7 +184,7 @@ export function createInvoke(services: Services): Invoke {
     let node: string | undefined;
     try {
       authorise(operation, caller);
-      const taken = requestLimits.take(limitKey(caller?.credential, call));
+      const taken = call.allowance ?? takeAllowance(requestLimits, call);
       allowance = taken;
       if (!taken.allowed) throw rateLimited(taken);
       const { validate, project } = prepare(operation);
@@ -310,16 +312,12 @@ function limitKey(credential: Credential | undefined, { caller, address }: Pick<
   return credential.type === 'api_key' ? credential.keyId : `jwt:${caller?.accountId}`;
 }
 
-/**
- * Counts a request that is no operation.
- * @throws {AppError} `rate_limited`
- */
-export function takeAllowance(limits: Buckets, call: Pick<Call, 'caller' | 'address'>): void {
-  const taken = limits.take(limitKey(call.caller?.credential, call));
-  if (!taken.allowed) throw rateLimited(taken);
+/** Counts requests of a caller, of which several may come at once. */
+export function takeAllowance(limits: Buckets, call: Pick<Call, 'caller' | 'address'>, count = 1): Allowance {
+  return limits.take(limitKey(call.caller?.credential, call), count);
 }
 
-function rateLimited({ limit, resetSeconds }: Allowance): AppError {
+export function rateLimited({ limit, resetSeconds }: Allowance): AppError {
   return new AppError('rate_limited', `This credential may make ${limit} requests per minute`, {
     retryAfterSeconds: resetSeconds,
   });

@@ -1,11 +1,11 @@
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Authenticator, type Caller, presentedCredential } from '../../auth/authenticate.ts';
-import type { Buckets } from '../../auth/buckets.ts';
+import type { Allowance, Buckets } from '../../auth/buckets.ts';
 import type { Settings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { takeAllowance } from '../../operations/operation.ts';
+import { rateLimited, takeAllowance } from '../../operations/operation.ts';
 import { API_PREFIX } from '../../version.ts';
 
 /** Who speaks, and what the log needs to know of the request. */
@@ -15,6 +15,8 @@ export interface Principal {
   readonly address: string;
   readonly credential: string | undefined;
   readonly trace: string | undefined;
+  /** What is left to the caller after this request. */
+  readonly allowance?: Allowance;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -40,7 +42,7 @@ export function addMcp(
     readonly authenticator: Authenticator;
     readonly settings: Pick<Settings, 'host' | 'publicUrl'>;
     readonly log: Log;
-    /** Of requests per credential. Calls of tools count themselves. */
+    /** Of requests per credential. A batch counts as many as it has members. */
     readonly requestLimits: Buckets;
     readonly serverFor: (principal: Principal) => Server;
   },
@@ -55,7 +57,7 @@ export function addMcp(
     scope.setErrorHandler((error: FastifyError, _request, reply) => {
       const rpc = rpcErrorOf(error);
       if (rpc === undefined) throw error; // everything else is a problem document, as elsewhere
-      return reply.code(rpc.status).send({ jsonrpc: '2.0', id: null, error: { code: rpc.code, message: rpc.message } });
+      return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
     // Before the body is read: a stranger's is not.
     scope.addHook('onRequest', async (request) => {
@@ -78,8 +80,13 @@ export function addMcp(
       handler: async (request, reply) => {
         const principal = principals.get(request);
         if (principal === undefined) throw new AppError('unauthorized');
-        if (!OPERATIONS.includes(methodOf(request.body))) takeAllowance(requestLimits, principal);
-        const authInfo = { token: '', clientId: '', scopes: [], extra: { principal } };
+        const { body } = request;
+        const allowance = takeAllowance(requestLimits, principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
+        // Of a call the model is told, by the tool's own answer; of everything else its client.
+        if (!allowance.allowed && methodOf(body) !== 'tools/call') throw rateLimited(allowance);
+        const wrong = Array.isArray(body) ? findWrong(body, request.headers['mcp-protocol-version']) : undefined;
+        if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
+        const authInfo = { token: '', clientId: '', scopes: [], extra: { principal: { ...principal, allowance } } };
         const response = await handler.fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
         return sendResponse(reply, response);
       },
@@ -87,12 +94,30 @@ export function addMcp(
   });
 }
 
-/** What becomes an operation, and is counted as one. */
-const OPERATIONS: readonly unknown[] = ['tools/call', 'resources/read'];
-
 function methodOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'method' in body ? body.method : undefined;
 }
+
+/** The only version with batches. Its clients, and older ones, send no header. */
+const VERSION_WITH_BATCHES = '2025-03-26';
+const MOST_IN_A_BATCH = 20;
+
+/** What is wrong with a batch as such. */
+function findWrong(batch: readonly unknown[], version: unknown): string | undefined {
+  if (version !== undefined && version !== VERSION_WITH_BATCHES)
+    return `Protocol version ${VERSION_WITH_BATCHES} alone has batches. Send each request by itself.`;
+  // Versions that name themselves in each request are newer than that.
+  if (batch.some(hasOwnVersion)) return 'This protocol version has no batches. Send each request by itself.';
+  if (batch.length > MOST_IN_A_BATCH) return `A batch may have up to ${MOST_IN_A_BATCH} members`;
+  return undefined;
+}
+
+function hasOwnVersion(member: unknown): boolean {
+  const { params } = (member ?? {}) as { params?: { _meta?: Readonly<Record<string, unknown>> } };
+  return params?._meta?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
+}
+
+const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });
 
 /** Sent through Fastify and not past it, so that its hooks run. */
 function sendResponse(reply: FastifyReply, { status, headers, body }: Response): FastifyReply {

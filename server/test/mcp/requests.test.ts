@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createFakeClock } from '../support/fakeClock.ts';
+import { type Era, eras } from '../support/mcp.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** A request as a client of a protocol version makes it. */
+function messageOf(era: Era, method: string, params: Message = {}): Message {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': era,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  return { jsonrpc: '2.0', id: 1, method, params: era === '2026-07-28' ? { ...params, _meta: meta } : params };
+}
+
+/** Posts a body as it is. */
+function post(
+  { url }: Pick<TestServer, 'url'>,
+  credential: string,
+  body: unknown,
+  { headers = {}, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+) {
+  const { method, params = {} } = (Array.isArray(body) ? {} : body) as { method?: string; params?: { name?: string } };
+  return fetch(`${url}/api/v1/mcp`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {
+      authorization: `Bearer ${credential}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(method !== undefined && { 'mcp-method': method }),
+      ...(params.name !== undefined && { 'mcp-name': params.name }),
+      ...headers,
+    },
+    ...(signal && { signal }),
+  });
+}
+
+const call = { name: 'sessions_list', arguments: {} };
+
+describe('limits of requests over MCP', () => {
+  const limit = 6;
+  const started = async () => {
+    const server = await startServer({ env: { RATE_LIMIT: String(limit) }, clock: createFakeClock() });
+    const account = await server.account();
+    return { server, token: account.token };
+  };
+
+  for (const era of Object.keys(eras) as Era[]) {
+    const headers = { 'mcp-protocol-version': era };
+
+    it(`of ${era}: a call costs one, whatever becomes of it, and so does everything else`, async () => {
+      const { server, token } = await started();
+      const send = (message: Message, more = {}) => post(server, token, message, { headers: { ...headers, ...more } });
+      assert.equal((await send(messageOf(era, 'tools/call', call))).status, 200);
+      assert.equal((await send(messageOf(era, 'tools/list'))).status, 200);
+      await send(messageOf(era, 'tools/call', { name: 'no_such_tool', arguments: {} }));
+      await send(messageOf(era, 'resources/read', { uri: 'switchboard://event-kinds' }));
+      const unfit = await send(messageOf(era, 'tools/call', call), { 'mcp-protocol-version': '1999-01-01' });
+      assert.equal(unfit.status, 400);
+      await send(messageOf(era, 'prompts/list'));
+      const refused = await send(messageOf(era, 'tools/call', call));
+      assert.equal(refused.status, 200);
+      assert.match(await refused.text(), /rate_limited/);
+      assert.equal((await send(messageOf(era, 'tools/list'))).status, 429);
+      await server.stop();
+    });
+  }
+
+  it('a batch costs as many as it has members', async () => {
+    const { server, token } = await started();
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, id) => ({ ...messageOf('2025-11-25', 'ping'), id }));
+    assert.equal((await post(server, token, batch(4))).status, 200);
+    const more = await post(server, token, batch(3));
+    assert.deepEqual([more.status, (await more.json()).code], [429, 'rate_limited']);
+    assert.ok(Number(more.headers.get('retry-after')) > 0);
+    assert.equal((await post(server, token, batch(2))).status, 200, 'what was refused has cost nothing');
+    assert.equal((await post(server, token, batch(1))).status, 429);
+    await server.stop();
+  });
+
+  it('calls in a batch cost no more than their share', async () => {
+    const { server, token } = await started();
+    const batch = Array.from({ length: limit }, (_, id) => ({ ...messageOf('2025-11-25', 'tools/call', call), id }));
+    const answer = await post(server, token, batch);
+    assert.equal(answer.status, 200);
+    assert.doesNotMatch(await answer.text(), /rate_limited/);
+    await server.stop();
+  });
+});
+
+describe('batches over MCP', () => {
+  it('are refused for protocol versions that have none, and when they are long', async (test) => {
+    const server = await startServer();
+    test.after(() => server.stop());
+    const { token } = await server.account();
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, id) => ({ ...messageOf('2025-11-25', 'ping'), id }));
+    const versions = ['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'];
+    for (const version of versions) {
+      const answer = await post(server, token, batch(2), { headers: { 'mcp-protocol-version': version } });
+      assert.deepEqual([answer.status, (await answer.json()).error.code], [400, -32_600], version);
+    }
+    const modern = await post(server, token, [messageOf('2026-07-28', 'tools/list')]);
+    assert.deepEqual([modern.status, (await modern.json()).error.code], [400, -32_600]);
+    assert.equal((await post(server, token, batch(21))).status, 400);
+    assert.equal((await post(server, token, [null, 1, 'x'])).status, 400);
+    assert.equal((await post(server, token, [])).status, 400);
+    const served = await post(server, token, batch(2), { headers: { 'mcp-protocol-version': '2025-03-26' } });
+    assert.equal(served.status, 200);
+    assert.equal((await served.text()).match(/"result"/g)?.length, 2);
+  });
+});
