@@ -113,9 +113,10 @@ export function handlerOf(
 }
 
 /** Aborted when the caller hangs up before it has its answer. */
-function hungUp(reply: FastifyReply): AbortSignal {
+export function hungUp(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
+  if (reply.raw.closed) gone.abort();
+  else reply.raw.once('close', () => gone.abort());
   return gone.signal;
 }
 

@@ -196,7 +196,10 @@ const textOf = (content: object | undefined) =>
 describe('every tool', () => {
   const caller = { accountId: 'acc', credential: { type: 'api_key', keyId: 'k', permissions: ['*'] } };
   // Nobody looks at it here but `invoke`, which is played below.
-  const principal = { caller: caller as unknown as Caller, requestId: 'req', address: '', credential: '', trace: '' };
+  const principal = {
+    ...{ caller: caller as unknown as Caller, requestId: 'req', address: '', credential: '', trace: '' },
+    signal: () => new AbortController().signal,
+  };
   const outputs = new Map<Operation, unknown>();
   const invoke: Invoke = async (operation) => {
     const output = outputs.get(operation);

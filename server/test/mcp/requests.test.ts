@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type Era, eras } from '../support/mcp.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -113,4 +114,56 @@ describe('batches over MCP', () => {
     assert.equal(served.status, 200);
     assert.equal((await served.text()).match(/"result"/g)?.length, 2);
   });
+});
+
+describe('a wait over MCP', () => {
+  interface Line {
+    readonly operation?: string;
+    readonly ms: number;
+  }
+
+  /** A server in which an agent waits for an event; `ended` says how long the operation has taken. */
+  async function waiting(era: Era, signal?: AbortSignal) {
+    const ended = Promise.withResolvers<number>();
+    const write = (text: string) => {
+      const line: Line = JSON.parse(text);
+      if (line.operation === 'events.list') ended.resolve(line.ms);
+    };
+    const server = await startServer({ log: createLog('info', { write }) });
+    const { token } = await server.account();
+    const { feed } = server.app.services;
+    const waits = Promise.withResolvers<void>();
+    const next = feed.next;
+    feed.next = (...args) => {
+      waits.resolve();
+      return next(...args);
+    };
+    const answer = post(server, token, messageOf(era, 'tools/call', { name: 'events_list', arguments: { wait: 30 } }), {
+      headers: { 'mcp-protocol-version': era },
+      ...(signal && { signal }),
+    }).then(
+      (response) => response.text(),
+      () => 'no answer',
+    );
+    await waits.promise;
+    return { server, answer, ended: ended.promise };
+  }
+
+  for (const era of Object.keys(eras) as Era[]) {
+    it(`of ${era} ends at once when the caller hangs up`, async () => {
+      const gone = new AbortController();
+      const { server, answer, ended } = await waiting(era, gone.signal);
+      gone.abort();
+      assert.ok((await ended) < 10_000);
+      await answer;
+      await server.stop();
+    });
+
+    it(`of ${era} ends at once, with its answer, when the server stops`, async () => {
+      const { server, answer, ended } = await waiting(era);
+      await server.stop();
+      assert.ok((await ended) < 10_000);
+      assert.match(await answer, /"nextCursor":null/);
+    });
+  }
 });

@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { rateLimited, takeAllowance } from '../../operations/operation.ts';
 import { API_PREFIX } from '../../version.ts';
+import { hungUp } from '../routes.ts';
 
 /** Who speaks, and what the log needs to know of the request. */
 export interface Principal {
@@ -15,6 +16,8 @@ export interface Principal {
   readonly address: string;
   readonly credential: string | undefined;
   readonly trace: string | undefined;
+  /** Aborted when the caller is gone or the server stops. For waiting, never in the middle of a change. */
+  readonly signal: () => AbortSignal;
   /** What is left to the caller after this request. */
   readonly allowance?: Allowance;
 }
@@ -28,7 +31,7 @@ const INVALID_REQUEST = -32_600;
  * server of its own, made for its caller. Both eras of the protocol are spoken at this one URL, 2026-07-28 and those
  * that begin with `initialize`.
  *
- * A client that hangs up aborts nothing: what it has asked for is finished and recorded.
+ * A client that hangs up ends its waiting, and nothing else: what it has asked for is finished and recorded.
  */
 export function addMcp(
   app: FastifyInstance,
@@ -51,6 +54,8 @@ export function addMcp(
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
     onerror: (error) => log.debug({ err: error }, 'mcp'),
   });
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
   app.addHook('onClose', () => handler.close());
 
   app.register(async (scope) => {
@@ -60,7 +65,7 @@ export function addMcp(
       return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
     // Before the body is read: a stranger's is not.
-    scope.addHook('onRequest', async (request) => {
+    scope.addHook('onRequest', async (request, reply) => {
       requireOwnHost(request, settings);
       // A credential in the URL stays in logs and histories of agents: this endpoint is new and never took it.
       const presented = presentedCredential(request.headers, undefined);
@@ -71,6 +76,7 @@ export function addMcp(
         address: request.ip,
         credential: presented?.value,
         trace: request.headers['traceparent']?.toString(),
+        signal: () => AbortSignal.any([stopping.signal, hungUp(reply)]),
       });
     });
     scope.route({

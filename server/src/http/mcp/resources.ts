@@ -119,7 +119,6 @@ export function createResources(invoke: Invoke): Resources {
         const answer = await invoke(operation, {
           ...principal,
           input: withPageSize(operation, input),
-          signal: () => new AbortController().signal,
           channel: 'mcp',
         });
         if (!answer.ok) throw notFound(uri, answer.problem.detail);

@@ -65,7 +65,6 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
       const answer = await invoke(operation, {
         ...principal,
         input: withPageSize(operation, rest),
-        signal: never,
         channel: 'mcp',
       });
       return answer.ok ? succeeded(operation, answer, reading) : failed(answer.problem, answer.retryAfterSeconds);
@@ -74,8 +73,6 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
 }
 
 const LISTS_KEPT = 1000;
-/** Nothing that was asked for is broken off: a client that hangs up may well ask for its outcome. */
-const never = () => new AbortController().signal;
 
 export function toolName({ id }: Operation): string {
   return id.replaceAll('.', '_');
