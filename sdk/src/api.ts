@@ -2223,7 +2223,7 @@ export const routes = {
   'sessions.get_qr': {
     method: 'GET',
     path: '/sessions/{sessionId}/qr',
-    isRead: false,
+    isRead: true,
     idempotent: false,
     takesContent: false,
   },

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { type Authenticator, type Caller, isLegacy, presentedCredential } from '../auth/authenticate.ts';
 import { FORWARDED_BY } from '../cluster/forward.ts';
 import { AppError } from '../errors.ts';
-import type { Answer, Invoke, Operation } from '../operations/operation.ts';
+import { type Answer, type Invoke, isRead, type Operation } from '../operations/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import { replyWithLogin } from './loginReply.ts';
 import { acceptContent, openContent } from './mediaUpload.ts';
@@ -29,7 +29,7 @@ export function addRoutes(
         method: operation.method,
         url,
         // A GET that does something, such as sending a test, is not done by asking for its headers.
-        exposeHeadRoute: operation.effect === 'read',
+        exposeHeadRoute: isRead(operation),
         handler: handlerOf(operation, deps, stopping.signal),
         ...(path.startsWith('/auth/') && { bodyLimit: AUTH_BODY_LIMIT_BYTES }),
       };

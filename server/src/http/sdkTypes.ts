@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '../errors.ts';
 import { eventKinds, events } from '../events.ts';
-import type { Operation } from '../operations/operation.ts';
+import { isRead, type Operation } from '../operations/operation.ts';
 
 /*
  * The operations as TypeScript, for the SDK: what each takes and gives, and where in a request its fields go. The SDK
@@ -17,8 +17,8 @@ export function sdkTypes(operations: readonly Operation[]): string {
     return `${comment(about)}  '${id}': {\n    input: ${typeOf(input as unknown as Schema, named)};\n    output: ${typeOf(output as unknown as Schema, named)};\n  };`;
   });
   const routes = operations.map((operation) => {
-    const { id, method, path, effect, idempotent = false, takesContent = false } = operation;
-    return `  '${id}': { method: '${method}', path: '${path}', isRead: ${effect === 'read'}, idempotent: ${idempotent}, takesContent: ${takesContent} },`;
+    const { id, method, path, idempotent = false, takesContent = false } = operation;
+    return `  '${id}': { method: '${method}', path: '${path}', isRead: ${isRead(operation)}, idempotent: ${idempotent}, takesContent: ${takesContent} },`;
   });
   const kinds = eventKinds.map((kind) => `  '${kind}': ${typeOf(events[kind].data as unknown as Schema, named)};`);
   // The keys of the table are exactly the codes; Object.keys forgets that.

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { GroupActions, GroupInvite } from '../connectors/connector.ts';
+import type { GroupActions, GroupInvite, GroupSettings } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -116,7 +116,7 @@ export const updateGroup = defineOperation({
   path: '/groups/{groupId}',
   credential: 'any',
   permission: 'groups:write',
-  effect: 'write',
+  effect: 'destructive',
   tool: true,
   thirdPartyText: true,
   summary: 'Change the subject, description, settings or picture of a group',
@@ -149,8 +149,8 @@ export const updateGroup = defineOperation({
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
     if (description !== undefined && description !== row.description)
       await groups.setDescription(row.network_id, description);
-    if (settings !== undefined && Object.keys(settings).length > 0)
-      await groups.setSettings(row.network_id, withoutUndefined(settings));
+    const changes = changedSettings(row, settings);
+    if (Object.keys(changes).length > 0) await groups.setSettings(row.network_id, changes);
     if (picture !== undefined) await groups.setPicture(row.network_id, picture);
     return toGroup(ctx, await findGroup(ctx, groupId));
   },
@@ -200,7 +200,8 @@ export const getInviteLink = defineOperation({
   path: '/groups/{groupId}/invite-link',
   credential: 'any',
   permission: 'groups:read',
-  effect: 'read',
+  effect: 'write',
+  isRepeatable: true,
   tool: true,
   summary: 'Show the invite link of a group',
   description: 'Only an admin of the group can see it.',
@@ -241,6 +242,7 @@ export const joinGroup = defineOperation({
   credential: 'any',
   permission: 'groups:write',
   effect: 'write',
+  isRepeatable: true,
   tool: true,
   thirdPartyText: true,
   summary: 'Join a group by its invite link',
@@ -310,10 +312,17 @@ function toInvite(groupId: string, { code, link }: GroupInvite) {
   return { groupId, inviteCode: code, inviteLink: link };
 }
 
-function withoutUndefined<T extends object>(value: T) {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+/** Those of the wanted settings that the group does not have yet. */
+function changedSettings(row: GroupTable, wanted: Partial<GroupSettings> = {}): Partial<GroupSettings> {
+  const present = settingsOf(row);
+  const isChanged = (name: keyof GroupSettings) => wanted[name] !== undefined && wanted[name] !== present[name];
+  return Object.fromEntries(settingNames.filter(isChanged).map((name) => [name, wanted[name]]));
+}
+
+const settingNames = ['announce', 'locked', 'joinApproval'] as const satisfies readonly (keyof GroupSettings)[];
+
+function settingsOf(row: GroupTable): GroupSettings {
+  return { announce: row.announce === 1, locked: row.locked === 1, joinApproval: row.join_approval === 1 };
 }
 
 function normalise(phoneNumbers: readonly string[]): string[] {
@@ -360,7 +369,7 @@ function groupOf(row: GroupTable, participants: readonly Pick<GroupParticipantTa
     subject: row.subject,
     description: row.description,
     participants: participants.map(({ phone_number, role }) => ({ phoneNumber: phone_number, role })),
-    settings: { announce: row.announce === 1, locked: row.locked === 1, joinApproval: row.join_approval === 1 },
+    settings: settingsOf(row),
     pictureMediaId: row.picture_media_id,
     createdAt: isoTime(row.created_at),
   };

@@ -12,7 +12,10 @@ import { createIdempotency } from './idempotency.ts';
 import { projector } from './project.ts';
 import { validator } from './validate.ts';
 
-/** What an operation does to the world. Declared, never derived from the method. */
+/**
+ * What an operation does to the world: `write` adds or marks something, `destructive` overwrites or removes what
+ * somebody has written or set. Declared, never derived from the method.
+ */
 export type Effect = 'read' | 'write' | 'destructive';
 
 interface Declaration<I extends TObject, O extends TSchema> {
@@ -22,6 +25,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** Below `/api/v1`; `{name}` stands for the input field of that name. */
   readonly path: string;
   readonly effect: Effect;
+  /** Whether a second call with the same input changes nothing more. It is so of what reads, overwrites or removes. */
+  readonly isRepeatable?: true;
   /** Whether it is exposed over MCP. */
   readonly tool: boolean;
   readonly summary: string;
@@ -82,6 +87,15 @@ interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O>
 }
 
 export type Operation<I extends TObject = TObject, O extends TSchema = TSchema> = Guarded<I, O> | Public<I, O>;
+
+export function isRepeatable({ effect, isRepeatable }: Pick<Operation, 'effect' | 'isRepeatable'>): boolean {
+  return effect !== 'write' || isRepeatable === true;
+}
+
+/** Whether asking is all it does, also where the answer is kept for the next time. */
+export function isRead({ method, ...operation }: Pick<Operation, 'method' | 'effect' | 'isRepeatable'>): boolean {
+  return method === 'GET' && isRepeatable(operation);
+}
 
 /** What every `run` gets: the services, and who asks. It never sees HTTP. */
 export interface PublicContext extends Services {

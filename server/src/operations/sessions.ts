@@ -211,6 +211,7 @@ export const connectSession = defineOperation({
   credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
+  isRepeatable: true,
   tool: true,
   summary: 'Connect a session',
   description:
@@ -237,7 +238,7 @@ export const getSessionQr = defineOperation({
   credential: 'any',
   // A QR links a device to the session: seeing it is more than reading.
   permission: 'sessions:write',
-  effect: 'write',
+  effect: 'read',
   tool: true,
   summary: 'Show the QR code that links a device',
   description: 'With `Accept: image/png` as a picture.',
@@ -291,6 +292,7 @@ export const disconnectSession = defineOperation({
   credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
+  isRepeatable: true,
   tool: true,
   summary: 'Disconnect a session',
   description: 'It keeps its credentials: to connect again nothing has to be linked.',

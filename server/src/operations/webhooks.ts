@@ -173,6 +173,7 @@ export const resetCircuitBreaker = defineOperation({
   credential: 'any',
   permission: 'webhooks:write',
   effect: 'write',
+  isRepeatable: true,
   tool: true,
   summary: 'Close the circuit breaker',
   description: 'What is held goes out in order, slowly at first. Doing it again changes nothing.',

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { type TObject, type TProperties, Type } from 'typebox';
 import { allows } from '../../auth/permissions.ts';
 import { toProblem } from '../../errors.ts';
-import type { Invoke, Operation } from '../../operations/operation.ts';
+import { type Invoke, isRepeatable, type Operation } from '../../operations/operation.ts';
 import { validator } from '../../operations/validate.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
 import type { Principal } from './mount.ts';
@@ -129,7 +129,7 @@ function inputOf(operation: Operation): TObject {
 }
 
 function definitionOf(operation: Operation): Tool {
-  const { summary, description, output, effect, method, errors } = operation;
+  const { summary, description, output, effect, errors } = operation;
   const isRead = effect === 'read';
   return {
     name: toolName(operation),
@@ -140,8 +140,7 @@ function definitionOf(operation: Operation): Tool {
     annotations: {
       readOnlyHint: isRead,
       destructiveHint: effect === 'destructive',
-      // Setting a thing a second time, or taking it away, changes nothing more.
-      idempotentHint: isRead || effect === 'destructive' || method === 'PUT' || method === 'PATCH',
+      idempotentHint: isRepeatable(operation),
       // What may fail for want of a connection reaches people beyond this server; so does whatever sends.
       openWorldHint: !isRead || errors.includes('session_not_connected'),
     },
