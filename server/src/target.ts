@@ -26,6 +26,37 @@ type Range = readonly [Address, number];
 
 const LONGEST_URL = 2048;
 
+/**
+ * Where clouds tell an instance about itself, credentials included. A range that is allowed does not open them; only an
+ * address of its own does, such as 100.100.100.200/32.
+ */
+const metadata = ranges([
+  // AWS, Google Cloud, Azure, DigitalOcean, Hetzner, OpenStack, Oracle and others.
+  ['169.254.169.254/32', 'a link-local address, where cloud metadata lives'],
+  // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html and …/eks/latest/userguide/pod-id-how-it-works.html
+  ['169.254.170.2/32', 'the credentials address of AWS containers'],
+  ['169.254.170.23/32', 'the credentials address of AWS containers'],
+  ['fd00:ec2::23/128', 'the credentials address of AWS containers'],
+  // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+  ['fd00:ec2::254/128', 'the metadata address of AWS'],
+  // https://cloud.google.com/compute/docs/metadata/querying-metadata
+  ['fd20:ce::254/128', 'the metadata address of Google Cloud'],
+  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public by its number alone.
+  ['168.63.129.16/32', 'the platform address of Azure'],
+  // https://www.alibabacloud.com/help/ecs/user-guide/view-instance-metadata
+  ['100.100.100.200/32', 'the metadata address of Alibaba Cloud'],
+  // https://docs.oracle.com/en/cloud/iaas/compute-iaas-cloud/stcsg/retrieving-instance-metadata.html
+  ['192.0.0.192/32', 'the metadata address of Oracle Cloud'],
+  ['fd00:c1::a9fe:a9fe/128', 'the metadata address of Oracle Cloud'],
+  // https://cloud.tencent.com/document/product/213/4934
+  ['169.254.0.23/32', 'the metadata address of Tencent Cloud'],
+  // https://www.scaleway.com/en/docs/instances/how-to/use-metadata/
+  ['169.254.42.42/32', 'the metadata address of Scaleway'],
+  ['fd00:42::42/128', 'the metadata address of Scaleway'],
+  // https://docs.openstack.org/nova/latest/user/metadata.html
+  ['fe80::a9fe:a9fe/128', 'the metadata address of OpenStack'],
+]);
+
 /** What is never a public receiver (RFC 6890 and what was registered since), with the words for it. */
 const refused = ranges([
   ['0.0.0.0/8', 'an unspecified address'],
@@ -173,6 +204,13 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
 export function refusalOf(text: string, policy: TargetPolicy): string | undefined {
   // A zone names an interface of this machine: only link-local addresses have one.
   const address = ipaddr.parse(text.replace(/%.*$/, ''));
+  const secretive = metadata.find(({ range }) => isWithin(address, range));
+  if (secretive !== undefined) {
+    const isNamed = policy.allowed.some(
+      ([base, bits]) => bits === secretive.range[1] && isWithin(address, [base, bits]),
+    );
+    return isNamed ? undefined : secretive.words;
+  }
   if (policy.allowed.some((range) => isWithin(address, range))) return undefined;
   if (policy.allowLoopback && loopback.some((range) => isWithin(address, range))) return undefined;
   const found = refused.find(({ range }) => isWithin(address, range));

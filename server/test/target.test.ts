@@ -113,6 +113,16 @@ describe('a URL', () => {
       '[2606:4700::200:5efe:a00:1]',
       '[4000::1]',
       '[::ffff:0:127.0.0.1]',
+      // Metadata of clouds, whatever kind of address it has.
+      '168.63.129.16',
+      '2822734096',
+      '100.100.100.200',
+      '192.0.0.192',
+      '169.254.170.2',
+      '169.254.0.23',
+      '[fd20:ce::254]',
+      '[fd00:c1::a9fe:a9fe]',
+      '[fe80::a9fe:a9fe]',
     ];
     for (const host of hosts) {
       const verdict = checkUrl(`http://${host}/hook`, strict);
@@ -129,6 +139,8 @@ describe('a URL', () => {
       'http://172.32.0.1/',
       'http://100.128.0.1/',
       'http://192.169.0.1/',
+      'http://168.63.129.15/',
+      'http://168.63.129.17/',
       'https://localhost.example.com/',
       'https://münchen.example/',
     ]) {
@@ -158,6 +170,22 @@ describe('the policy', () => {
     assert.equal(checkUrl('http://[fd12::1]/', policy).ok, true);
     assert.equal(checkUrl('http://10.2.0.1/', policy).ok, false);
     assert.equal(checkUrl('http://[::ffff:10.1.2.3]/', policy).ok, false);
+  });
+
+  it('opens no metadata address of a cloud with a range around it, only by itself', () => {
+    const hosts = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '[fd00:ec2::254]'];
+    const wide = createTargetPolicy({
+      host: '0.0.0.0',
+      allowedCidrs: ['0.0.0.0/0', '::/0', '100.64.0.0/10', 'fd00::/8'],
+    });
+    for (const host of hosts) assert.equal(checkUrl(`http://${host}/`, wide).ok, false, host);
+    assert.equal(checkUrl('http://100.100.100.201/', wide).ok, true);
+    const allowedCidrs = ['100.100.100.200/32', 'fd00:ec2::254/128'];
+    const named = createTargetPolicy({ host: '0.0.0.0', allowedCidrs });
+    assert.deepEqual(
+      hosts.map((host) => checkUrl(`http://${host}/`, named).ok),
+      [false, true, false, true],
+    );
   });
 });
 
