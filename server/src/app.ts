@@ -78,6 +78,7 @@ export async function createApp(
     host: settings.host,
     publicHost: settings.publicUrl?.hostname,
     allowedCidrs: settings.webhookAllowedCidrs,
+    onRefused: (refusal) => log.info(refusal, 'a name was refused as a target'),
   });
   const ground = (scope: string) => ({ exchange: exchangeOf(scope), profiles: profilesOf(scope) });
   const connectors = await loadConnectors(settings, { clock, log, random, targets }, ground).catch((error) => {

@@ -12,6 +12,8 @@ export interface TargetPolicy {
   /** 127.0.0.0/8 and ::1, in these plain forms only. */
   readonly allowLoopback: boolean;
   readonly allowed: readonly Range[];
+  /** Hears why a name was refused, which its account is not told: for the server's log. */
+  readonly onRefused: (refusal: { readonly host: string; readonly reason: string }) => void;
 }
 
 /** Whether a target may be used; if not, by which rule and in words that setting and sending share. */
@@ -108,12 +110,15 @@ export function createTargetPolicy({
   host,
   publicHost = host,
   allowedCidrs,
+  onRefused = () => {},
 }: {
   host: string;
   publicHost?: string | undefined;
   allowedCidrs: readonly string[];
+  onRefused?: TargetPolicy['onRefused'];
 }): TargetPolicy {
-  return { allowLoopback: isLoopback(host) && isLoopback(publicHost), allowed: allowedCidrs.map(parseRange) };
+  const allowLoopback = isLoopback(host) && isLoopback(publicHost);
+  return { allowLoopback, allowed: allowedCidrs.map(parseRange), onRefused };
 }
 
 function isLoopback(host: string): boolean {
@@ -146,25 +151,21 @@ export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
 }
 
 /**
- * Vets a URL when it is set: also what its name resolves to now. A name that does not resolve passes, for a receiver
- * may be deployed later; the lookup of each attempt vets again.
+ * A name does not lead to an address that may be called. It says nothing more: whether an internal name exists, and
+ * where it leads, is not for an account to find out. The policy's `onRefused` hears it.
  */
-export async function checkTarget(raw: string, policy: TargetPolicy, lookup: Lookup = systemLookup): Promise<Verdict> {
-  const verdict = checkUrl(raw, policy);
-  if (!verdict.ok) return verdict;
-  const { hostname } = verdict.url;
-  if (hostname.startsWith('[') || ipaddr.isValid(hostname)) return verdict;
-  return new Promise((resolve) => {
-    createLookup(policy, lookup)(hostname, { all: true }, (error) => {
-      resolve(error instanceof TargetRefused ? refuse('address', error.message) : verdict);
-    });
-  });
-}
-
-/** A name resolves to an address that may not be called. */
 export class TargetRefused extends Error {
   readonly code = 'ERR_TARGET_REFUSED';
+
+  constructor(host: string) {
+    super(
+      `The name ${host} does not lead to a public address: it does not exist, cannot be resolved right now, or leads to an address that WEBHOOK_ALLOWED_CIDRS would have to open. The server's log says which`,
+    );
+  }
 }
+
+/** Errors of a lookup that are this machine's own: they say nothing about the name. */
+const OWN_FAULTS: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAI_MEMORY']);
 
 export type Lookup = (
   hostname: string,
@@ -183,14 +184,14 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
     callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) {
+      if (OWN_FAULTS.has(error?.code)) {
         callback(error, []);
         return;
       }
-      for (const { address } of addresses) {
-        const why = refusalOf(address, policy);
-        if (why === undefined) continue;
-        callback(new TargetRefused(`${hostname} resolves to ${sentence(address, why)}`), []);
+      const reason = error === null ? refusalOfAny(addresses, policy) : (error.code ?? error.message);
+      if (reason !== undefined) {
+        policy.onRefused({ host: hostname, reason });
+        callback(new TargetRefused(hostname), []);
         return;
       }
       const [first] = addresses;
@@ -198,6 +199,14 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
       else callback(null, first.address, first.family);
     });
   };
+}
+
+function refusalOfAny(addresses: readonly LookupAddress[], policy: TargetPolicy): string | undefined {
+  for (const { address } of addresses) {
+    const why = refusalOf(address, policy);
+    if (why !== undefined) return sentence(address, why);
+  }
+  return undefined;
 }
 
 /** Why an address is refused, in words; undefined when it may be used. */

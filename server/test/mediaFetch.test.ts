@@ -81,7 +81,6 @@ describe('a file behind a URL', () => {
       files.url,
       `https://2130706433:${port}/`,
       `https://localhost:${port}/`,
-      `https://files.example.com:${port}/`,
       `https://user:pass@example.com/`,
       `http://example.com/`,
       'ftp://example.com/',
@@ -93,6 +92,11 @@ describe('a file behind a URL', () => {
         url,
       );
     }
+    // A name is not told apart from one that does not exist.
+    await assert.rejects(
+      fetching(`https://files.example.com:${port}/`, ({ stream }) => buffer(stream)),
+      { code: 'fetch_failed', message: /^The name files\.example\.com does not lead to a public address/ },
+    );
     assert.deepEqual(files.visits, []);
     // The same name is dialled where the vetted lookup says, so it was the vetting that refused it.
     const allowed = createUseFetched({ ...options, policy: local });

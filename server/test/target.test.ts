@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { buildConnector, Pool } from 'undici';
-import { checkTarget, checkUrl, createLookup, createTargetPolicy, type Lookup } from '../src/target.ts';
+import { checkUrl, createLookup, createTargetPolicy, type Lookup } from '../src/target.ts';
 
 const strict = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
 const local = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
@@ -190,21 +190,44 @@ describe('the policy', () => {
 });
 
 describe('a name', () => {
-  it('is refused when any of its addresses is, in the same words when set and when dialled', async () => {
-    const lookup = resolvesTo('93.184.216.34', '10.0.0.1');
-    const set = await checkTarget('https://example.com/', strict, lookup);
-    assert.equal(set.ok, false);
-    const dialled = await new Promise<Error | null>((resolve) =>
-      createLookup(strict, lookup)('example.com', { all: true }, (error) => resolve(error)),
-    );
-    assert.equal(set.ok ? '' : set.message, dialled?.message);
-    assert.match(dialled?.message ?? '', /^example\.com resolves to 10\.0\.0\.1, which is a private address/);
+  const refusalOf = (lookup: Lookup, reasons: string[] = []) =>
+    new Promise<Error | null>((resolve) => {
+      const onRefused = ({ reason }: { reason: string }) => void reasons.push(reason);
+      const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [], onRefused });
+      createLookup(policy, lookup)('crm.internal', { all: true }, (error) => resolve(error));
+    });
+  const failsWith =
+    (code: string): Lookup =>
+    (_, __, callback) =>
+      callback(Object.assign(new Error(code), { code }), []);
+
+  it('is refused when any of its addresses is', async () => {
+    assert.ok(await refusalOf(resolvesTo('93.184.216.34', '10.0.0.1')));
+    assert.equal(await refusalOf(resolvesTo('93.184.216.34', '93.184.216.35')), null);
   });
 
-  it('that does not resolve yet may be set', async () => {
-    const fails: Lookup = (_, __, callback) =>
-      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
-    assert.equal((await checkTarget('https://later.example.com/', strict, fails)).ok, true);
+  it('is refused in words that do not tell whether it exists or where it leads, which the log has', async () => {
+    const reasons: string[] = [];
+    const lookups = [
+      resolvesTo('10.0.0.1'),
+      resolvesTo('127.0.0.1'),
+      resolvesTo('93.184.216.34', 'fd00::1'),
+      failsWith('ENOTFOUND'),
+      failsWith('EAI_AGAIN'),
+    ];
+    const messages = new Set<string>();
+    for (const lookup of lookups) {
+      const error = await refusalOf(lookup, reasons);
+      assert.equal((error as NodeJS.ErrnoException).code, 'ERR_TARGET_REFUSED');
+      messages.add(error?.message ?? '');
+    }
+    assert.equal(messages.size, 1);
+    assert.doesNotMatch([...messages].join(), /10\.0\.0|127\.0|fd00|ENOTFOUND/);
+    assert.match(reasons.join('; '), /^10\.0\.0\.1, which is a private address.*; ENOTFOUND; EAI_AGAIN$/);
+  });
+
+  it('that this machine has no means to look up is not refused', async () => {
+    assert.equal(((await refusalOf(failsWith('EMFILE'))) as NodeJS.ErrnoException).code, 'EMFILE');
   });
 
   it('is dialled at the address that was vetted, in the form the caller asked for', () => {

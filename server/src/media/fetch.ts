@@ -110,7 +110,7 @@ function fileNameOf(disposition: string | string[] | undefined, { pathname }: UR
 function explain(cause: unknown, timeoutMs: number | undefined): AppError {
   if (timeoutMs !== undefined)
     return new AppError('fetch_failed', `The URL was not fetched within ${timeoutMs / 1000} s`, { cause });
-  if (cause instanceof TargetRefused) return invalidField('url', cause.message, 'address');
+  if (cause instanceof TargetRefused) return new AppError('fetch_failed', cause.message, { cause });
   const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
   return new AppError('fetch_failed', `The URL could not be fetched${code}`, { cause });
 }

@@ -84,7 +84,7 @@ export const createEndpoint = defineOperation({
   async run(ctx, { webhookUrl, events, secret, enabled, maxInFlight }) {
     const change = {
       events: acceptedKinds(events),
-      url: await acceptedUrl(ctx, webhookUrl),
+      url: acceptedUrl(ctx, webhookUrl),
       secret,
       enabled,
       maxInFlight,
@@ -137,7 +137,7 @@ export const updateEndpoint = defineOperation({
   async run(ctx, { webhookId, webhookUrl, events, secret, enabled, maxInFlight }) {
     const change = {
       ...(events !== undefined && { events: acceptedKinds(events) }),
-      ...(webhookUrl !== undefined && { url: await acceptedUrl(ctx, webhookUrl) }),
+      ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
       secret,
       enabled,
       maxInFlight,

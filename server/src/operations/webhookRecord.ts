@@ -6,7 +6,7 @@ import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 import { eventKinds, isEventKind } from '../events.ts';
-import { checkTarget } from '../target.ts';
+import { checkUrl } from '../target.ts';
 import { type Breaker, newBreaker, reset } from '../webhooks/breaker.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
 import { cancelPending, dueNow, storeBreaker, type WebhookRef } from '../webhooks/queue.ts';
@@ -88,9 +88,12 @@ export interface WebhookChange {
 
 const DEFAULT_MAX_IN_FLIGHT = 8;
 
-/** @throws {AppError} `validation_failed` naming `webhookUrl` and the rule it breaks */
-export async function acceptedUrl(ctx: Context, webhookUrl: string): Promise<string> {
-  const verdict = await checkTarget(webhookUrl, ctx.webhooks.targets);
+/**
+ * A name is not resolved here: an account could find out the names of the server's network. Every attempt vets it.
+ * @throws {AppError} `validation_failed` naming `webhookUrl` and the rule it breaks
+ */
+export function acceptedUrl(ctx: Context, webhookUrl: string): string {
+  const verdict = checkUrl(webhookUrl, ctx.webhooks.targets);
   if (!verdict.ok) throw invalidField('webhookUrl', verdict.message, verdict.rule);
   return verdict.url.href;
 }

@@ -43,7 +43,7 @@ export const setWebhook = defineOperation({
     secret: 'a long random text',
   },
   async run(ctx, { webhookUrl, events, secret }) {
-    const change = { events: acceptedKinds(events), url: await acceptedUrl(ctx, webhookUrl), secret, enabled: true };
+    const change = { events: acceptedKinds(events), url: acceptedUrl(ctx, webhookUrl), secret, enabled: true };
     const row = await ctx.database.commit(async (tx) => {
       const present = await findDefault(tx, ctx.accountId);
       return present === undefined ? insertWebhook(ctx, tx, true, change) : changeWebhook(ctx, tx, present, change);

@@ -345,12 +345,10 @@ function describeError(error: Error, url: URL, timeoutMs: number): Described {
   // Happy eyeballs tries several addresses and reports all of them: the first one stands for the rest.
   const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
   const code = String((first as { code?: unknown }).code ?? '');
-  const { host, hostname } = url;
-  if (code === 'ERR_TARGET_REFUSED') return ['blocked_address', null, first.message];
+  const { host } = url;
+  if (code === 'ERR_TARGET_REFUSED') return ['dns', null, first.message];
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return ['timeout', null, `No connection to ${host} within ${timeoutMs / 1000} s`];
-  if (code === 'ENOTFOUND' || code === 'ENODATA') return ['dns', null, `The name ${hostname} does not exist`];
-  if (code.startsWith('EAI_')) return ['dns', null, `The name ${hostname} could not be resolved right now (${code})`];
   if (code === 'ECONNREFUSED') return ['connect', null, `Nothing listens on ${host}: the connection was refused`];
   if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/.test(code)) {
     return ['connect', null, `${host} cannot be reached from here (${code})`];

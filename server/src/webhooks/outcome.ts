@@ -10,7 +10,11 @@ export const outcomeClasses = {
   throttled: { retry: 'schedule', breaker: 'none', meaning: 'answered 429: too many deliveries at once' },
   server_error: { retry: 'schedule', breaker: 'failure', meaning: 'answered 5xx' },
   timeout: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer within the deadline' },
-  dns: { retry: 'schedule', breaker: 'failure', meaning: 'its host name could not be resolved' },
+  dns: {
+    retry: 'schedule',
+    breaker: 'failure',
+    meaning: 'its host name does not lead to an address that webhooks may reach',
+  },
   connect: { retry: 'schedule', breaker: 'failure', meaning: 'refused or never took the connection' },
   tls: { retry: 'schedule', breaker: 'failure', meaning: 'its TLS certificate or handshake was not acceptable' },
   reset: { retry: 'schedule', breaker: 'failure', meaning: 'broke the connection before it answered' },
@@ -18,7 +22,7 @@ export const outcomeClasses = {
   blocked_address: {
     retry: 'held',
     breaker: 'opens',
-    meaning: 'its host resolves to an address that webhooks may not reach',
+    meaning: 'its address is one that webhooks may not reach',
   },
   unknown_outcome: { retry: 'schedule', breaker: 'none', meaning: 'the server stopped before the answer came' },
 } as const satisfies Record<
