@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { SettingsError } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { newHome } from './support/databases.ts';
@@ -17,15 +16,13 @@ const docs = readFileSync(new URL('../../docs/connectors.md', import.meta.url), 
 const [, example = assert.fail('docs/connectors.md has no example')] =
   /<!-- example: pager\.js -->\n```js\n(.*?)```/s.exec(docs) ?? [];
 
-/** A folder with a package in it, beside which `@switchboard/server` is installed. @returns the path of its file */
-function newPackage(t: TestContext, source: string): string {
+/** A folder outside the checkout with one file in it. @returns the path of the file */
+function newFile(t: TestContext, source: string, name = 'pager.js'): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-connector-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'node_modules', '@switchboard'), { recursive: true });
-  symlinkSync(fileURLToPath(new URL('..', import.meta.url)), join(folder, 'node_modules', '@switchboard', 'server'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'pager.js'), source);
-  return join(folder, 'pager.js');
+  const path = join(folder, name);
+  writeFileSync(path, source);
+  return path;
 }
 
 /** The gateway that the example speaks of. */
@@ -49,7 +46,7 @@ it('the example of the docs is a network of its own: it sends, receives, and kee
   const gateway = await startGateway(t);
   const lines: string[] = [];
   const server = await startServer({
-    env: { CONNECTORS: newPackage(t, example) },
+    env: { CONNECTORS: newFile(t, example) },
     log: createLog('trace', { write: (line) => void lines.push(line) }),
   });
   t.after(() => server.stop());
@@ -97,6 +94,28 @@ it('the example of the docs is a network of its own: it sends, receives, and kee
   assert.ok(lines.length > 10 && !lines.join('').includes(SECRET), 'not in the log either');
 });
 
+it('a file in any folder may import what the server exports, in TypeScript and later too', async (t) => {
+  const source = `
+    import { type Connector, type ConnectorTools, messageTypes } from '@switchboard/server/connector';
+    export async function createConnector({ clock }: ConnectorTools): Promise<Connector> {
+      const { AppError } = await import('@switchboard/server/errors');
+      return {
+        name: 'typed',
+        options: { type: 'object', properties: {} } as Connector['options'],
+        messageTypes,
+        async open(): Promise<never> {
+          throw new AppError('session_state', 'refused in words of its own');
+        },
+      };
+    }`;
+  const server = await startServer({ env: { CONNECTORS: newFile(t, source, 'typed.ts') } });
+  t.after(() => server.stop());
+  const { call } = await server.account();
+  const { sessionId } = (await call('POST', '/sessions', { connector: 'typed' })).body;
+  const { status, body } = await call('POST', `/sessions/${sessionId}/connect`);
+  assert.deepEqual([status, body.code, body.detail], [409, 'session_state', 'refused in words of its own']);
+});
+
 it('a callback comes to nobody but a session whose network calls', async (t) => {
   const server = await startServer();
   t.after(() => server.stop());
@@ -116,7 +135,7 @@ it('a package that is no connector keeps the server from starting, and the reaso
   const refusal = (pattern: RegExp) => (error: unknown) =>
     error instanceof SettingsError && pattern.test(error.message);
   await assert.rejects(starting('no-such-package'), refusal(/CONNECTORS "no-such-package" cannot be loaded/));
-  await assert.rejects(starting(newPackage(t, 'export const x = 1;')), refusal(/does not export a function/));
+  await assert.rejects(starting(newFile(t, 'export const x = 1;')), refusal(/does not export a function/));
   const cases: [string, RegExp][] = [
     ['throw new Error("no licence");', /cannot be started: no licence/],
     ['return { name: "A B" };', /its name must be/],
@@ -126,6 +145,6 @@ it('a package that is no connector keeps the server from starting, and the reaso
     ['return { name: "sandbox", options: { properties: {} }, messageTypes: [], open() {} };', /as another connector/],
   ];
   for (const [body, pattern] of cases) {
-    await assert.rejects(starting(newPackage(t, `export function createConnector() { ${body} }`)), refusal(pattern));
+    await assert.rejects(starting(newFile(t, `export function createConnector() { ${body} }`)), refusal(pattern));
   }
 });

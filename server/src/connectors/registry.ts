@@ -58,6 +58,7 @@ export async function loadConnectors(
       targets,
     }),
   ];
+  if (settings.connectors.length > 0) await import('./ownPackage.ts');
   for (const name of settings.connectors) {
     const connector = await load(name, tools);
     if (connectors.some((other) => other.name === connector.name))
