@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Call, connectSession, newNumber } from '../../server/test/support/server.ts';
+import { type Call, connectSession, newNumber, sharedSandbox } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
 const FRIEND = '491700000007';
@@ -23,7 +23,7 @@ async function sandbox(call: Call) {
 }
 
 describe('the chats', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = await startDashboard({ env: sharedSandbox });
 
   it('have the composer in sight on every screen', async (test) => {
     const { page, call } = await dashboard.enter(test);

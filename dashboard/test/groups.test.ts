@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Call, connectSession, newNumber } from '../../server/test/support/server.ts';
+import { type Call, connectSession, newNumber, sharedSandbox } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
 const [ADA, BEA, CARL] = ['491700000021', '491700000022', '491700000023'];
@@ -12,7 +12,7 @@ async function createGroup(call: Call): Promise<string> {
 }
 
 describe('the groups', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = await startDashboard({ env: sharedSandbox });
 
   it('are created from a list of numbers', async (test) => {
     const { page, call } = await dashboard.enter(test);
