@@ -32,13 +32,23 @@ export function isLoggedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
+/** What a proxy answers while the server behind it is away, and what the server answers while it cannot work. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Whether the same request may pass as soon as the server is back. */
+export function isAway(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ApiError && AWAY.has(error.status));
+}
+
 /** What the server says is wrong in another way than by the API's errors. */
 export class ServerError extends Error {}
 
 /** An error in words for the reader. */
 export function inWords(error: unknown): string {
+  // An answer without the id of a request is not the server's, but that of something in front of it.
+  const isAnswered = error instanceof ApiError && error.requestId !== '';
+  if (error instanceof PageCodeError || (isAway(error) && !isAnswered)) return words.unreachable;
   if (error instanceof ApiError || error instanceof ServerError) return error.message;
-  if (error instanceof ConnectionError || error instanceof PageCodeError) return words.unreachable;
   return words.unexpected;
 }
 

@@ -48,6 +48,22 @@ describe('a dashboard whose server was away', async () => {
     await waitForPage(page, 'Overview');
   });
 
+  it('does the same behind a proxy, which answers in its place', async (test) => {
+    const { page } = await dashboard.enter(test);
+    for (const [path, request, then] of [
+      ['/', '**/api/v1/auth/me', 'Overview'],
+      ['/keys', '**/api/v1/api-keys?*', 'API keys'],
+    ] as const) {
+      const badGateway = { status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' };
+      for (const address of [request, '**/health']) await page.route(address, (route) => route.fulfill(badGateway));
+      await page.goto(path);
+      await page.getByRole('alert').filter({ hasText: AWAY }).waitFor();
+      for (const address of [request, '**/health']) await page.unroute(address);
+      await page.getByRole('alert').filter({ hasText: AWAY }).waitFor({ state: 'detached' });
+      await waitForPage(page, then);
+    }
+  });
+
   it('starts once its own code can be loaded', async (test) => {
     const { page } = await dashboard.enter(test);
     const restore = await cutOff(page, '**/assets/index-*.js', '**/health');

@@ -1,6 +1,6 @@
-import { ApiError, ConnectionError } from '@switchboard/sdk/errors';
+import { ApiError } from '@switchboard/sdk/errors';
 import type { ReactNode } from 'react';
-import { inWords } from '../api.ts';
+import { inWords, isAway } from '../api.ts';
 import { useWhenReachable } from '../reachable.ts';
 import { words } from '../strings/shared.ts';
 import { Button } from './button.tsx';
@@ -69,12 +69,12 @@ export function Empty({
 
 /** It did not load: why, and another try, which follows by itself once a server that was away answers again. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => unknown }) {
-  useWhenReachable(error instanceof ConnectionError && onRetry !== undefined, () => onRetry?.());
+  useWhenReachable(isAway(error) && onRetry !== undefined, () => onRetry?.());
   return (
     <div role="alert" className="grid justify-items-center gap-1 px-6 py-12 text-center">
       <p className="font-medium text-bad">{words.failedToLoad}</p>
       <p className="max-w-md text-sm wrap-anywhere text-ink-soft">{inWords(error)}</p>
-      {error instanceof ApiError && (
+      {error instanceof ApiError && error.requestId !== '' && (
         <p className="font-mono text-xs text-ink-faint">{words.request(error.requestId)}</p>
       )}
       {onRetry && (

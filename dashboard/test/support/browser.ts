@@ -136,7 +136,7 @@ export async function assertNothingCutOff(page: Page): Promise<void> {
   assert.deepEqual(cutOff, [], `${page.url()} cuts something off`);
 }
 
-const EXPECTED = /Failed to load resource|^(ConnectionError|PageCodeError): /;
+const EXPECTED = /Failed to load resource|^(ConnectionError|PageCodeError|ServerError): /;
 
 /** What the browser complains of while the page is used. */
 function listenForComplaints(page: Page, ownOrigin: string): string[] {
