@@ -110,6 +110,11 @@ describe('the chats', async () => {
       .getByRole('button', { name: /^Download quarterly/ })
       .waitFor();
     await assertNoSidewaysScroll(page);
+    const sticksOut = await page
+      .getByRole('article')
+      .last()
+      .evaluate((bubble) => (bubble.querySelector('button')?.getBoundingClientRect().right ?? 0) > innerWidth);
+    assert.equal(sticksOut, false);
   });
 
   it('need a session, and then somebody to write to', async (test) => {

@@ -44,7 +44,7 @@ export function Bubble({ message, isOwn, isFound, answered, nameOf, actions }: B
         {deleted ? (
           <p className="text-ink-faint italic">{messageWords.deleted}</p>
         ) : (
-          <div className="grid gap-1.5">
+          <div className="grid grid-cols-1 gap-1.5">
             <Extra message={message} nameOf={nameOf} />
             {message.message !== '' && (
               <p className={classes('wrap-anywhere whitespace-pre-wrap', type === 'poll' && 'font-medium')} dir="auto">

@@ -98,7 +98,7 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
     {
       id: 'event',
       header: deliveryWords.event,
-      width: 'minmax(0, 13rem)',
+      width: 'minmax(0, 12rem)',
       cell: ({ deliveryId, event, isTest, createdAt }) => (
         <>
           <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className={rowLinkClass}>
@@ -120,7 +120,7 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
     {
       id: 'reason',
       header: deliveryWords.reason,
-      width: 'minmax(0, 1fr)',
+      width: 'minmax(0, 2fr)',
       wideOnly: true,
       cell: (delivery) => {
         const reason = reasonOf(delivery, byId.get(delivery.webhookId));
@@ -134,7 +134,7 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
     {
       id: 'webhook',
       header: deliveryWords.webhook,
-      width: 'minmax(0, 14rem)',
+      width: 'minmax(0, 1fr)',
       wideOnly: true,
       cell: ({ webhookId }) => {
         const webhook = byId.get(webhookId);
