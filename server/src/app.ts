@@ -12,6 +12,7 @@ import { createAlone } from './cluster/cluster.ts';
 import { createForward } from './cluster/forward.ts';
 import { instanceOf } from './cluster/instance.ts';
 import { createNode } from './cluster/node.ts';
+import { NodeSignatures } from './cluster/nodeSignature.ts';
 import { type Settings, SettingsError } from './config.ts';
 import { ConnectorError, loadConnectors } from './connectors/registry.ts';
 import { createAloneExchanges } from './connectors/sandbox/alone.ts';
@@ -108,7 +109,8 @@ export async function createApp(
           fileStore: await identityOf(store, log),
           log,
         });
-  const sending = createForward(nodeId);
+  const signatures = new NodeSignatures(secret, nodeId, clock);
+  const sending = createForward(signatures);
   const forward = tracing?.forward(sending) ?? sending;
 
   const tokens = createLoginTokens(secret, clock);
@@ -223,6 +225,7 @@ export async function createApp(
     sessions,
     cluster,
     forward,
+    signatures,
     media,
     feed,
     eventLog,

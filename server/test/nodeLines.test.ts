@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../src/clock.ts';
 import { createForward, NoAnswerError } from '../src/cluster/forward.ts';
+import { NodeSignatures } from '../src/cluster/nodeSignature.ts';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { type FaultyLine, startFaultyLine } from './support/faultyLine.ts';
@@ -111,7 +113,9 @@ describe('a request to another node', () => {
     await once(server, 'listening');
     const line = await startFaultyLine();
     line.aim({ hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port) });
-    const forward = createForward('nod_this', { tickMs: 50 });
+    const forward = createForward(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
+      tickMs: 50,
+    });
     test.after(async () => {
       await forward.close();
       await line.close();
@@ -135,7 +139,9 @@ describe('a request to another node', () => {
       waiting.add(setInterval(() => response.writeProcessing(), 5));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const forward = createForward('nod_this', { tickMs: 50 });
+    const forward = createForward(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
+      tickMs: 50,
+    });
     test.after(async () => {
       for (const timer of waiting) clearInterval(timer);
       await forward.close();

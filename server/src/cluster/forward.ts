@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { AppError } from '../errors.ts';
 import type { Member } from './members.ts';
+import type { NodeSignatures } from './nodeSignature.ts';
 
 /** What is asked for is done by another node. Whoever can passes the request on; to a caller it is a 503. */
 export class ElsewhereError extends AppError {
@@ -68,9 +69,6 @@ export interface Forward {
   close(): Promise<void>;
 }
 
-/** Marks a request that was passed on, so that it is not passed on again. Its value is the node that did. */
-export const FORWARDED_BY = 'x-switchboard-forwarded-by';
-
 /** Headers that speak of a connection and not of the request (RFC 9110, 7.6.1), or that undici writes itself. */
 const OF_ONE_HOP = new Set([
   'connection',
@@ -100,7 +98,7 @@ const TICK_MS = 500;
 const SILENT_TICKS = 7;
 
 /** The REST interface is how nodes ask one another: there is no other remote interface. */
-export function createForward(nodeId: string, { tickMs = TICK_MS } = {}): Forward {
+export function createForward(signatures: Pick<NodeSignatures, 'sign'>, { tickMs = TICK_MS } = {}): Forward {
   const pools = new Map<string, Pool>();
 
   function poolOf(origin: string): Pool {
@@ -124,16 +122,16 @@ export function createForward(nodeId: string, { tickMs = TICK_MS } = {}): Forwar
   }
 
   /** @throws {NoAnswerError} */
-  async function ask({ url }: Member, request: Asked, life: AbortSignal): Promise<Answered> {
+  async function ask({ nodeId, url }: Member, request: Asked, life: AbortSignal): Promise<Answered> {
     const { method, path, headers, body, deadlineMs } = request;
-    const { origin, pathname } = new URL(url ?? '');
+    const { origin } = new URL(url ?? '');
     const silence = new Silence(tickMs);
     try {
       const response = await poolOf(origin).request({
         // Only what undici is told: it takes every method.
         method: method as 'POST',
-        path: `${pathname.replace(/\/$/, '')}${path}`,
-        headers: { ...headers, [FORWARDED_BY]: nodeId },
+        path,
+        headers: { ...headers, ...signatures.sign({ method, path, body: body ?? '' }, nodeId) },
         ...(body !== undefined && { body }),
         signal: AbortSignal.any([life, silence.signal, AbortSignal.timeout(deadlineMs)]),
         onInfo: () => silence.break(),

@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Cluster } from '../cluster/cluster.ts';
-import { ElsewhereError, FORWARDED_BY, type Forward, NoAnswerError } from '../cluster/forward.ts';
+import { ElsewhereError, type Forward, NoAnswerError } from '../cluster/forward.ts';
 import type { CallbackAnswer, CallbackRequest } from '../connectors/connector.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { PassedOnRequests } from './passedOn.ts';
 
 export interface InboundDeps {
   readonly sessions: Pick<Sessions, 'receive'>;
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect'>;
   readonly forward: Pick<Forward, 'relay'>;
+  readonly passedOn: PassedOnRequests;
   readonly log: Log;
 }
 
@@ -22,7 +24,7 @@ const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
  * network has, who calls. The body goes to it byte for byte, for that is what is signed. A network that is answered
  * anything but 2xx calls again later, so what cannot be stored now is not lost.
  */
-export function addInbound(app: FastifyInstance, { sessions, cluster, forward, log }: InboundDeps): void {
+export function addInbound(app: FastifyInstance, { sessions, cluster, forward, passedOn, log }: InboundDeps): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_, body, done) =>
@@ -47,7 +49,7 @@ export function addInbound(app: FastifyInstance, { sessions, cluster, forward, l
     try {
       return await sessions.receive(sessionId, toCallback(request));
     } catch (error) {
-      if (!(error instanceof ElsewhereError) || request.headers[FORWARDED_BY] !== undefined) throw error;
+      if (!(error instanceof ElsewhereError) || passedOn.has(request)) throw error;
       return relay(error, request);
     }
   }

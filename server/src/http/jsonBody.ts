@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type AppError, invalidField } from '../errors.ts';
 import { DEEPEST } from '../operations/validate.ts';
+import type { PassedOnRequests } from './passedOn.ts';
 
 /** No operation takes more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */
 const MOST_VALUES = 3000;
@@ -14,10 +15,11 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /** Takes JSON and nothing else. An empty body is none, also with the header: some clients always send it. */
-export function acceptJsonOnly(app: FastifyInstance): void {
+export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    passedOn.keep(request, body);
     if (body === '') return done(null, undefined);
     const excess = findExcess(body);
     if (excess !== undefined) return done(excess);

@@ -1,14 +1,12 @@
 import { create as dispositionOf } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { Authenticator } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
 import type { ByteRange } from '../media/store.ts';
 import { getMedia } from '../operations/media.ts';
-import type { Invoke } from '../operations/operation.ts';
 import { API_PREFIX } from '../version.ts';
-import { handlerOf } from './routes.ts';
+import { handlerOf, type RouteDeps } from './routes.ts';
 
 /** What a browser may show by itself: formats that run nothing. SVG and PDF are none of them. */
 const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(;|$)/;
@@ -17,10 +15,7 @@ const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(
  * `GET /media/{mediaId}/content`: the bytes of a file. It is `media.get` with another way to send what was found, so
  * the same permission, limit and log line hold. A file is a stranger's: nothing in it runs in the name of this server.
  */
-export function addMediaContent(
-  app: FastifyInstance,
-  deps: { readonly authenticator: Authenticator; readonly invoke: Invoke; readonly media: Media },
-): void {
+export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readonly media: Media }): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
   app.route({

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type Authenticator, type Caller, isLegacy, presentedCredential } from '../auth/authenticate.ts';
-import { FORWARDED_BY } from '../cluster/forward.ts';
 import { AppError } from '../errors.ts';
 import { type Answer, type Invoke, isRead, type Operation } from '../operations/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import { replyWithLogin } from './loginReply.ts';
 import { acceptContent, openContent } from './mediaUpload.ts';
+import type { PassedOnRequests } from './passedOn.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 /** Since when the legacy forms of a credential are deprecated (RFC 9745): the first day of the product. */
@@ -14,12 +14,14 @@ const DEPRECATED_SINCE = '@1763596800';
 /** Of what anybody may send without a credential. An email, a password and a name are far shorter. */
 const AUTH_BODY_LIMIT_BYTES = 8 * 1024;
 
+export interface RouteDeps {
+  readonly authenticator: Authenticator;
+  readonly invoke: Invoke;
+  readonly passedOn: PassedOnRequests;
+}
+
 /** One route per operation. */
-export function addRoutes(
-  app: FastifyInstance,
-  operations: readonly Operation[],
-  deps: { readonly authenticator: Authenticator; readonly invoke: Invoke },
-): void {
+export function addRoutes(app: FastifyInstance, operations: readonly Operation[], deps: RouteDeps): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
   for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
@@ -81,7 +83,7 @@ type Send = (
 /** A route for one operation, which may read its input and send its output in a way of its own. */
 export function handlerOf(
   operation: Operation,
-  { authenticator, invoke }: { authenticator: Authenticator; invoke: Invoke },
+  { authenticator, invoke, passedOn }: RouteDeps,
   stopping: AbortSignal,
   send: Send = sendOutput,
   readInput: ReadInput = inputReader(operation),
@@ -100,7 +102,7 @@ export function handlerOf(
       channel: 'rest',
       trace: request.headers['traceparent']?.toString(),
       credential: presented?.value,
-      isForwarded: request.headers[FORWARDED_BY] !== undefined,
+      isForwarded: passedOn.has(request),
       signal: () => AbortSignal.any([stopping, hungUp(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
       ...(operation.takesContent && { openContent: () => openContent(request) }),

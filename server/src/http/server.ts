@@ -4,6 +4,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { NodeSignatures } from '../cluster/nodeSignature.ts';
 import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
@@ -22,14 +23,17 @@ import { addMcp } from './mcp/mount.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
+import { PassedOnRequests } from './passedOn.ts';
 import { addRoutes, refuseOtherMethods } from './routes.ts';
 import { tellForwarders } from './stillAtIt.ts';
 import { addStream } from './stream.ts';
 
-export interface HttpDeps extends InboundDeps {
+export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect' | 'counts'>;
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'metrics'>;
   readonly authenticator: Authenticator;
+  /** Of requests that other nodes pass on. */
+  readonly signatures: NodeSignatures;
   readonly requestLimits: Buckets;
   readonly invoke: Invoke;
   readonly media: Media;
@@ -74,7 +78,8 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     },
   });
 
-  acceptJsonOnly(app);
+  const passedOn = new PassedOnRequests(deps.signatures);
+  acceptJsonOnly(app, passedOn);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
   refuseWhileClosing(app);
@@ -96,10 +101,10 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   );
 
   const others = refuseOtherMethods(app);
-  addRoutes(app, operations, deps);
-  addStream(app, deps);
-  addMediaContent(app, deps);
-  addInbound(app, deps);
+  addRoutes(app, operations, { ...deps, passedOn });
+  addStream(app, { ...deps, passedOn });
+  addMediaContent(app, { ...deps, passedOn });
+  addInbound(app, { ...deps, passedOn });
   addMcp(app, { ...deps, serverFor: createMcpServer(operations, deps.invoke) });
   addHealth(app, deps);
   addMetrics(app, deps);

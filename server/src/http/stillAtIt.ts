@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { FORWARDED_BY, STILL_AT_IT_MS } from '../cluster/forward.ts';
+import { STILL_AT_IT_MS } from '../cluster/forward.ts';
+import { FORWARDED_BY } from '../cluster/nodeSignature.ts';
 
 /**
  * Tells a node that has forwarded a request, again and again until the answer, that this one is at it: a connection

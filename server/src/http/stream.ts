@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Authenticator, type Caller, presentedCredential } from '../auth/authenticate.ts';
+import { type Caller, presentedCredential } from '../auth/authenticate.ts';
 import { allows } from '../auth/permissions.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
-import type { Invoke } from '../operations/operation.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
 import { API_PREFIX } from '../version.ts';
 import { type EventLog, isCursor } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
-import { handlerOf } from './routes.ts';
+import { handlerOf, type RouteDeps } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** How long an event may stay unseen when its announcement was missed. */
@@ -20,9 +19,7 @@ const STREAMS_PER_ACCOUNT = 100;
 /** Where a log that is empty goes on: before every event. */
 const BEGINNING = '0.evt_00000000000000000000000000';
 
-interface StreamDeps {
-  readonly authenticator: Authenticator;
-  readonly invoke: Invoke;
+interface StreamDeps extends RouteDeps {
   readonly feed: Feed;
   readonly eventLog: EventLog;
 }

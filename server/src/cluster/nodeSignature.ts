@@ -1,0 +1,60 @@
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+
+/** Marks a request that was passed on, so that it is not passed on again. Its value is the node that did. */
+export const FORWARDED_BY = 'x-switchboard-forwarded-by';
+/** Proves it: `v1,<ms since the epoch>,<HMAC-SHA256>`. */
+export const NODE_SIGNATURE = 'x-switchboard-node-signature';
+
+/** Clocks of nodes may differ by this much. */
+const LONGEST_AGE_MS = 15 * 60_000;
+
+/** A request as the receiving node sees it. */
+export interface PassedOn {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly body: string | Buffer;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Signs requests between nodes. The key is derived from the secret that all nodes of a deployment share, so that
+ * nothing else can pose as a node.
+ */
+export class NodeSignatures {
+  readonly #key: Buffer;
+  readonly #nodeId: string;
+  readonly #clock: Clock;
+
+  constructor(secret: string, nodeId: string, clock: Clock) {
+    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'switchboard: requests between nodes', 32));
+    this.#nodeId = nodeId;
+    this.#clock = clock;
+  }
+
+  /** The headers that make a request one of this node to another. */
+  sign(request: PassedOn, receiver: string): Record<string, string> {
+    const at = this.#clock.now();
+    const mac = this.#mac({ ...request, sender: this.#nodeId, receiver, at }).toString('base64url');
+    return { [FORWARDED_BY]: this.#nodeId, [NODE_SIGNATURE]: `v1,${at},${mac}` };
+  }
+
+  /** Whether a request was signed for this node, by one that has the secret. */
+  verify(request: PassedOn, headers: Headers): boolean {
+    const { [FORWARDED_BY]: sender, [NODE_SIGNATURE]: signature } = headers;
+    if (typeof sender !== 'string' || typeof signature !== 'string') return false;
+    const [, time, mac = ''] = /^v1,(\d{1,16}),([\w-]{43})$/.exec(signature) ?? [];
+    const at = Number(time);
+    if (!(Math.abs(this.#clock.now() - at) <= LONGEST_AGE_MS)) return false;
+    const right = this.#mac({ ...request, sender, receiver: this.#nodeId, at });
+    return timingSafeEqual(Buffer.from(mac, 'base64url'), right);
+  }
+
+  #mac({ method, path, body, ...about }: PassedOn & { sender: string; receiver: string; at: number }): Buffer {
+    const digest = createHash('sha256').update(body).digest('hex');
+    const text = ['v1', about.sender, about.receiver, about.at, method, path, digest].join('\n');
+    return createHmac('sha256', this.#key).update(text).digest();
+  }
+}
