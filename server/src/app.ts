@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { createAuthenticator } from './auth/authenticate.ts';
+import { Authenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
 import { PasswordHasher } from './auth/passwords.ts';
@@ -114,7 +114,16 @@ export async function createApp(
   const forward = tracing?.forward(sending) ?? sending;
 
   const tokens = createLoginTokens(secret, clock);
-  const authenticator = createAuthenticator({ database, tokens, clock, legacyForms: settings.queryKeyAuth });
+  const authenticator = new Authenticator({
+    database,
+    tokens,
+    clock,
+    legacyForms: settings.queryKeyAuth,
+    failuresPerMinute: settings.loginRateLimit * 10,
+    announce: (accountId) => cluster.signals.send('credentials', accountId),
+  });
+  cluster.signals.on('credentials', (accountId) => authenticator.forget(accountId));
+  cluster.signals.onGap(() => authenticator.forgetAll());
 
   const passwords = new PasswordHasher();
 

@@ -4,7 +4,10 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
+import { CredentialWatches, type Watch } from './credentialWatches.ts';
+import { FailureLimit } from './failureLimit.ts';
 import { cookieToken } from './loginCookie.ts';
+import type { Permission } from './permissions.ts';
 import { hashApiKey, keyIdOf, type LoginTokens, sameHash } from './tokens.ts';
 
 /** Who calls, and what the credential lets them do. */
@@ -28,16 +31,7 @@ export interface Presented {
   readonly value: string;
 }
 
-export interface Authenticator {
-  /** @throws {AppError} `unauthorized` */
-  authenticate(presented: Presented | undefined): Promise<Caller>;
-  /** Drops what is remembered of an account's credentials, after one of them was changed. */
-  forget(accountId: string): void;
-  start(): void;
-  stop(): Promise<void>;
-}
-
-/** A credential is looked up once in this time: how long a revoked key may still work on another node. */
+/** A credential is looked up once in this time: how long a revoked key may still work on a node that missed the signal. */
 const REMEMBERED_MS = 5000;
 const REMEMBERED = 10_000;
 const LAST_USE_EVERY_MS = 10_000;
@@ -65,110 +59,153 @@ export function isLegacy({ form }: Pick<Presented, 'form'>): boolean {
   return form === 'x-api-key' || form === 'query';
 }
 
-export function createAuthenticator({
-  database,
-  tokens,
-  clock,
-  legacyForms,
-}: {
-  database: Database;
-  tokens: LoginTokens;
-  clock: Clock;
-  /** Whether `X-API-Key` and `?key=` are taken. */
-  legacyForms: boolean;
-}): Authenticator {
-  // By hash, so that no credential lies in memory longer than its request.
-  const remembered = new LRUCache<string, { caller: Caller; until: number }>({ max: REMEMBERED });
-  const lastUses = new Map<string, { accountId: string; at: number }>();
-  let cancelRecording = () => {};
-  /** Raised by `forget`: a lookup that began before may have read what has been changed since. */
-  let generation = 0;
+interface AuthenticatorDeps {
+  readonly database: Database;
+  readonly tokens: LoginTokens;
+  readonly clock: Clock;
+  /** Whether `X-API-Key` and `?key=` are accepted. */
+  readonly legacyForms: boolean;
+  /** Wrong credentials that one address may present per minute; 0 for no limit. */
+  readonly failuresPerMinute: number;
+  /** Tells the other nodes that a credential of this account changed. */
+  readonly announce: (accountId: string) => void;
+}
 
-  async function authenticate(presented: Presented | undefined): Promise<Caller> {
+interface Found {
+  readonly caller: Caller;
+  readonly expiresAt: number;
+}
+
+/** Finds out who calls, and ends what waits for a credential that has ended. */
+export class Authenticator {
+  readonly #deps: AuthenticatorDeps;
+  // By hash, so that no credential lies in memory longer than its request.
+  readonly #remembered = new LRUCache<string, Found & { readonly until: number }>({ max: REMEMBERED });
+  readonly #failures: FailureLimit;
+  readonly #watches: CredentialWatches;
+  readonly #lastUses = new Map<string, { accountId: string; at: number }>();
+  #cancelRecording = () => {};
+  /** Raised whenever credentials change: a lookup that began before may have read what was there before. */
+  #generation = 0;
+
+  constructor(deps: AuthenticatorDeps) {
+    this.#deps = deps;
+    this.#failures = new FailureLimit(deps.failuresPerMinute, deps.clock);
+    this.#watches = new CredentialWatches(async (value) => {
+      const { caller, expiresAt } = await this.#find({ form: 'bearer', value });
+      return { permissions: caller.credential.permissions, expiresAt };
+    }, deps.clock);
+  }
+
+  /**
+   * @param address of the caller, for throttling
+   * @throws {AppError} `unauthorized`, `rate_limited`
+   */
+  async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
     if (presented === undefined)
       throw new AppError('unauthorized', 'Send a credential: Authorization: Bearer <JWT or API key>');
-    if (isLegacy(presented) && !legacyForms) {
+    if (isLegacy(presented) && !this.#deps.legacyForms) {
       throw new AppError(
         'unauthorized',
         'This server takes credentials only as Authorization: Bearer <JWT or API key>',
       );
     }
-    const hash = createHash('sha256').update(presented.value).digest('base64');
-    const now = clock.now();
-    // What is remembered came as Bearer perhaps; a login token is taken in no other form.
-    const known = remembered.get(`${presented.form} ${hash}`);
-    const caller = known !== undefined && known.until > now ? known.caller : await lookUp(presented, hash, now);
+    const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));
     if (caller.credential.type === 'api_key') {
-      lastUses.set(caller.credential.keyId, { accountId: caller.accountId, at: now });
+      this.#lastUses.set(caller.credential.keyId, { accountId: caller.accountId, at: this.#deps.clock.now() });
     }
     return caller;
   }
 
-  async function lookUp({ form, value }: Presented, hash: string, now: number): Promise<Caller> {
-    const keyId = keyIdOf(value);
-    const begunAt = generation;
-    const found =
-      keyId !== undefined && form !== 'cookie'
-        ? await lookUpKey(keyId, value, now)
-        : isLegacy({ form })
-          ? undefined
-          : await lookUpToken(value);
-    if (found === undefined) throw new AppError('unauthorized', 'The credential is unknown, revoked or expired');
-    const until = Math.min(now + REMEMBERED_MS, found.expiresAt);
-    if (begunAt === generation) remembered.set(`${form} ${hash}`, { caller: found.caller, until });
-    return found.caller;
+  /** Watches a credential for a call that waits. See `CredentialWatches.open`. */
+  watch(accountId: string, credential: string, permission: Permission | null): Watch {
+    return this.#watches.open(accountId, credential, permission);
   }
 
-  async function lookUpKey(keyId: string, key: string, now: number) {
-    const row = await findKey.first(database.reader, { keyId });
+  /** A credential of the account was changed here: takes effect at once on every node. */
+  changed(accountId: string): void {
+    this.forget(accountId);
+    this.#deps.announce(accountId);
+  }
+
+  /** Drops what is remembered of an account's credentials, and ends what waits for one that has ended. */
+  forget(accountId: string): void {
+    this.#generation++;
+    for (const [key, { caller }] of this.#remembered.entries())
+      if (caller.accountId === accountId) this.#remembered.delete(key);
+    this.#watches.check(accountId);
+  }
+
+  /** The same for every account, after changes on other nodes may have been missed. */
+  forgetAll(): void {
+    this.#generation++;
+    this.#remembered.clear();
+    this.#watches.checkAll();
+  }
+
+  start(): void {
+    this.#cancelRecording = this.#deps.clock.after(LAST_USE_EVERY_MS, () => {
+      // Losing a "last used" is not worth an error: the next use writes it again.
+      this.#recordLastUses().catch(() => {});
+      this.start();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelRecording();
+    await this.#recordLastUses().catch(() => {});
+  }
+
+  /** @throws {AppError} `unauthorized` */
+  async #find(presented: Presented): Promise<Found> {
+    const now = this.#deps.clock.now();
+    // A login token that came as Bearer is accepted in no other form.
+    const key = `${presented.form} ${hashOf(presented)}`;
+    const known = this.#remembered.get(key);
+    if (known !== undefined && known.until > now) return known;
+    const begunAt = this.#generation;
+    const found = await this.#lookUp(presented, now);
+    if (found === undefined) throw new AppError('unauthorized', 'The credential is unknown, revoked or expired');
+    const until = Math.min(now + REMEMBERED_MS, found.expiresAt);
+    if (begunAt === this.#generation) this.#remembered.set(key, { ...found, until });
+    return found;
+  }
+
+  async #lookUp({ form, value }: Presented, now: number): Promise<Found | undefined> {
+    const keyId = keyIdOf(value);
+    if (keyId !== undefined && form !== 'cookie') return this.#lookUpKey(keyId, value, now);
+    return isLegacy({ form }) ? undefined : this.#lookUpToken(value);
+  }
+
+  async #lookUpKey(keyId: string, key: string, now: number): Promise<Found | undefined> {
+    const row = await findKey.first(this.#deps.database.reader, { keyId });
     if (row === undefined || !sameHash(row.key_hash, hashApiKey(key))) return undefined;
     const expiresAt = row.expires_at ?? Number.POSITIVE_INFINITY;
     if (expiresAt <= now) return undefined;
     const permissions: string[] = JSON.parse(row.permissions);
-    const caller: Caller = { accountId: row.account_id, credential: { type: 'api_key', keyId, permissions } };
-    return { caller, expiresAt };
+    return { caller: { accountId: row.account_id, credential: { type: 'api_key', keyId, permissions } }, expiresAt };
   }
 
-  async function lookUpToken(token: string) {
-    const claims = await tokens.verify(token);
+  async #lookUpToken(token: string): Promise<Found | undefined> {
+    const claims = await this.#deps.tokens.verify(token);
     if (claims === undefined) return undefined;
-    const account = await findTokenVersion.first(database.reader, claims);
+    const account = await findTokenVersion.first(this.#deps.database.reader, claims);
     if (account?.token_version !== claims.version) return undefined;
     const caller: Caller = { accountId: claims.accountId, credential: { type: 'jwt', permissions: ['*'] } };
     return { caller, expiresAt: claims.expiresAt };
   }
 
-  async function recordLastUses(): Promise<void> {
-    if (lastUses.size === 0) return;
-    const uses = [...lastUses];
-    lastUses.clear();
-    await database.commit(async (tx) => {
+  async #recordLastUses(): Promise<void> {
+    if (this.#lastUses.size === 0) return;
+    const uses = [...this.#lastUses];
+    this.#lastUses.clear();
+    await this.#deps.database.commit(async (tx) => {
       for (const [keyId, { accountId, at }] of uses) await recordLastUse.run(tx, { accountId, keyId, at });
     });
   }
-
-  function schedule(): void {
-    cancelRecording = clock.after(LAST_USE_EVERY_MS, () => {
-      // Losing a "last used" is not worth an error: the next use writes it again.
-      recordLastUses().catch(() => {});
-      schedule();
-    });
-  }
-
-  return {
-    authenticate,
-    forget(accountId) {
-      generation++;
-      for (const [hash, { caller }] of remembered.entries())
-        if (caller.accountId === accountId) remembered.delete(hash);
-    },
-    start: schedule,
-    async stop() {
-      cancelRecording();
-      await recordLastUses().catch(() => {});
-    },
-  };
 }
+
+const hashOf = ({ value }: Presented) => createHash('sha256').update(value).digest('base64');
 
 const findKey = query((db, p: { keyId: string }) =>
   db

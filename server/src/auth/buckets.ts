@@ -13,6 +13,8 @@ export interface Allowance {
 export interface Buckets {
   /** Takes from the bucket of `key`: all of it, or nothing when there is less. */
   take(key: string, count?: number): Allowance;
+  /** Puts one back into the bucket of `key`. */
+  giveBack(key: string): void;
 }
 
 interface Bucket {
@@ -58,6 +60,11 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
       const allowed = bucket.tokens >= count;
       if (allowed) bucket.tokens -= count;
       return allowance(allowed, bucket.tokens, count);
+    },
+    giveBack(key) {
+      if (perMinute === 0) return;
+      const bucket = fill(key);
+      bucket.tokens = Math.min(perMinute, bucket.tokens + 1);
     },
   };
 }

@@ -6,6 +6,8 @@ export type Topic =
   | 'webhook'
   /** An account has new events. */
   | 'account'
+  /** A key or the login tokens of an account were changed. */
+  | 'credentials'
   /** A session has messages that are to go out now. */
   | 'outbox'
   /** A message was scheduled. */

@@ -92,7 +92,8 @@ export function handlerOf(
     const { key, ...query } = request.query as Record<string, unknown>;
     const presented = operation.credential === 'none' ? undefined : presentedCredential(request.headers, key);
     if (presented !== undefined && isLegacy(presented)) announceDeprecation(reply);
-    const caller = operation.credential === 'none' ? undefined : await authenticator.authenticate(presented);
+    const caller =
+      operation.credential === 'none' ? undefined : await authenticator.authenticate(presented, request.ip);
     const idempotencyKey = request.headers['idempotency-key'];
     const answer = await invoke(operation, {
       caller,

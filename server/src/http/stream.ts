@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, presentedCredential } from '../auth/authenticate.ts';
-import { allows } from '../auth/permissions.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
@@ -28,8 +27,8 @@ interface StreamDeps extends RouteDeps {
  * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, and starts
  * with what comes next without one. A slow reader is read for no faster than it takes: nothing piles up in memory.
  *
- * It is `events.list` with another way to send what follows, so the same permission, limit and log line hold. The
- * credential is looked at again with every heartbeat: a stream ends when its key does.
+ * It is `events.list` with another way to send what follows, so the same permission, limit and log line hold. A
+ * stream ends when its credential does.
  */
 export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   const stopping = new AbortController();
@@ -38,13 +37,9 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
 
   const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
     const { key, kinds } = request.query as Record<string, unknown>;
+    const credential = presentedCredential(request.headers, key)?.value ?? '';
     const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds));
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
-    const isStillAllowed = async () => {
-      const { credential } = await deps.authenticator.authenticate(presentedCredential(request.headers, key));
-      return allows(credential.permissions, 'events:read');
-    };
-
     const count = open.get(accountId) ?? 0;
     if (count >= STREAMS_PER_ACCOUNT)
       throw new AppError('too_many', `An account may have ${STREAMS_PER_ACCOUNT} streams open`);
@@ -60,10 +55,12 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     });
     // An id without an event: who loses the connection before the first one still knows where it was.
     reply.raw.write(`: connected\nid: ${from ?? BEGINNING}\n\n`);
-    const signal = AbortSignal.any([gone.signal, stopping.signal]);
+    const watch = deps.authenticator.watch(accountId, credential, listEvents.permission);
+    const signal = AbortSignal.any([gone.signal, stopping.signal, watch.signal]);
     try {
-      await follow(deps, accountId, from, wanted, reply.raw, signal, isStillAllowed);
+      await follow(deps, accountId, from, wanted, reply.raw, signal);
     } finally {
+      watch.close();
       const left = (open.get(accountId) ?? 1) - 1;
       if (left > 0) open.set(accountId, left);
       else open.delete(accountId);
@@ -115,11 +112,9 @@ async function follow(
   kinds: readonly string[] | undefined,
   response: ServerResponse,
   signal: AbortSignal,
-  isStillAllowed: () => Promise<boolean>,
 ): Promise<void> {
   let cursor = from;
   let heardAt = performance.now();
-  let lookedAt = performance.now();
   while (!signal.aborted) {
     const read = new AbortController();
     // Before reading, so that what comes between reading and waiting is not slept through.
@@ -132,19 +127,10 @@ async function follow(
     if (events.length === BATCH) read.abort();
     if (events.length > 0) heardAt = performance.now();
     await news;
-    if (performance.now() - lookedAt > HEARTBEAT_MS) {
-      lookedAt = performance.now();
-      if (!(await isStillAllowed().catch(isAllowedFor))) return;
-    }
     if (performance.now() - heardAt < HEARTBEAT_MS) continue;
     heardAt = performance.now();
     await write(response, ': heartbeat\n\n', signal);
   }
-}
-
-/** A database that is away says nothing about a credential. */
-function isAllowedFor(error: unknown): boolean {
-  return !(error instanceof AppError && error.code === 'unauthorized');
 }
 
 /** Waits until the reader has taken what is under way. */

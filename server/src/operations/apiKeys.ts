@@ -175,7 +175,7 @@ export const revokeApiKey = defineOperation({
         .executeTakeFirstOrThrow(),
     );
     if (numDeletedRows === 0n) throw new AppError('not_found');
-    ctx.authenticator.forget(ctx.accountId);
+    ctx.authenticator.changed(ctx.accountId);
     return { keyId, revoked: true as const };
   },
 });
@@ -192,7 +192,7 @@ async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTabl
       .executeTakeFirst();
   });
   if (row === undefined) throw new AppError('not_found');
-  ctx.authenticator.forget(ctx.accountId);
+  ctx.authenticator.changed(ctx.accountId);
   return toApiKey(row);
 }
 

@@ -270,6 +270,6 @@ async function raiseTokenVersion(ctx: Context, passwordHash?: string): Promise<n
       .returning('token_version')
       .executeTakeFirstOrThrow(),
   );
-  ctx.authenticator.forget(ctx.accountId);
+  ctx.authenticator.changed(ctx.accountId);
   return token_version;
 }

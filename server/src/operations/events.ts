@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { invalidField } from '../errors.ts';
+import { AppError, invalidField } from '../errors.ts';
 import { isCursor } from '../webhooks/eventLog.ts';
 import { defineOperation } from './operation.ts';
 import { acceptedKinds, Kind } from './webhookRecord.ts';
@@ -62,6 +62,7 @@ export const listEvents = defineOperation({
     const until = ctx.clock.now() + wait * 1000;
     const signal = ctx.signal();
     for (;;) {
+      if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
       // Before reading, so that what comes between reading and waiting is not slept through.
       const news = new AbortController();
       const next = ctx.feed.next(

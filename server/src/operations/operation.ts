@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Credential } from '../auth/authenticate.ts';
 import type { Allowance, Buckets } from '../auth/buckets.ts';
+import type { Watch } from '../auth/credentialWatches.ts';
 import { allows, type Permission } from '../auth/permissions.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
 import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
@@ -102,7 +103,10 @@ export interface PublicContext extends Services {
   readonly requestId: string;
   /** Address of the caller, for throttling. */
   readonly address: string;
-  /** Made on demand; aborted when the caller is gone or the server stops. For waiting, never in the middle of a change. */
+  /**
+   * Made on demand; aborted when the caller is gone, the server stops, or, with an `AppError`, the credential ends. For
+   * waiting, never in the middle of a change.
+   */
   readonly signal: () => AbortSignal;
 }
 
@@ -189,7 +193,9 @@ export function createInvoke(services: Services): Invoke {
     return ready;
   }
 
-  return async (operation, call) => {
+  return async (operation, received) => {
+    const waiting = endingWithCredential(services, operation, received);
+    const call = { ...received, signal: waiting.signal };
     const startedAt = performance.now();
     const { requestId, caller } = call;
     let allowance: Allowance | undefined;
@@ -246,6 +252,8 @@ export function createInvoke(services: Services): Invoke {
         ...(allowance && { allowance }),
         ...(retryAfterSeconds && { retryAfterSeconds }),
       };
+    } finally {
+      waiting.close();
     }
     const ms = performance.now() - startedAt;
     metrics.countOperation(operation.id, call.channel, answer.status, ms / 1000);
@@ -303,6 +311,26 @@ export function createInvoke(services: Services): Invoke {
 /** What `toPage` adds for callers inside, and the projection drops. */
 function cursorsOf(result: unknown): readonly string[] | undefined {
   return (result as { cursors?: readonly string[] }).cursors;
+}
+
+/** What a call waits by: it ends when the credential does, too. */
+function endingWithCredential(
+  { authenticator }: Pick<Services, 'authenticator'>,
+  { permission }: Operation,
+  { caller, credential, signal }: Call,
+): { readonly signal: () => AbortSignal; close(): void } {
+  if (caller === undefined || credential === undefined) return { signal, close: () => {} };
+  const watches: Watch[] = [];
+  return {
+    signal() {
+      const watch = authenticator.watch(caller.accountId, credential, permission);
+      watches.push(watch);
+      return AbortSignal.any([signal(), watch.signal]);
+    },
+    close: () => {
+      for (const watch of watches) watch.close();
+    },
+  };
 }
 
 /** @throws {AppError} `unauthorized`, `jwt_required`, `permission_denied` */

@@ -69,7 +69,7 @@ export function addMcp(
       requireOwnHost(request, settings);
       // A credential in the URL stays in logs and histories of agents: this endpoint is new and never took it.
       const presented = presentedCredential(request.headers, undefined);
-      const caller = await authenticator.authenticate(presented);
+      const caller = await authenticator.authenticate(presented, request.ip);
       principals.set(request, {
         caller,
         requestId: request.id,

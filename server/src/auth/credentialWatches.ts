@@ -1,0 +1,106 @@
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { allows, type Permission } from './permissions.ts';
+
+export interface Watch {
+  /** Aborted by an `unauthorized` or `permission_denied` error when the credential no longer permits the call. */
+  readonly signal: AbortSignal;
+  close(): void;
+}
+
+/** A change on another node that was missed takes effect after this. */
+const CHECK_EVERY_MS = 15_000;
+
+interface Permits {
+  readonly permissions: readonly string[];
+  readonly expiresAt: number;
+}
+
+type Find = (credential: string) => Promise<Permits>;
+
+/**
+ * Ends calls that wait (streams and long polls) when their credential is revoked, replaced, expires or loses the
+ * permission: at once when a change is announced, and at the time of its expiry.
+ */
+export class CredentialWatches {
+  readonly #find: Find;
+  readonly #clock: Clock;
+  readonly #open = new Map<string, Set<WatchedCall>>();
+
+  constructor(find: Find, clock: Clock) {
+    this.#find = find;
+    this.#clock = clock;
+  }
+
+  open(accountId: string, credential: string, permission: Permission | null): Watch {
+    const ofAccount = this.#open.get(accountId) ?? new Set();
+    this.#open.set(accountId, ofAccount);
+    const call = new WatchedCall(() => this.#find(credential), permission, this.#clock);
+    ofAccount.add(call);
+    void call.check();
+    return {
+      signal: call.signal,
+      close: () => {
+        call.close();
+        ofAccount.delete(call);
+        if (ofAccount.size === 0 && this.#open.get(accountId) === ofAccount) this.#open.delete(accountId);
+      },
+    };
+  }
+
+  check(accountId: string): void {
+    for (const call of this.#open.get(accountId) ?? []) void call.check();
+  }
+
+  checkAll(): void {
+    for (const accountId of this.#open.keys()) this.check(accountId);
+  }
+}
+
+class WatchedCall {
+  readonly #find: () => Promise<Permits>;
+  readonly #permission: Permission | null;
+  readonly #clock: Clock;
+  readonly #ended = new AbortController();
+  #cancelTimer = () => {};
+  #isClosed = false;
+  /** The newest check decides: one that began earlier may have read the credential as it was. */
+  #checks = 0;
+
+  constructor(find: () => Promise<Permits>, permission: Permission | null, clock: Clock) {
+    this.#find = find;
+    this.#permission = permission;
+    this.#clock = clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelTimer();
+  }
+
+  async check(): Promise<void> {
+    this.#cancelTimer();
+    const number = ++this.#checks;
+    const outcome = await this.#look();
+    if (this.#isClosed || number !== this.#checks) return;
+    if (outcome instanceof AppError) this.#ended.abort(outcome);
+    else this.#cancelTimer = this.#clock.after(outcome, () => void this.check());
+  }
+
+  /** @returns in how many milliseconds to look again, or why the call ends */
+  async #look(): Promise<number | AppError> {
+    try {
+      const { permissions, expiresAt } = await this.#find();
+      if (this.#permission !== null && !allows(permissions, this.#permission))
+        return new AppError('permission_denied', `This needs the permission ${this.#permission}`);
+      return Math.min(CHECK_EVERY_MS, expiresAt - this.#clock.now());
+    } catch (error) {
+      // A database that is away says nothing about a credential.
+      return error instanceof AppError && error.code === 'unauthorized' ? error : CHECK_EVERY_MS;
+    }
+  }
+}
