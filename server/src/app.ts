@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { Authenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
+import { LoginDevices } from './auth/loginDevices.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
 import { PasswordHasher } from './auth/passwords.ts';
 import { fingerprintOf, serverSecret } from './auth/serverSecret.ts';
@@ -126,6 +127,7 @@ export async function createApp(
   cluster.signals.onGap(() => authenticator.forgetAll());
 
   const passwords = new PasswordHasher();
+  const devices = new LoginDevices(secret);
 
   const delivering = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
   const deliver = tracing?.deliver(delivering) ?? delivering;
@@ -212,6 +214,7 @@ export async function createApp(
       clock,
     ),
     passwords,
+    devices,
     sessions,
     outbox,
     media,
@@ -235,6 +238,7 @@ export async function createApp(
     cluster,
     forward,
     signatures,
+    devices,
     media,
     feed,
     eventLog,

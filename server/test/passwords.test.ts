@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { it, type TestContext } from 'node:test';
+import { LoginDevices } from '../src/auth/loginDevices.ts';
 import { createLoginLimit } from '../src/auth/loginLimit.ts';
 import { networkOf } from '../src/auth/network.ts';
 import { PasswordHasher } from '../src/auth/passwords.ts';
@@ -83,6 +84,34 @@ it('counts an IPv6 network as one address', () => {
   assert.equal(networkOf('no address'), 'no address');
 });
 
+it('a browser that logged in before gets in while strangers use up the limits of its address', async (test) => {
+  const server = await startServer({ env: { LOGIN_RATE_LIMIT: '1' } });
+  test.after(() => server.stop());
+  const { email } = await server.account();
+  const dashboard = { 'x-switchboard-dashboard': '1' };
+  const login = (password: string, headers: Record<string, string> = {}) =>
+    server.call('POST', '/auth/login', { email, password }, headers);
+  const { headers } = await login('correct horse battery', dashboard);
+  const set = headers.getSetCookie().find((cookie) => cookie.startsWith('switchboard-device='));
+  assert.match(set ?? '', /; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Strict$/);
+  const device = { ...dashboard, cookie: set?.split(';', 1)[0] ?? '' };
+  assert.equal((await login('wrong')).status, 401);
+  assert.equal((await login('correct horse battery', dashboard)).status, 429);
+  assert.equal((await login('correct horse battery', device)).status, 200);
+  assert.equal((await login('wrong', device)).status, 401);
+  assert.equal((await login('wrong', device)).status, 429, 'a stolen token is no way to guess without a limit');
+});
+
+it('recognizes a device by a token that was made for its account here', () => {
+  const devices = new LoginDevices('the secret of this test');
+  const token = devices.issue('me@example.com');
+  assert.equal(devices.recognize('me@example.com', token), token.split('.')[0]);
+  assert.equal(devices.recognize('other@example.com', token), undefined);
+  assert.equal(new LoginDevices('another secret').recognize('me@example.com', token), undefined);
+  for (const damaged of [undefined, '', 'x', `${token}x`, `A${token.slice(1)}`])
+    assert.equal(devices.recognize('me@example.com', damaged === token ? 'x' : damaged), undefined);
+});
+
 describeOnEachDatabase('limits of logins', (newHome) => {
   async function newLimit(test: TestContext, limits: { loginsPerMinute?: number; registrationsPerHour?: number }) {
     const home = await newHome();
@@ -100,12 +129,42 @@ describeOnEachDatabase('limits of logins', (newHome) => {
   const isLimited = (error: unknown) => error instanceof AppError && error.code === 'rate_limited';
 
   it('logins that succeed count for their address', async (test) => {
+    const address = '203.0.113.1';
     const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
-    for (let n = 0; n < 20; n++) await (await limit.takeGuess(`${n}@example.com`, '203.0.113.1')).giveBack();
-    await assert.rejects(limit.takeGuess('21@example.com', '203.0.113.1'), isLimited);
-    await limit.takeGuess('21@example.com', '203.0.113.2');
+    for (let n = 0; n < 20; n++) await (await limit.takeGuess({ email: `${n}@example.com`, address })).wasRight();
+    await assert.rejects(limit.takeGuess({ email: '21@example.com', address }), isLimited);
+    await limit.takeGuess({ email: '21@example.com', address: '203.0.113.2' });
     await clock.advance(3000);
-    await limit.takeGuess('22@example.com', '203.0.113.1');
+    await limit.takeGuess({ email: '22@example.com', address });
+  });
+
+  it('guesses from many networks lock out strangers, and neither a network nor a device of the owner', async (test) => {
+    const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
+    const email = 'owner@example.com';
+    const home = { email, address: '2001:db8:1::1' };
+    await (await limit.takeGuess(home)).wasRight();
+    for (let n = 0; n < 10; n++) await limit.takeGuess({ email, address: `203.0.113.${n}` });
+    await assert.rejects(limit.takeGuess({ email, address: '203.0.113.99' }), isLimited);
+    await (await limit.takeGuess({ email, address: '203.0.113.99', device: 'phone' })).wasRight();
+    await (await limit.takeGuess({ email, address: '2001:db8:1::2' })).wasRight();
+    await limit.takeGuess({ email, address: '203.0.113.99' }); // where the owner has been by now
+    await limit.takeGuess({ email: 'other@example.com', address: '203.0.113.98' });
+    await clock.advance(91 * 24 * 3_600_000);
+    for (let n = 0; n < 10; n++) await limit.takeGuess({ email, address: `203.0.113.${n}` });
+    await assert.rejects(limit.takeGuess(home), isLimited, 'networks are forgotten');
+  });
+
+  it('a device of the owner gets in while its own address is used up by guesses', async (test) => {
+    const { limit } = await newLimit(test, { loginsPerMinute: 1 });
+    const guesser = { email: 'owner@example.com', address: '203.0.113.1' };
+    await limit.takeGuess(guesser);
+    await assert.rejects(limit.takeGuess(guesser), isLimited);
+    await limit.takeGuess({ ...guesser, device: 'phone' });
+    await assert.rejects(
+      limit.takeGuess({ ...guesser, device: 'phone' }),
+      isLimited,
+      'its guesses are limited as well',
+    );
   });
 
   it('an address registers only so many accounts per hour, and an IPv6 network counts as one', async (test) => {

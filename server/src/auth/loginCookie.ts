@@ -14,6 +14,8 @@ export const DASHBOARD_HEADER = 'x-switchboard-dashboard';
 /** `__Host-` makes browsers refuse one that a sister domain, or plain http, wants to plant (RFC 6265bis, 4.1.3.2). */
 const SECURE_NAME = '__Host-switchboard';
 const PLAIN_NAME = 'switchboard';
+const DEVICE = '-device';
+const DEVICE_SECONDS = 365 * 24 * 60 * 60;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -39,6 +41,15 @@ export function cameByHttps({ origin, host, 'sec-fetch-site': site }: Headers): 
 
 /** The token that the dashboard's cookie holds. */
 export function cookieToken(headers: Headers): string | undefined {
+  return readCookie(headers, '');
+}
+
+/** The token of the device, see `LoginDevices`. */
+export function deviceToken(headers: Headers): string | undefined {
+  return readCookie(headers, DEVICE);
+}
+
+function readCookie(headers: Headers, suffix: string): string | undefined {
   if (!isFromDashboard(headers)) return undefined;
   const cookies = new Map(
     String(headers['cookie'] ?? '')
@@ -48,8 +59,9 @@ export function cookieToken(headers: Headers): string | undefined {
         return [name, value.join('=')];
       }),
   );
+  const plain = cameByHttps(headers) ? undefined : cookies.get(PLAIN_NAME + suffix);
   // Over https the other one may have been planted.
-  return cookies.get(SECURE_NAME) || (cameByHttps(headers) ? undefined : cookies.get(PLAIN_NAME)) || undefined;
+  return cookies.get(SECURE_NAME + suffix) || plain || undefined;
 }
 
 /** `Set-Cookie` that keeps a token until it ends, and no other one beside it. */
@@ -62,7 +74,12 @@ export function dropToken(): string[] {
   return [cookie('', 'Max-Age=0', false), cookie('', 'Max-Age=0', true)];
 }
 
-function cookie(value: string, end: string, isSecure: boolean): string {
-  const name = isSecure ? SECURE_NAME : PLAIN_NAME;
+/** `Set-Cookie` that keeps the token of a device. */
+export function keepDevice(token: string, isSecure: boolean): string {
+  return cookie(token, `Max-Age=${DEVICE_SECONDS}`, isSecure, DEVICE);
+}
+
+function cookie(value: string, end: string, isSecure: boolean, suffix = ''): string {
+  const name = (isSecure ? SECURE_NAME : PLAIN_NAME) + suffix;
   return `${name}=${value}; Path=/; ${end}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 }

@@ -6,13 +6,22 @@ import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { networkOf } from './network.ts';
 
+/** Who guesses at a password. */
+export interface Guesser {
+  readonly email: string;
+  readonly address: string;
+  /** A device that has proved that it logged in to this account before. */
+  readonly device?: string | undefined;
+}
+
 export interface LoginLimit {
   /**
-   * Takes a guess at the password of an account from an address, before the password is looked at: many guesses at a
-   * time gain nothing then.
+   * Takes a guess at the password of an account, before the password is looked at: many guesses at a time gain nothing
+   * then. A device and a network that logged in to the account before have limits of their own, so that strangers
+   * cannot lock the owner out.
    * @throws {AppError} `rate_limited`
    */
-  takeGuess(email: string, address: string): Promise<Taken>;
+  takeGuess(guesser: Guesser): Promise<Guess>;
   /**
    * Takes an account that an address is about to register.
    * @throws {AppError} `rate_limited`
@@ -25,11 +34,22 @@ export interface Taken {
   giveBack(): Promise<void>;
 }
 
+export interface Guess extends Taken {
+  /** The guess was right: gives it back, and remembers the network. */
+  wasRight(): Promise<void>;
+}
+
 /** A bucket that holds `most` and is full again after `periodMs` without use. */
 interface Bucket {
   readonly key: string;
   readonly most: number;
   readonly periodMs: number;
+}
+
+interface Buckets {
+  readonly returnable: readonly Bucket[];
+  /** What is taken from them stays taken, whatever comes of it. */
+  readonly kept: readonly Bucket[];
 }
 
 interface Limits {
@@ -45,6 +65,10 @@ const WIDER = 10;
 const WIDEST = 20;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+/** How long a network that logged in to an account is remembered. */
+const REMEMBERED_MS = 90 * 24 * HOUR_MS;
+/** A bound on what logins from ever new networks store. */
+const NETWORKS_PER_HOUR = 10;
 const CLEANS_EVERY = 100;
 
 /**
@@ -58,42 +82,89 @@ export function createLoginLimit(
 ): LoginLimit {
   let taken = 0;
 
-  const perMinute = (key: string, most: number): Bucket => ({ key: digest(key), most, periodMs: MINUTE_MS });
-
-  /** @param kept is not given back */
-  async function take(buckets: readonly Bucket[], refusal: string, kept: readonly Bucket[] = []): Promise<Taken> {
-    if (buckets.some(({ most }) => most === 0)) return { giveBack: async () => {} };
-    const waitMs = await commit(async (tx) => {
+  async function take(
+    bucketsOf: (tx: Tx, now: number) => Promise<Buckets>,
+    refusal: string,
+  ): Promise<readonly Bucket[]> {
+    const { waitMs, returnable } = await commit(async (tx) => {
       const now = clock.now();
       if (++taken % CLEANS_EVERY === 0) await removeFull(tx, now);
-      return takeFromAll(tx, [...buckets, ...kept], now);
+      const { returnable, kept } = await bucketsOf(tx, now);
+      return { returnable, waitMs: await takeFromAll(tx, [...returnable, ...kept], now) };
     });
-    if (waitMs > 0) {
-      throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    if (waitMs > 0) throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    return returnable;
+  }
+
+  async function guessBuckets(tx: Tx, { email, address, device }: Guesser, now: number): Promise<Buckets> {
+    if (device !== undefined) {
+      const own = `device ${device}`;
+      return {
+        returnable: [perMinute(own, loginsPerMinute)],
+        kept: [perMinute(`all of ${own}`, loginsPerMinute * WIDEST)],
+      };
     }
-    return { giveBack: () => commit((tx) => giveBack(tx, buckets)) };
+    const network = networkOf(address);
+    const narrow = [perMinute(`${email} ${network}`, loginsPerMinute), perMinute(network, loginsPerMinute * WIDER)];
+    const isKnown = await isRemembered(tx, email, network, now);
+    return {
+      // Networks that never logged in to the account share this one.
+      returnable: isKnown ? narrow : [...narrow, perMinute(email, loginsPerMinute * WIDER)],
+      kept: [perMinute(`all of ${network}`, loginsPerMinute * WIDEST)],
+    };
   }
 
   return {
-    takeGuess(email, address) {
-      const network = networkOf(address);
-      // The tight limit is for one account from one network: a stranger cannot lock somebody out.
-      const buckets = [
-        perMinute(`${email} ${network}`, loginsPerMinute),
-        perMinute(network, loginsPerMinute * WIDER),
-        perMinute(email, loginsPerMinute * WIDER),
-      ];
-      return take(buckets, 'Too many failed logins', [perMinute(`all of ${network}`, loginsPerMinute * WIDEST)]);
-    },
-    takeRegistration(address) {
-      const bucket = {
-        key: digest(`registrations of ${networkOf(address)}`),
-        most: registrationsPerHour,
-        periodMs: HOUR_MS,
+    async takeGuess(guesser) {
+      if (loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
+      const buckets = await take((tx, now) => guessBuckets(tx, guesser, now), 'Too many failed logins');
+      return {
+        giveBack: () => commit((tx) => giveBack(tx, buckets)),
+        wasRight: () =>
+          commit(async (tx) => {
+            await giveBack(tx, buckets);
+            await remember(tx, guesser.email, networkOf(guesser.address), clock.now());
+          }),
       };
-      return take([bucket], `An address may register ${registrationsPerHour} accounts per hour`);
+    },
+    async takeRegistration(address) {
+      if (registrationsPerHour === 0) return { giveBack: nothing };
+      const key = digest(`registrations of ${networkOf(address)}`);
+      const bucket = { key, most: registrationsPerHour, periodMs: HOUR_MS };
+      const refusal = `An address may register ${registrationsPerHour} accounts per hour`;
+      const buckets = await take(async () => ({ returnable: [bucket], kept: [] }), refusal);
+      return { giveBack: () => commit((tx) => giveBack(tx, buckets)) };
     },
   };
+}
+
+const perMinute = (key: string, most: number): Bucket => ({ key: digest(key), most, periodMs: MINUTE_MS });
+const nothing = async () => {};
+
+/**
+ * Networks that logged in to an account are rows as well, until they are forgotten: nothing else of a login is stored,
+ * and nodes of earlier versions clean them up alike.
+ */
+const rememberedKey = (email: string, network: string) => digest(`logged in ${email} ${network}`);
+
+async function isRemembered({ kysely }: Tx, email: string, network: string, now: number): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('login_buckets')
+    .select('full_at')
+    .where('bucket', '=', rememberedKey(email, network))
+    .executeTakeFirst();
+  return row !== undefined && row.full_at > now;
+}
+
+async function remember(tx: Tx, email: string, network: string, now: number): Promise<void> {
+  const isNew = !(await isRemembered(tx, email, network, now));
+  const added = { key: digest(`networks of ${email}`), most: NETWORKS_PER_HOUR, periodMs: HOUR_MS };
+  if (isNew && (await takeFrom(tx, added, now)) > 0) return;
+  await tx.kysely
+    .insertInto('login_buckets')
+    .values({ bucket: rememberedKey(email, network), full_at: now + REMEMBERED_MS })
+    .onConflict((conflict) => conflict.column('bucket').doUpdateSet({ full_at: now + REMEMBERED_MS }))
+    .execute();
 }
 
 const pauseOf = ({ most, periodMs }: Bucket) => Math.ceil(periodMs / most);

@@ -46,9 +46,9 @@ export interface Schema {
 }
 
 export interface LoginBucketTable {
-  /** A digest of who guesses at what. */
+  /** A digest of who guesses at what, or of which network logged in to which account. */
   bucket: string;
-  /** When all guesses are allowed again. */
+  /** When all guesses are allowed again, or the network is forgotten. */
   full_at: number;
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { cameByHttps, dropToken, isFromDashboard, keepToken } from '../auth/loginCookie.ts';
+import { cameByHttps, dropToken, isFromDashboard, keepDevice, keepToken } from '../auth/loginCookie.ts';
+import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { Operation } from '../operations/operation.ts';
 
 /**
@@ -11,6 +12,7 @@ export function replyWithLogin(
   output: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
+  devices: LoginDevices,
 ): unknown {
   if (operation.login === undefined || !isFromDashboard(request.headers)) return output;
   if (operation.login === 'ends') {
@@ -19,7 +21,10 @@ export function replyWithLogin(
   }
   // What begins a login answers with one.
   const isSecure = request.protocol === 'https' || cameByHttps(request.headers);
-  const begun = output as { token: string; expiresAt: string };
-  reply.header('set-cookie', keepToken(begun.token, new Date(begun.expiresAt), isSecure));
+  const begun = output as { token: string; expiresAt: string; account: { email: string } };
+  reply.header('set-cookie', [
+    ...keepToken(begun.token, new Date(begun.expiresAt), isSecure),
+    keepDevice(devices.issue(begun.account.email), isSecure),
+  ]);
   return { ...begun, token: '' };
 }

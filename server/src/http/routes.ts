@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type Authenticator, type Caller, isLegacy, presentedCredential } from '../auth/authenticate.ts';
+import { deviceToken } from '../auth/loginCookie.ts';
+import type { LoginDevices } from '../auth/loginDevices.ts';
 import { AppError } from '../errors.ts';
 import { type Answer, type Invoke, isRead, type Operation } from '../operations/operation.ts';
 import { API_PREFIX } from '../version.ts';
@@ -18,6 +20,7 @@ export interface RouteDeps {
   readonly authenticator: Authenticator;
   readonly invoke: Invoke;
   readonly passedOn: PassedOnRequests;
+  readonly devices: LoginDevices;
 }
 
 /** One route per operation. */
@@ -83,7 +86,7 @@ type Send = (
 /** A route for one operation, which may read its input and send its output in a way of its own. */
 export function handlerOf(
   operation: Operation,
-  { authenticator, invoke, passedOn }: RouteDeps,
+  { authenticator, invoke, passedOn, devices }: RouteDeps,
   stopping: AbortSignal,
   send: Send = sendOutput,
   readInput: ReadInput = inputReader(operation),
@@ -100,6 +103,7 @@ export function handlerOf(
       input: readInput(request, query),
       requestId: request.id,
       address: request.ip,
+      ...(operation.login === 'begins' && { device: deviceToken(request.headers) }),
       channel: 'rest',
       trace: request.headers['traceparent']?.toString(),
       credential: presented?.value,
@@ -111,7 +115,8 @@ export function handlerOf(
     setHeaders(reply, operation, answer);
     if (!answer.ok)
       return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
-    return send(operation, answer, request, reply, caller);
+    const output = replyWithLogin(operation, answer.output, request, reply, devices);
+    return send(operation, { ...answer, output }, request, reply, caller);
   };
 }
 
@@ -153,9 +158,7 @@ async function sendOutput(
     const other = accept.includes(type) ? await represent(type) : null;
     if (other !== null) return reply.type(type).send(other);
   }
-  return reply
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(replyWithLogin(operation, output, request, reply)));
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(output));
 }
 
 type ReadInput = (request: FastifyRequest, query: Record<string, unknown>) => unknown;

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
+import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
 import type { Settings } from '../config.ts';
@@ -32,6 +33,7 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect' | 'counts'>;
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'metrics'>;
   readonly authenticator: Authenticator;
+  readonly devices: LoginDevices;
   /** Of requests that other nodes pass on. */
   readonly signatures: NodeSignatures;
   readonly requestLimits: Buckets;

@@ -56,7 +56,7 @@ export const register = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const guess = await ctx.loginLimit.takeGuess(email, ctx.address); // asking which emails exist is limited like guessing passwords
+    const guess = await ctx.loginLimit.takeGuess({ email, address: ctx.address }); // asking which emails exist is limited like guessing passwords
     await requireRegistrable(ctx, email); // before a hash is made in vain
     const registration = await ctx.loginLimit.takeRegistration(ctx.address);
     const row: AccountTable = {
@@ -69,7 +69,7 @@ export const register = defineOperation({
     };
     const outcome = await ctx.database.commit((tx) => insertAccount(ctx, tx, row));
     if (outcome !== undefined) throw new AppError(outcome);
-    await guess.giveBack();
+    await guess.wasRight();
     return logIn(ctx, row);
   },
 });
@@ -93,7 +93,8 @@ export const login = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const guess = await ctx.loginLimit.takeGuess(email, ctx.address);
+    const device = ctx.devices.recognize(email, ctx.device);
+    const guess = await ctx.loginLimit.takeGuess({ email, address: ctx.address, device });
     const row = await ctx.database.reader.kysely
       .selectFrom('accounts')
       .selectAll()
@@ -101,7 +102,7 @@ export const login = defineOperation({
       .executeTakeFirst();
     const fits = await orGiveBack(ctx.passwords.verify(input.password, row?.password_hash, ctx.address), guess);
     if (row === undefined || !fits) throw new AppError('invalid_credentials');
-    await guess.giveBack();
+    await guess.wasRight();
     return logIn(ctx, row);
   },
 });
@@ -190,12 +191,14 @@ export const changePassword = defineOperation({
   errors: ['validation_failed', 'too_busy'],
   async run(ctx, input) {
     const account = await ownAccount(ctx);
-    const guess = await ctx.loginLimit.takeGuess(account.email, ctx.address);
+    // Who is logged in already shares no limit with strangers.
+    const device = `that is logged in to ${account.account_id}`;
+    const guess = await ctx.loginLimit.takeGuess({ email: account.email, address: ctx.address, device });
     const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
     if (!(await orGiveBack(verifying, guess))) {
       throw invalidField('currentPassword', 'The current password is wrong');
     }
-    await guess.giveBack();
+    await guess.wasRight();
     const version = await raiseTokenVersion(ctx, await ctx.passwords.hash(input.newPassword, ctx.address));
     return logIn(ctx, { ...account, token_version: version });
   },

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
+import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { LoginLimit } from '../auth/loginLimit.ts';
 import type { PasswordHasher } from '../auth/passwords.ts';
 import type { LoginTokens } from '../auth/tokens.ts';
@@ -36,6 +37,7 @@ export interface Services {
   readonly tokens: LoginTokens;
   readonly requestLimits: Buckets;
   readonly loginLimit: LoginLimit;
+  readonly devices: LoginDevices;
   readonly passwords: PasswordHasher;
   readonly sessions: Sessions;
   readonly outbox: Outbox;

@@ -103,6 +103,8 @@ export interface PublicContext extends Services {
   readonly requestId: string;
   /** Address of the caller, for throttling. */
   readonly address: string;
+  /** Token of a device that logged in before, unchecked. See `LoginDevices`. */
+  readonly device: string | undefined;
   /**
    * Made on demand; aborted when the caller is gone, the server stops, or, with an `AppError`, the credential ends. For
    * waiting, never in the middle of a change.
@@ -134,6 +136,7 @@ export interface Call {
   readonly input: unknown;
   readonly requestId: string;
   readonly address: string;
+  readonly device?: string | undefined;
   readonly signal: () => AbortSignal;
   readonly idempotencyKey?: string | undefined;
   readonly channel: 'rest' | 'mcp';
@@ -288,8 +291,9 @@ export function createInvoke(services: Services): Invoke {
   }
 
   function run(operation: Operation, call: Call, input: Record<string, unknown>, resourceId: string | undefined) {
-    const { requestId, address, signal } = call;
-    if (operation.credential === 'none') return operation.run({ ...services, requestId, address, signal }, input);
+    const { requestId, address, device, signal } = call;
+    if (operation.credential === 'none')
+      return operation.run({ ...services, requestId, address, device, signal }, input);
     return operation.run(contextOf(call, resourceId), input);
   }
 
@@ -301,10 +305,10 @@ export function createInvoke(services: Services): Invoke {
 
   /** @throws {AppError} `unauthorized` */
   function contextOf(call: Call, resourceId: string | undefined): Context {
-    const { requestId, address, signal, caller, openContent = noContent } = call;
+    const { requestId, address, device, signal, caller, openContent = noContent } = call;
     if (caller === undefined) throw new AppError('unauthorized');
     const { accountId } = caller;
-    return { ...services, requestId, address, signal, caller, accountId, resourceId, openContent };
+    return { ...services, requestId, address, device, signal, caller, accountId, resourceId, openContent };
   }
 }
 
