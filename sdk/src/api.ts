@@ -719,7 +719,7 @@ export interface Operations {
     input: {
       /** Email address; upper and lower case are the same. */
       email: string;
-      /** 8 to 256 characters. */
+      /** 10 to 256 characters. Not the email address, and not a password that many people use. */
       password: string;
       name?: string;
     };
@@ -764,7 +764,7 @@ export interface Operations {
   'auth.change_password': {
     input: {
       currentPassword: string;
-      /** 8 to 256 characters. */
+      /** 10 to 256 characters. Not the email address, and not a password that many people use. */
       newPassword: string;
     };
     output: Login;

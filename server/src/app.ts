@@ -5,6 +5,7 @@ import { Authenticator } from './auth/authenticate.ts';
 import { createBuckets } from './auth/buckets.ts';
 import { LoginDevices } from './auth/loginDevices.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
+import { PasswordRules } from './auth/passwordRules.ts';
 import { PasswordHasher } from './auth/passwords.ts';
 import { fingerprintOf, serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
@@ -35,7 +36,7 @@ import { createOutbox } from './sessions/outbox.ts';
 import { createSandboxExchange } from './sessions/sandboxExchange.ts';
 import { createSandboxProfiles } from './sessions/sandboxProfiles.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { createTargetPolicy } from './target.ts';
+import { createTargetPolicy, isLoopback } from './target.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { createDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
@@ -214,6 +215,7 @@ export async function createApp(
       clock,
     ),
     passwords,
+    passwordRules: new PasswordRules(),
     devices,
     sessions,
     outbox,
@@ -264,6 +266,7 @@ export async function createApp(
     retention,
     services,
     async start() {
+      warnOfOpenRegistration(settings, log);
       authenticator.start();
       engine.start();
       retention.start();
@@ -334,6 +337,12 @@ const mediaDir = ({ mediaDir: shared, dataDir }: Settings) => shared ?? join(dat
 /** On the file system of the contents; where nodes share that, each has a folder of its own in it. */
 const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>
   shared === undefined ? join(dataDir, 'media', 'incoming') : join(shared, 'incoming', instanceOf(dataDir));
+
+function warnOfOpenRegistration({ registration, host, publicUrl }: Settings, log: Log): void {
+  const isReachable = !isLoopback(host) || (publicUrl !== undefined && !isLoopback(publicUrl.hostname));
+  if (registration !== 'open' || !isReachable) return;
+  log.warn({ host }, 'anybody who reaches this server may register: set REGISTRATION=closed after the first account');
+}
 
 /** Where other machines reach a server that listens at an address: on every address means by the machine's name. */
 function reachableAt(address: string): string {

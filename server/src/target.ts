@@ -121,7 +121,8 @@ export function createTargetPolicy({
   return { allowLoopback, allowed: allowedCidrs.map(parseRange), onRefused };
 }
 
-function isLoopback(host: string): boolean {
+/** Whether only this machine reaches a host, as far as its name tells. */
+export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '');
   if (!ipaddr.isValid(bare)) return bare === 'localhost';
   return loopback.some((range) => isWithin(ipaddr.parse(bare), range));

@@ -4,9 +4,11 @@ import { it, type TestContext } from 'node:test';
 import { LoginDevices } from '../src/auth/loginDevices.ts';
 import { createLoginLimit } from '../src/auth/loginLimit.ts';
 import { networkOf } from '../src/auth/network.ts';
+import { PasswordRules } from '../src/auth/passwordRules.ts';
 import { PasswordHasher } from '../src/auth/passwords.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
+import { createLog } from '../src/log.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { startServer } from './support/server.ts';
@@ -100,6 +102,55 @@ it('a browser that logged in before gets in while strangers use up the limits of
   assert.equal((await login('correct horse battery', device)).status, 200);
   assert.equal((await login('wrong', device)).status, 401);
   assert.equal((await login('wrong', device)).status, 429, 'a stolen token is no way to guess without a limit');
+});
+
+it('refuses passwords that are guessed first', async () => {
+  const rules = new PasswordRules();
+  const codeOf = async (password: string) => (await rules.weaknessOf(password, 'jane.doe@example.com'))?.code;
+  for (const password of [
+    'qwertyuiop',
+    'QwertyUiop',
+    'Sunshine2026!',
+    '!!password12',
+    'passwordpassword',
+    'abc123abc123',
+    'ｐａｓｓｗｏｒｄ１２',
+    'switchboard',
+    'Switchboard1',
+  ])
+    assert.equal(await codeOf(password), 'common_password', password);
+  for (const password of ['aaaaaaaaaa', '1212121212', 'abcdefghijkl', '9876543210', ' '.repeat(20)])
+    assert.equal(await codeOf(password), 'simple_password', password);
+  for (const password of ['jane.doe@example.com', 'Jane.Doe@Example.com', 'jane.doe123', 'JANE.DOE!!'])
+    assert.equal(await codeOf(password), 'email_as_password', password);
+  for (const password of ['correct horse battery', 'tr0ub4dor&3x', '8f2k9d7s1q', 'eine kurze Zeile', 'пароль из слов'])
+    assert.equal(await codeOf(password), undefined, password);
+  assert.equal((await rules.weaknessOf('short and long', 'a@example.com'))?.code, undefined, 'a name of one letter');
+});
+
+it('an account with a shorter password of before still logs in', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { email, accountId } = await server.account();
+  const { passwords, database } = server.app.services;
+  const password_hash = await passwords.hash('8 letter', '192.0.2.1');
+  await database.commit(({ kysely }) =>
+    kysely.updateTable('accounts').set({ password_hash }).where('account_id', '=', accountId).execute(),
+  );
+  assert.equal((await server.call('POST', '/auth/login', { email, password: '8 letter' })).status, 200);
+});
+
+it('warns at its start when strangers can reach it and register', async () => {
+  const warningsWith = async (env: Record<string, string>) => {
+    const lines: string[] = [];
+    const log = createLog('warn', { write: (line: string) => void lines.push(line) });
+    const server = await startServer({ env, log });
+    await server.stop();
+    return lines.filter((line) => line.includes('REGISTRATION=closed')).length;
+  };
+  assert.equal(await warningsWith({}), 0);
+  assert.equal(await warningsWith({ PUBLIC_URL: 'https://gateway.example' }), 1);
+  assert.equal(await warningsWith({ PUBLIC_URL: 'https://gateway.example', REGISTRATION: 'closed' }), 0);
 });
 
 it('recognizes a device by a token that was made for its account here', () => {

@@ -5,7 +5,7 @@ export const loginWords = {
   registerLead: 'Everything stays on this server.',
   email: 'Email',
   password: 'Password',
-  passwordHint: '8 characters or more. A sentence is good.',
+  passwordHint: '10 characters or more. A sentence is good.',
   name: 'Name',
   noAccount: 'No account yet?',
   haveAccount: 'You have an account?',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Taken } from '../auth/loginLimit.ts';
+import { SHORTEST_PASSWORD } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
@@ -12,7 +13,11 @@ const Email = Type.String({
   pattern: '^[^\\s@]{1,64}@[^\\s@]+$',
   description: 'Email address; upper and lower case are the same.',
 });
-const Password = Type.String({ minLength: 8, maxLength: 256, description: '8 to 256 characters.' });
+const Password = Type.String({
+  minLength: SHORTEST_PASSWORD,
+  maxLength: 256,
+  description: `${SHORTEST_PASSWORD} to 256 characters. Not the email address, and not a password that many people use.`,
+});
 
 const Account = Type.Object(
   {
@@ -56,6 +61,7 @@ export const register = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
+    await requireStrong(ctx, 'password', input.password, email);
     const guess = await ctx.loginLimit.takeGuess({ email, address: ctx.address }); // asking which emails exist is limited like guessing passwords
     await requireRegistrable(ctx, email); // before a hash is made in vain
     const registration = await ctx.loginLimit.takeRegistration(ctx.address);
@@ -191,6 +197,7 @@ export const changePassword = defineOperation({
   errors: ['validation_failed', 'too_busy'],
   async run(ctx, input) {
     const account = await ownAccount(ctx);
+    await requireStrong(ctx, 'newPassword', input.newPassword, account.email);
     // Who is logged in already shares no limit with strangers.
     const device = `that is logged in to ${account.account_id}`;
     const guess = await ctx.loginLimit.takeGuess({ email: account.email, address: ctx.address, device });
@@ -203,6 +210,17 @@ export const changePassword = defineOperation({
     return logIn(ctx, { ...account, token_version: version });
   },
 });
+
+/** @throws {AppError} `validation_failed` */
+async function requireStrong(
+  { passwordRules }: PublicContext,
+  field: string,
+  password: string,
+  email: string,
+): Promise<void> {
+  const weakness = await passwordRules.weaknessOf(password, email);
+  if (weakness !== undefined) throw invalidField(field, weakness.message, weakness.code);
+}
 
 /** Gives back what was taken when the work was not done: a server that is busy costs nobody a guess. */
 async function orGiveBack<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {

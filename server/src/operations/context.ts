@@ -2,6 +2,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { LoginLimit } from '../auth/loginLimit.ts';
+import type { PasswordRules } from '../auth/passwordRules.ts';
 import type { PasswordHasher } from '../auth/passwords.ts';
 import type { LoginTokens } from '../auth/tokens.ts';
 import type { Clock } from '../clock.ts';
@@ -39,6 +40,7 @@ export interface Services {
   readonly loginLimit: LoginLimit;
   readonly devices: LoginDevices;
   readonly passwords: PasswordHasher;
+  readonly passwordRules: PasswordRules;
   readonly sessions: Sessions;
   readonly outbox: Outbox;
   /** Files of accounts. */

@@ -52,7 +52,9 @@ describeOnEachDeployment('accounts and logins', (_, database) => {
       ['email', { ...good, email: `${'x'.repeat(250)}@y.z` }],
       ['email', { ...good, email: 'nul\0@example.com' }],
       ['email', { password: PASSWORD }],
-      ['password', { ...good, password: '7 chars' }],
+      ['password', { ...good, password: '9 letters' }],
+      ['password', { ...good, password: 'Password2026!' }],
+      ['password', { ...good, password: 'good@example.com' }],
       ['password', { ...good, password: 'x'.repeat(257) }],
       ['password', { email: good.email }],
       ['name', { ...good, name: '' }],
@@ -138,6 +140,8 @@ describeOnEachDeployment('accounts and logins', (_, database) => {
     assert.deepEqual([wrong.status, wrong.body.errors[0].field], [400, 'currentPassword']);
     const short = await change(PASSWORD, 'short');
     assert.deepEqual([short.status, short.body.errors[0].field], [400, 'newPassword']);
+    const common = await change(PASSWORD, 'qwertyuiop');
+    assert.deepEqual([common.body.errors[0].field, common.body.errors[0].code], ['newPassword', 'common_password']);
     assert.equal((await meBy(token)).status, 200, 'what was refused ends nothing');
 
     const changed = await change(PASSWORD, 'a new long password');
