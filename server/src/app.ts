@@ -226,7 +226,12 @@ export async function createApp(
     webhooks: { engine, deliver, targets },
   };
   let isStopping = false;
-  const canWork = createReadiness({ database, dataDir: settings.dataDir, reserveBytes: settings.diskReserveBytes });
+  const canWork = createReadiness({
+    database,
+    dataDir: settings.dataDir,
+    reserveBytes: settings.diskReserveBytes,
+    signals: cluster.signals,
+  });
   const isReady = async () => !isStopping && cluster.isMember() && (await canWork());
   const readTotals = sparingly(async () => ({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }));
   const invoking = createInvoke(services);

@@ -14,6 +14,8 @@ export type Topic =
   | 'schedule'
   /** Something waits for a number of the sandbox network. */
   | 'post'
+  /** The disk of the database is full. */
+  | 'storage'
   /** A node has come or gone, or has given something up that others can take. */
   | 'nodes';
 

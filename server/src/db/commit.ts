@@ -90,7 +90,12 @@ const PATIENCE_MS = 2000;
  * one fsync carries many requests. On SQLite there is one writer; on PostgreSQL several transactions run side by
  * side, and works of one key never in two of them at a time.
  */
-export function createCommit(store: Store, onFenced: () => void = () => {}): GroupCommit {
+export function createCommit(
+  store: Store,
+  onFenced: () => void = () => {},
+  /** A transaction was refused for want of room. */
+  onFull: () => void = () => {},
+): GroupCommit {
   let waiting: Waiting[] = [];
   /** Undefined where nobody else writes. */
   let membership: Membership | null | undefined;
@@ -173,6 +178,7 @@ export function createCommit(store: Store, onFenced: () => void = () => {}): Gro
     } catch (error) {
       // What was begun before this process joined anew says nothing about what it is now.
       if (error instanceof FencedError && as === (membership ?? undefined)) onFenced();
+      if (store.dialect.isFull(error)) onFull();
       const outcome = { ok: false, error: asUnavailable(store.dialect, error) } as const;
       // While the database is away, what waits behind would only wait longer for the same answer.
       const refused = isAway(store.dialect, error) ? [...batch, ...waiting.splice(0)] : batch;

@@ -35,6 +35,8 @@ export interface Database {
   /** As `GroupCommit.join`. @param onFenced a write was refused, for the others have given this process up */
   join(work: (tx: Tx) => Promise<Membership>, onFenced: () => void): Promise<Membership>;
   readonly shutOut: () => void;
+  /** Calls `listener` when a change was refused for want of room. */
+  onFull(listener: () => void): void;
   /** Through which secrets go in and out of rows. */
   readonly seal: Seal;
   close(): Promise<void>;
@@ -92,7 +94,18 @@ export async function openDatabase(
   }
   const opened = store;
   let onFenced = () => {};
-  const { commit, commitJointly, join: enter, shutOut, stop } = createCommit(opened, () => onFenced());
+  let onFull = () => {};
+  const {
+    commit,
+    commitJointly,
+    join: enter,
+    shutOut,
+    stop,
+  } = createCommit(
+    opened,
+    () => onFenced(),
+    () => onFull(),
+  );
   const close = async () => {
     await stop();
     await opened.close();
@@ -110,6 +123,7 @@ export async function openDatabase(
         return enter(work);
       },
       shutOut,
+      onFull: (listener) => (onFull = listener),
       seal: await openSeal(commit, { encryptionKey, encryptionKeyPrevious }),
       close,
     };

@@ -78,6 +78,8 @@ export interface Dialect {
   isUniqueViolation(error: unknown): boolean;
   /** Whether the error says that the database cannot work now: full, locked, restarting. A caller may try again. */
   isUnavailable(error: unknown): boolean;
+  /** Whether the error says that rows cannot be added, while a transaction that adds none passes: a full disk. */
+  isFull(error: unknown): boolean;
   /** Whether the transaction lost a race with another one and would pass if it were run again. */
   isConflict(error: unknown): boolean;
 }

@@ -83,6 +83,7 @@ const postgres: Dialect = {
       isBrokenConnection(error)
     );
   },
+  isFull: (error) => ['53100', '58030'].includes(postgresCode(error)),
   isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
 };
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import type { Database } from './database.ts';
 
@@ -8,6 +9,9 @@ export type IsReady = () => Promise<boolean>;
 const KEPT_MS = 1000;
 /** A database that hangs is no better than one that is away, and whoever asks has a deadline as well. */
 const PATIENCE_MS = 2000;
+
+/** More than the pages of a table have left. */
+const PROBE_BYTES = 256 * 1024;
 
 /** @throws {Error} when it takes longer */
 export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
@@ -21,25 +25,37 @@ export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
 /**
  * Ready is who can read, write, and has room to write to. A transaction without changes finds a lock, a read-only
  * or missing database and a node that has lost its place; a full disk it does not find, since SQLite's log often has
- * room left when nothing else has. So the free space is asked for as well.
+ * room left when nothing else has. So the free space is asked for as well. The disk of PostgreSQL is another machine's:
+ * once it was full for a write, of this node or another one, a large row is written and undone until that passes.
  */
 export function createReadiness({
   database,
   dataDir,
   reserveBytes,
+  signals,
 }: {
   database: Database;
   dataDir: string;
   /** Less free space than this in `dataDir` is a full disk. */
   reserveBytes: number;
+  /** Other nodes hear by it that the disk of the database was full, and do not have to find out. */
+  signals: { send(topic: 'storage', id: string): void; on(topic: 'storage', listener: () => void): void };
 }): IsReady {
   let answer: Promise<boolean> | undefined;
+  let wasFull = false;
+  database.onFull(() => {
+    wasFull = true;
+    signals.send('storage', 'full');
+  });
+  signals.on('storage', () => (wasFull = true));
 
   async function ask(): Promise<boolean> {
     try {
       const goesThrough = async () => {
         await database.reader.connection.query('select 1', []);
         await database.commit(async () => {});
+        if (wasFull) await requireRoom(database);
+        wasFull = false;
       };
       await inTime(goesThrough(), PATIENCE_MS);
       const { bavail, bsize } = await statfs(dataDir);
@@ -53,4 +69,28 @@ export function createReadiness({
     answer ??= ask().finally(() => setTimeout(() => (answer = undefined), KEPT_MS).unref());
     return answer;
   };
+}
+
+/** Undoes the probe, and says whether there was room for it. */
+class ProbedError extends Error {
+  readonly hasRoom: boolean;
+  constructor(hasRoom: boolean) {
+    super(hasRoom ? 'there is room' : 'there is no room');
+    this.hasRoom = hasRoom;
+  }
+}
+
+/** @throws {Error} */
+async function requireRoom(database: Database): Promise<void> {
+  // Random, so that no compression makes it small.
+  const value = randomBytes(PROBE_BYTES / 2).toString('hex');
+  const probe = database.commit(async ({ kysely }) => {
+    const name = `probe ${value.slice(0, 32)}`;
+    const adding = kysely.insertInto('secrets').values({ name, value }).execute();
+    // An error of ours is not tried again: each try would fill the disk a little more.
+    throw new ProbedError(await adding.then(Boolean, () => false));
+  });
+  await probe.catch((error) => {
+    if (!(error instanceof ProbedError && error.hasRoom)) throw error;
+  });
 }

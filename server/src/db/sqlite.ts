@@ -63,6 +63,7 @@ const sqlite: Dialect = {
   isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
   // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
   isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
+  isFull: () => false, // its disk is this machine's, and asked for its free space
   isConflict: () => false,
 };
 
