@@ -20,6 +20,7 @@ import { ConnectorError, loadConnectors } from './connectors/registry.ts';
 import { createAloneExchanges } from './connectors/sandbox/alone.ts';
 import { openDatabase } from './db/database.ts';
 import { createReadiness, inTime } from './db/readiness.ts';
+import { readSteadyTime } from './db/steadyTime.ts';
 import { createServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import { createLog, type Log } from './log.ts';
@@ -36,6 +37,7 @@ import { createOutbox } from './sessions/outbox.ts';
 import { createSandboxExchange } from './sessions/sandboxExchange.ts';
 import { createSandboxProfiles } from './sessions/sandboxProfiles.ts';
 import { createSessions } from './sessions/sessions.ts';
+import { SteadyClock } from './steadyClock.ts';
 import { createTargetPolicy, isLoopback } from './target.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { createDeliver } from './webhooks/deliver.ts';
@@ -74,8 +76,7 @@ export async function createApp(
     random = Math.random,
   }: { clock?: Clock; log?: Log; random?: () => number } = {},
 ): Promise<App> {
-  const newId = createIds(clock);
-  const nodeId = newId('nod');
+  const nodeId = createIds(clock)('nod');
   const metrics = createMetrics();
   const targets = createTargetPolicy({
     host: settings.host,
@@ -96,6 +97,8 @@ export async function createApp(
     log.error({ reason }, 'database files are damaged: refusing every write'),
   );
   const database = tracing?.database(opened) ?? opened;
+  const steady = new SteadyClock(clock, await readSteadyTime(database, clock.now()));
+  const newId = createIds(steady);
   const secret = await serverSecret(settings, database);
   const store = openContentStore(settings, clock);
   const cluster =
@@ -109,9 +112,10 @@ export async function createApp(
           instance: instanceOf(settings.dataDir),
           jwtFingerprint: fingerprintOf(secret),
           fileStore: await identityOf(store, log),
+          steady,
           log,
         });
-  const signatures = new NodeSignatures(secret, nodeId, clock);
+  const signatures = new NodeSignatures(secret, nodeId, steady);
   const sending = createForward(signatures);
   const forward = tracing?.forward(sending) ?? sending;
 
@@ -136,6 +140,7 @@ export async function createApp(
     database,
     cluster,
     clock,
+    steady,
     log,
     metrics,
     deliver,
@@ -153,6 +158,7 @@ export async function createApp(
   const retention = createRetention({
     database,
     clock,
+    steady,
     log,
     metrics,
     eventDays: settings.eventRetentionDays,
@@ -201,6 +207,7 @@ export async function createApp(
     settings,
     database,
     clock,
+    steady,
     newId,
     cluster,
     forward,
@@ -208,11 +215,11 @@ export async function createApp(
     metrics,
     authenticator,
     tokens,
-    requestLimits: createBuckets(settings.rateLimit, clock),
+    requestLimits: createBuckets(settings.rateLimit, steady),
     loginLimit: createLoginLimit(
       database,
       { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit },
-      clock,
+      steady,
     ),
     passwords,
     passwordRules: new PasswordRules(),

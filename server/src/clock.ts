@@ -5,6 +5,8 @@
 export interface Clock {
   /** Milliseconds since the Unix epoch. May go backwards when somebody sets the machine's clock. */
   now(): number;
+  /** Milliseconds since some moment, for measuring spans: no one can set it, and it never goes back. */
+  elapsed(): number;
   /** Runs `action` once after `delayMs`. The returned function cancels it; calling it twice is harmless. */
   after(delayMs: number, action: () => void): () => void;
 }
@@ -14,6 +16,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(delayMs, action) {
     const timer = setTimeout(action, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
     return () => clearTimeout(timer);

@@ -25,9 +25,9 @@ const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
 
 /**
- * Ids as in the ULID specification: 48 bits of milliseconds, 80 random bits, Crockford's base 32. Within a
- * process they strictly increase, even inside one millisecond and when the clock is set back, because the order
- * of deliveries and of lists rests on it. Source: https://github.com/ulid/spec
+ * Ids as in the ULID specification: 48 bits of milliseconds, 80 random bits, Crockford's base 32. Within a process
+ * they strictly increase, even inside one millisecond. Lists rest on their order, so the milliseconds are those of
+ * steady time, which goes on behind the newest stored id after a restart. Source: https://github.com/ulid/spec
  */
 export function createIds(clock: Clock): NewId {
   const pool = Buffer.allocUnsafe(4096);
@@ -77,6 +77,18 @@ export function createIds(clock: Clock): NewId {
 /** The smallest id of that kind that can have been made at `ms` or later: where a range of time begins. */
 export function firstIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${'0'.repeat(RANDOM_DIGITS)}`;
+}
+
+/** The milliseconds in an id; 0 for a text that is no id. */
+export function timeOfId(id: string): number {
+  const digits = id.slice(id.indexOf('_') + 1).slice(0, TIME_DIGITS);
+  let ms = 0;
+  for (const digit of digits) {
+    const value = ALPHABET.indexOf(digit);
+    if (value < 0) return 0;
+    ms = ms * 32 + value;
+  }
+  return digits.length === TIME_DIGITS ? ms : 0;
 }
 
 function encodeTime(ms: number): string {

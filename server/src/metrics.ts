@@ -36,6 +36,8 @@ export interface ClusterCounts {
   readonly webhooks: number;
   /** Whether it hears at once what changes at other nodes. */
   readonly isListening: boolean;
+  /** How far the time of day here is ahead of the database's clock. */
+  readonly clockSkewMs: number;
 }
 
 /** What is read from the database when somebody asks; on every node of a deployment the same. */
@@ -109,6 +111,10 @@ export function createMetrics(): Metrics {
     'switchboard_signals_up',
     'Whether this node hears at once what changes at other nodes; otherwise it finds out by polling',
   );
+  const clockSkew = gauge(
+    'switchboard_clock_skew_seconds',
+    "How far this machine's clock is ahead of the clock of the database; negative when it is behind",
+  );
   const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node holds', ['kind']);
   const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL, by use', ['use']);
   const poolWaiting = gauge('switchboard_database_waiting', 'Queries that wait for a connection to PostgreSQL');
@@ -126,11 +132,12 @@ export function createMetrics(): Metrics {
     inFlight.set(attempting);
     ready.set(isReady ? 1 : 0);
     // One that has no labels starts at 0, which would be said of what is not there.
-    if (cluster === undefined) for (const one of [nodes, otherFiles, listening]) one.remove();
+    if (cluster === undefined) for (const one of [nodes, otherFiles, listening, clockSkew]) one.remove();
     else {
       nodes.set(cluster.nodes);
       otherFiles.set(cluster.nodesWithOtherFiles);
       listening.set(cluster.isListening ? 1 : 0);
+      clockSkew.set(cluster.clockSkewMs / 1000);
       leases.set({ kind: 'sessions' }, cluster.sessions);
       leases.set({ kind: 'webhooks' }, cluster.webhooks);
     }

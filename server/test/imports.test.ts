@@ -29,6 +29,7 @@ const ground = [
   'log',
   'ids',
   'clock',
+  'steadyClock',
   'version',
   'target',
   'pinnedHosts',

@@ -7,7 +7,15 @@ import { migrations } from '../src/db/migrations/index.ts';
 import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
-import { assertKept, type Changes, openHome, readContents, restoreFixture } from './support/fixtures.ts';
+import {
+  assertKept,
+  type Changes,
+  type Contents,
+  openHome,
+  type Row,
+  readContents,
+  restoreFixture,
+} from './support/fixtures.ts';
 import { queryOf } from './support/nodes.ts';
 import { bearer, startServer } from './support/server.ts';
 
@@ -15,7 +23,13 @@ import { bearer, startServer } from './support/server.ts';
  * What becomes of rows that schema 1 wrote, where a migration does not keep them as they are. A migration that only
  * adds something needs no entry: the tests below run it on the fixture as soon as it is in the list of migrations.
  */
-const changesSince1: Changes = {};
+const changesSince1: Changes = {
+  deliveries: (row) => ({ table: 'deliveries', row: isDueAtOnce(row) ? { ...row, due_at: 0 } : row }),
+};
+
+/** Whether a delivery has not been tried, nor waits for its turn in a replay. */
+const isDueAtOnce = ({ state, attempts, due_at, created_at }: Row) =>
+  state === 'pending' && attempts === 0 && Number(due_at) <= Number(created_at);
 
 describeOnEachDatabase('a database of schema 1', (_, database) => {
   it('has every row it had after every migration', async () => {
@@ -29,6 +43,16 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
       migrations.map(({ version }) => version).filter((version) => version > 1),
     );
     assertKept(before, await readContents(store), changesSince1);
+    const queue = (contents: Contents, columns: readonly string[]) =>
+      (contents.get('deliveries') ?? [])
+        .filter(({ state, attempts }) => state === 'pending' && attempts === 0)
+        .sort((a, b) => compare(a, b, ['webhook_id', ...columns]))
+        .map(({ delivery_id }) => delivery_id);
+    assert.deepEqual(
+      queue(await readContents(store), ['due_at', 'position', 'delivery_id']),
+      queue(before, ['due_at', 'delivery_id']),
+      'what is pending keeps its order',
+    );
     await store.close();
     await home.remove();
   });
@@ -62,6 +86,15 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
     await home.remove();
   });
 });
+
+/** Orders rows by columns. */
+function compare(a: Row, b: Row, columns: readonly string[]): number {
+  for (const column of columns) {
+    const [left, right] = [a[column], b[column]] as [string, string] | [number, number]; // the columns of an index
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}
 
 /** Databases that the first migration made exist: a change of the schema is a new file in `server/src/db/migrations`. */
 const FOUNDATION = {

@@ -62,7 +62,7 @@ export function createAlone(nodeId: string, { reader }: Database): Cluster {
     hasOthers: () => false,
     suspect: () => {},
     lifeOf: () => new AbortController().signal,
-    counts: () => ({ nodes: 1, nodesWithOtherFiles: 0, sessions: 0, webhooks: 0, isListening: true }),
+    counts: () => ({ nodes: 1, nodesWithOtherFiles: 0, sessions: 0, webhooks: 0, isListening: true, clockSkewMs: 0 }),
     onLost: () => {},
     async start() {
       const wanted = reader.kysely.selectFrom('sessions').select('session_id').where('wanted', '=', 1);

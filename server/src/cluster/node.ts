@@ -1,6 +1,8 @@
 import type { Database } from '../db/database.ts';
 import type { Membership, Shared } from '../db/dialect.ts';
+import { SteadyTimeSync } from '../db/steadyTime.ts';
 import type { Log } from '../log.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import { version } from '../version.ts';
 import { Channel } from './channel.ts';
 import { type Cluster, forAWhile } from './cluster.ts';
@@ -36,6 +38,8 @@ const MARGIN_MS = 500;
 /** Unevenness that grows slowly is looked for this often. */
 const BALANCE_MS = 30_000;
 const SUSPECT_MS = 3000;
+/** A clock that is off by more is told of: signatures and the times that people see are. */
+const SKEW_MS = 1000;
 
 /** Makes this process a node beside others. */
 export function createNode({
@@ -46,6 +50,7 @@ export function createNode({
   instance,
   jwtFingerprint,
   fileStore,
+  steady,
   log,
 }: {
   database: Database;
@@ -59,6 +64,7 @@ export function createNode({
   jwtFingerprint: string;
   /** What tells the place where it keeps files from others; null when that is not known. */
   fileStore: string | null;
+  steady: SteadyClock;
   log: Log;
 }): Cluster {
   const channel = new Channel(shared, nodeId, log);
@@ -75,11 +81,14 @@ export function createNode({
     sessions: createLeases(leasable.sessions, own),
     webhooks: createLeases(leasable.webhooks, own),
   };
+  const time = new SteadyTimeSync(shared.heart, steady);
   const lostListeners: (() => void)[] = [];
   const suspects = new Map<string, number>();
   /** Other places of files than this node's that the log has told of: a node that comes back is no news. */
   const toldStores = new Set<string | null>();
   const lives = new Map<string, AbortController>();
+  /** How far the time of day here is ahead of the database's clock. */
+  let skewMs = 0;
   let membership: Membership | undefined;
   /** Of its last attempt to join. No two memberships of a node are the same, not even to a transaction long forgotten. */
   let epoch = 0;
@@ -170,8 +179,18 @@ export function createNode({
     takeNote(heard.members.filter(({ isAlive }) => isAlive));
     isFree = heard.isFree.sessions || heard.isFree.webhooks;
     if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, LEASE_MS));
+    noteSkew(await time.sync());
     const isSteady = sentAt - steadySince >= LEASE_MS;
     if (isSteady && heard.members.some(({ isAlive }) => !isAlive)) await bury();
+  }
+
+  function noteSkew(measuredMs: number): void {
+    const [was, is] = [skewMs, measuredMs].map((ms) => Math.abs(ms) > SKEW_MS);
+    skewMs = measuredMs;
+    if (is === was) return;
+    const seconds = Math.round(measuredMs / 100) / 10;
+    if (is) log.warn({ seconds }, 'the clock of this machine differs from that of the database: synchronize both');
+    else log.info('the clock of this machine agrees with that of the database again');
   }
 
   async function bury(): Promise<void> {
@@ -282,6 +301,7 @@ export function createNode({
       sessions: kinds.sessions.count(),
       webhooks: kinds.webhooks.count(),
       isListening: channel.isListening,
+      clockSkewMs: skewMs,
     }),
     onLost: (listener) => lostListeners.push(listener),
     async start() {

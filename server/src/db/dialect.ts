@@ -70,6 +70,11 @@ export interface Dialect {
     /** Runs `work` where there are no tables yet; what it makes is gone afterwards. */
     inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;
   };
+  /**
+   * Numbers deliveries as they are stored, in the order of the transactions of a conversation. Empty where ids are in
+   * that order, because one process makes all of them.
+   */
+  readonly deliveryPositions: readonly string[];
   /** The database's own clock, which all who share it have in common: milliseconds since 1970. */
   readonly now: RawBuilder<number>;
   /** Gives pages that deleting has freed back to the file system. */

@@ -71,6 +71,11 @@ const postgres: Dialect = {
       return result;
     },
   },
+  deliveryPositions: [
+    'create sequence delivery_positions',
+    // Not together with the column: that would write the whole table anew.
+    `alter table deliveries alter position set default nextval('delivery_positions')`,
+  ],
   now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   reclaim: undefined, // autovacuum does it
   isUniqueViolation: (error) => postgresCode(error) === '23505',

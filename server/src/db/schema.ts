@@ -43,6 +43,14 @@ export interface Schema {
   idempotency_keys: IdempotencyKeyTable;
   login_buckets: LoginBucketTable;
   secrets: SecretTable;
+  steady_time: SteadyTimeTable;
+}
+
+/** One row; see `steadyTime.ts`. */
+export interface SteadyTimeTable {
+  ms: number;
+  /** When it was written, by the clock of a database that several nodes share; 0 elsewhere. */
+  at: number;
 }
 
 export interface LoginBucketTable {
@@ -164,6 +172,7 @@ export interface MessageTable {
 }
 
 export type MessageRow = Selectable<MessageTable>;
+export type DeliveryRow = Selectable<DeliveryTable>;
 
 export interface ReactionTable {
   account_id: string;
@@ -298,8 +307,10 @@ export interface DeliveryTable {
   kind: string;
   conversation: string;
   state: DeliveryState;
-  /** When the next attempt is due. */
+  /** When the next attempt is due, in steady time; 0 when it is due at once, in its order. */
   due_at: number;
+  /** The order among those that are due at once, before that of ids. */
+  position: Generated<number>;
   /** Attempts made so far. */
   attempts: number;
   /** Steps of the retry schedule used up; an attempt that only probes a dead receiver uses none. */

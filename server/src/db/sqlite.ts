@@ -57,6 +57,7 @@ const sqlite: Dialect = {
       }
     },
   },
+  deliveryPositions: [],
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   reclaim: 'pragma incremental_vacuum(1000)',
   // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID

@@ -17,6 +17,7 @@ import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../sessions/outbox.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import type { TargetPolicy } from '../target.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
 import type { Engine } from '../webhooks/engine.ts';
@@ -27,7 +28,10 @@ import type { Feed } from '../webhooks/feed.ts';
 export interface Services {
   readonly settings: Settings;
   readonly database: Database;
+  /** The time of day. */
   readonly clock: Clock;
+  /** What order and waiting go by. */
+  readonly steady: SteadyClock;
   readonly newId: NewId;
   /** This process among those that share its database. */
   readonly cluster: Cluster;

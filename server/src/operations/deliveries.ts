@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
-import type { DeliveryState, DeliveryTable, WebhookTable } from '../db/schema.ts';
+import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { isEventKind } from '../events.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
 import { redeliver } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
@@ -107,7 +108,12 @@ export const listDeliveries = defineOperation({
     if (input.before !== undefined) select = select.where('d.created_at', '<', parseTime('before', input.before));
     if (after !== undefined) select = select.where('d.delivery_id', '<', after);
     const found = await select.orderBy('d.delivery_id', 'desc').limit(rows).execute();
-    return toPage(found, limit, ({ delivery_id }) => delivery_id, toDelivery);
+    return toPage(
+      found,
+      limit,
+      ({ delivery_id }) => delivery_id,
+      (row) => toDelivery(row, ctx.steady),
+    );
   },
 });
 
@@ -143,8 +149,8 @@ export const getDelivery = defineOperation({
       .where('webhook_id', '=', row.webhook_id)
       .executeTakeFirst();
     return {
-      ...toDelivery(row),
-      why: explain(row, webhook, ctx.clock.now()),
+      ...toDelivery(row, ctx.steady),
+      why: explain(row, webhook, ctx.steady),
       body: row.body,
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
@@ -204,7 +210,7 @@ export const replayDeliveries = defineOperation({
     if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
       throw invalidField('deliveryIds', 'is required, unless from and to name a range', 'required');
     }
-    const start = ctx.clock.now();
+    const start = ctx.steady.now();
     const stepMs = 1000 / (input.perSecond ?? 100);
     let after = '';
     let count = 0;
@@ -229,7 +235,7 @@ export const replayDeliveries = defineOperation({
     return {
       matched: count,
       replayed,
-      lastDueAt: replayed === 0 ? null : isoTime(Math.round(start + (count - 1) * stepMs)),
+      lastDueAt: replayed === 0 ? null : isoTime(ctx.steady.toWall(Math.round(start + (count - 1) * stepMs))),
     };
   },
 });
@@ -281,7 +287,7 @@ function deliveries(ctx: Context) {
     .where('d.account_id', '=', ctx.accountId);
 }
 
-function toDelivery(row: DeliveryTable & { message_id: string | null }) {
+function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: SteadyClock) {
   return {
     deliveryId: row.delivery_id,
     webhookId: row.webhook_id,
@@ -291,7 +297,7 @@ function toDelivery(row: DeliveryTable & { message_id: string | null }) {
     attempts: row.attempts,
     lastClass: row.last_class as 'ok' | null, // written by the lane, from the same list
     lastMessage: row.last_message,
-    dueAt: row.state === 'pending' ? isoTime(row.due_at) : null,
+    dueAt: row.state === 'pending' ? isoTime(dueAt(row, steady)) : null,
     messageId: row.message_id,
     isTest: row.is_test === 1,
     createdAt: isoTime(row.created_at),
@@ -299,8 +305,12 @@ function toDelivery(row: DeliveryTable & { message_id: string | null }) {
   };
 }
 
+/** When the next attempt is due, as a time of day: what never waited for a retry is due since it was stored. */
+const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
+  row.due_at === 0 ? row.created_at : steady.toWall(row.due_at);
+
 /** Why a delivery has not arrived, or that it has: one sentence for a person. */
-function explain(row: DeliveryTable, webhook: WebhookTable | undefined, now: number): string {
+function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const settledAt = isoTime(row.settled_at);
   const last = row.last_message ?? 'nothing was tried yet';
   switch (row.state) {
@@ -315,26 +325,26 @@ function explain(row: DeliveryTable, webhook: WebhookTable | undefined, now: num
     case 'cancelled':
       return `It was cancelled at ${settledAt}: ${last}.`;
     case 'pending':
-      return explainPending(row, webhook, now);
+      return explainPending(row, webhook, steady);
   }
 }
 
-function explainPending(row: DeliveryTable, webhook: WebhookTable | undefined, now: number): string {
+function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
+  const now = steady.now();
+  const shown = (at: number) => isoTime(steady.toWall(at));
   if (webhook === undefined) return 'Its webhook was removed.';
   if (webhook.enabled === 0) return 'Its webhook is disabled; it goes out when the webhook is enabled again.';
   const { state, since, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
   const error = lastError === null ? '' : `: ${lastError.message}`;
   if (state === 'open') {
     const next =
-      openUntil !== null && openUntil > now
-        ? `the next probe goes out at ${isoTime(openUntil)}`
-        : 'a probe goes out now';
-    return `It waits behind the circuit breaker, which is open since ${isoTime(since)}${error}; ${next}.`;
+      openUntil !== null && openUntil > now ? `the next probe goes out at ${shown(openUntil)}` : 'a probe goes out now';
+    return `It waits behind the circuit breaker, which is open since ${shown(since)}${error}; ${next}.`;
   }
   if (state === 'half_open')
     return `It waits for the probes of the circuit breaker, which was open because of this${error}.`;
-  if (pausedUntil !== null && pausedUntil > now) return `The receiver asked for a pause until ${isoTime(pausedUntil)}.`;
+  if (pausedUntil !== null && pausedUntil > now) return `The receiver asked for a pause until ${shown(pausedUntil)}.`;
   if (row.due_at > now)
-    return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${isoTime(row.due_at)}.`;
+    return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${shown(row.due_at)}.`;
   return row.attempts === 0 ? 'It is about to be sent for the first time.' : 'Its next attempt is about to be made.';
 }

@@ -59,7 +59,7 @@ export const listEvents = defineOperation({
   async run(ctx, { after, kinds, limit = 50, wait = 0 }) {
     if (after !== undefined && !isCursor(after)) throw invalidField('after', 'is not a cursor of the event log');
     const wanted = kinds && acceptedKinds(kinds);
-    const until = ctx.clock.now() + wait * 1000;
+    const until = ctx.clock.elapsed() + wait * 1000;
     const signal = ctx.signal();
     for (;;) {
       if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
@@ -67,11 +67,11 @@ export const listEvents = defineOperation({
       const news = new AbortController();
       const next = ctx.feed.next(
         ctx.accountId,
-        Math.min(POLL_MS, Math.max(0, until - ctx.clock.now())),
+        Math.min(POLL_MS, Math.max(0, until - ctx.clock.elapsed())),
         AbortSignal.any([signal, news.signal]),
       );
       const events = await ctx.eventLog.read(ctx.accountId, after, wanted, limit);
-      if (events.length > 0 || ctx.clock.now() >= until || signal.aborted) {
+      if (events.length > 0 || ctx.clock.elapsed() >= until || signal.aborted) {
         news.abort();
         const page = {
           data: events.map(({ eventId, kind, body, createdAt }) => ({

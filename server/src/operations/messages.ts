@@ -133,7 +133,7 @@ export const messageStats = defineOperation({
     { title: 'MessageStats' },
   ),
   errors: [],
-  async run({ accountId, clock, database }) {
+  async run({ accountId, clock, steady, database }) {
     const now = clock.now();
     const since = now - (now % MINUTE_MS) - (COUNTED_MINUTES - 1) * MINUTE_MS;
     const minute = sql<number>`timestamp - timestamp % ${sql.lit(MINUTE_MS)}`;
@@ -144,7 +144,7 @@ export const messageStats = defineOperation({
       // Ids are in order of time: the index leads to the first of the hour. What was planned has an index of its own.
       .where((eb) =>
         eb.or([
-          eb('message_id', '>=', firstIdAt('msg', since)),
+          eb('message_id', '>=', firstIdAt('msg', steady.fromWall(since))),
           eb.and([eb('scheduled_at', 'is not', null), eb('sent_at', '>=', since)]),
         ]),
       )

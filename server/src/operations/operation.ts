@@ -184,7 +184,7 @@ interface Prepared {
 /** The one door: every call of every operation, over REST and MCP, goes through here. It never throws. */
 export function createInvoke(services: Services): Invoke {
   const prepared = new Map<Operation, Prepared>();
-  const idempotency = createIdempotency(services);
+  const idempotency = createIdempotency({ ...services, clock: services.steady });
   const { log, metrics, requestLimits } = services;
 
   function prepare(operation: Operation): Prepared {

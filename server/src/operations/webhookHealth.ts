@@ -79,20 +79,21 @@ export const BreakerReset = Type.Object(
 );
 
 /** With no webhook set: closed and zeros. */
-export async function breakerOf({ clock, database, settings }: Context, row: WebhookTable | undefined) {
-  const now = clock.now();
+export async function breakerOf({ steady, database, settings }: Context, row: WebhookTable | undefined) {
+  const now = steady.now();
+  const shown = (at: number) => isoTime(steady.toWall(at));
   const breaker: Breaker = row === undefined ? newBreaker(now) : JSON.parse(row.breaker);
   const isHolding = row !== undefined && breaker.state !== 'closed';
   const held = isHolding ? await readHeld(database.reader, row.webhook_id) : { count: 0, oldestAt: null };
   return {
     state: breaker.state,
-    since: row === undefined ? null : isoTime(breaker.since),
+    since: row === undefined ? null : shown(breaker.since),
     reason: breaker.reason,
-    lastError: breaker.lastError && { ...breaker.lastError, at: isoTime(breaker.lastError.at) },
+    lastError: breaker.lastError && { ...breaker.lastError, at: shown(breaker.lastError.at) },
     failuresInARow: breaker.failures,
     window: { seconds: thresholds.windowMs / 1000, ...windowTotals(breaker, now) },
-    openUntil: isoTime(breaker.openUntil),
-    nextProbeAt: breaker.state === 'open' && held.count > 0 ? isoTime(Math.max(breaker.openUntil ?? now, now)) : null,
+    openUntil: breaker.openUntil === null ? null : shown(breaker.openUntil),
+    nextProbeAt: breaker.state === 'open' && held.count > 0 ? shown(Math.max(breaker.openUntil ?? now, now)) : null,
     held: { count: held.count, oldestAt: isoTime(held.oldestAt) },
     thresholds: {
       failuresInARow: thresholds.failuresInARow,
@@ -103,7 +104,7 @@ export async function breakerOf({ clock, database, settings }: Context, row: Web
       openSeconds: settings.breakerOpenSeconds,
       longestOpenSeconds: thresholds.longestOpenMs / 1000,
     },
-    transitions: breaker.transitions.map((transition) => ({ ...transition, at: isoTime(transition.at) })),
+    transitions: breaker.transitions.map((transition) => ({ ...transition, at: shown(transition.at) })),
   };
 }
 
@@ -113,9 +114,8 @@ export async function resetBreaker(ctx: Context, tx: Tx, row: WebhookTable | und
   const { webhookId, breaker } = toWebhook(row, ctx.database.seal);
   const wasClosed = breaker.state === 'closed';
   const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
-  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.clock.now()), breaker.generation);
-  const now = ctx.clock.now();
-  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, now));
+  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.steady.now()), breaker.generation);
+  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
   return { previousState: breaker.state, state: 'closed' as const, released };
 }

@@ -114,7 +114,7 @@ export async function insertWebhook(
   { url = '', events = [], secret = null, enabled = true, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: WebhookChange,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
-  const breaker = newBreaker(now);
+  const breaker = newBreaker(ctx.steady.now());
   const webhookId = ctx.resourceId === undefined ? ctx.newId('whk') : `whk_${ctx.resourceId}`;
   return kysely
     .insertInto('webhooks')
@@ -173,8 +173,8 @@ export async function changeWebhook(
     .executeTakeFirstOrThrow();
   if (url !== present.url) {
     const breaker: Breaker = JSON.parse(present.breaker);
-    await storeBreaker(tx, webhookId, reset(breaker, 'new_url', now), breaker.generation);
-    await inPieces(ctx, tx, present, (on, webhook) => dueNow(on, webhook, now));
+    await storeBreaker(tx, webhookId, reset(breaker, 'new_url', ctx.steady.now()), breaker.generation);
+    await inPieces(ctx, tx, present, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
   }
   const removed = (JSON.parse(present.events) as string[]).filter(
     (kind) => events !== undefined && !events.includes(kind),

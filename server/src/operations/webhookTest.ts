@@ -104,7 +104,7 @@ async function logTest({ kysely }: Tx, webhook: Webhook, test: SentTest): Promis
       delivery_id: test.deliveryId,
       webhook_id: webhook.webhookId,
       state: outcome.class === 'ok' ? 'delivered' : 'failed',
-      due_at: now,
+      due_at: 0,
       attempts: 1,
       steps: 0,
       last_class: outcome.class,
@@ -134,7 +134,7 @@ async function noteSuccess(ctx: Context, tx: Tx, { accountId, webhookId, url }: 
   const row = await findWebhookRow(tx, accountId, webhookId);
   if (row.url !== url) return; // it proved something about another URL
   const breaker: Breaker = JSON.parse(row.breaker);
-  const next = onTestSuccess(breaker, ctx.clock.now());
+  const next = onTestSuccess(breaker, ctx.steady.now());
   if (next === breaker) return;
   await storeBreaker(tx, webhookId, next, breaker.generation);
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));

@@ -121,8 +121,8 @@ export function createSendQueue({
     if (error.code === 'session_not_connected') return UNTIL_CONNECTED;
     if (error.code !== 'rate_limited') return undefined;
     const ms = (error.retryAfterSeconds ?? 1) * 1000;
-    const since = heldSince.get(messageId) ?? clock.now();
-    if (clock.now() - since + ms > LONGEST_PAUSE_MS) return undefined;
+    const since = heldSince.get(messageId) ?? clock.elapsed();
+    if (clock.elapsed() - since + ms > LONGEST_PAUSE_MS) return undefined;
     heldSince.set(messageId, since);
     return ms;
   }

@@ -20,7 +20,7 @@ export function createSoleSessions(reader: Queryable, clock: Clock): SoleSession
   const found = new LRUCache<string, { sole: Sole; until: number }>({ max: KEPT });
   return {
     async sole(accountId) {
-      const now = clock.now();
+      const now = clock.elapsed();
       const known = found.get(accountId);
       if (known !== undefined && known.until > now) return known.sole;
       const [first, second] = await firstSessions.all(reader, { accountId });

@@ -14,6 +14,8 @@ import { DEFAULT_PAUSE_MS, jitter } from './retry.ts';
  *
  * The state is stored with the webhook in the transaction that settles the outcome, so a restart changes nothing.
  * Every change of state raises `generation`; the result of an attempt that began under an older one is ignored.
+ *
+ * All moments are of steady time, so a clock that is set neither prolongs an open period nor ends it.
  */
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
@@ -122,8 +124,8 @@ export function permit(breaker: Breaker, maxInFlight: number, now: number): Perm
 }
 
 /**
- * An open period counts from a moment of a clock that somebody may set back: what is left of it can never be more
- * than all of it. The same holds for a pause.
+ * What is left of an open period can never be more than all of it, whatever steady time was when it began: after a
+ * backup was restored, it may be behind. The same holds for a pause.
  */
 export function clampToClock(breaker: Breaker, now: number): Breaker {
   const openLimit = now + Math.min((breaker.openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
@@ -232,7 +234,7 @@ function counted({ window }: Breaker, now: number, failed: boolean): Breaker['wi
 }
 
 function isRecent(at: number, now: number): boolean {
-  // A bucket of the future was filled before the clock was set back.
+  // A bucket of the future was filled before a backup was restored.
   return at > now - thresholds.windowMs && at <= now;
 }
 

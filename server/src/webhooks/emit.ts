@@ -124,6 +124,6 @@ const insertDeliveries = batch(
   (rows) => sql`
     insert into deliveries
       (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts, steps, is_test, created_at)
-    select account_id, delivery_id, webhook_id, event_id, kind, conversation, 'pending', created_at, 0, 0, 0, created_at
+    select account_id, delivery_id, webhook_id, event_id, kind, conversation, 'pending', 0, 0, 0, 0, created_at
     from ${rows} as r`,
 );

@@ -3,8 +3,10 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
 import type { Database } from '../db/database.ts';
 import { isAway } from '../errors.ts';
+import { timeOfId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics, Totals } from '../metrics.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import { Lane } from './lane.ts';
@@ -46,13 +48,14 @@ export function createEngine(options: {
   database: Database;
   cluster: Cluster;
   clock: Clock;
+  steady: SteadyClock;
   log: Log;
   metrics: Metrics;
   deliver: Deliver;
   retry: RetryPolicy;
   breaker: BreakerPolicy;
 }): Engine {
-  const { database, cluster, clock, log, deliver } = options;
+  const { database, cluster, clock, steady, log, deliver } = options;
   const leases = cluster.webhooks;
   const lanes = new Map<string, Lane>();
   const turns = new Set<Lane>();
@@ -103,7 +106,7 @@ export function createEngine(options: {
   async function poll(): Promise<void> {
     cancelPoll();
     try {
-      const now = clock.now();
+      const now = steady.now();
       for (const { webhook_id, due_at } of await readLanes(database.reader))
         if (due_at <= now && leases.holds(webhook_id)) laneOf(webhook_id).wake();
       if (++polls % RELOAD_EVERY === 0) for (const lane of lanes.values()) lane.reload();
@@ -186,12 +189,14 @@ export function createEngine(options: {
       const waiting = await readLanes(reader);
       const halted = await readHalted(reader);
       const moving = waiting.filter(({ webhook_id }) => !halted.has(webhook_id));
-      const now = clock.now();
+      // Since when it could have gone out: one that never waited for a retry since it was stored.
+      const waitingMs = ({ delivery_id, due_at }: { delivery_id: string; due_at: number }) =>
+        steady.now() - (due_at === 0 ? timeOfId(delivery_id) : due_at);
       return {
         breakers: await countBreakers(reader),
         lanes: { moving: moving.length, held: waiting.length - moving.length },
         pending: await countPending(reader),
-        lagMs: moving.reduce((most, { due_at }) => Math.max(most, now - due_at), 0),
+        lagMs: moving.reduce((most, row) => Math.max(most, waitingMs(row)), 0),
       };
     },
     async stop(graceMs) {

@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { storeSteadyTime } from '../db/steadyTime.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import {
   type Breaker,
   type BreakerPolicy,
@@ -42,7 +44,10 @@ import { count, minuteOf, noFigures } from './stats.ts';
 
 export interface LaneDeps {
   readonly database: Database;
+  /** The time of day, as receivers and the log see it. */
   readonly clock: Clock;
+  /** What retries and the breaker wait by. */
+  readonly steady: SteadyClock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly deliver: Deliver;
@@ -175,7 +180,7 @@ export class Lane {
   #permit(): Permit {
     // Removed, or switched off: what is pending stays where it is.
     if (this.#webhook === undefined || !this.#webhook.isEnabled) return { kind: 'go', limit: 0 };
-    return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.clock.now());
+    return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.steady.now());
   }
 
   #limit(): number {
@@ -203,7 +208,7 @@ export class Lane {
     } catch (error) {
       this.#report(error, 'reading the queue failed; trying again');
       this.#mayHaveMore = true;
-      this.#wakeAt(this.#deps.clock.now() + SETTLE_RETRY_MS);
+      this.#wakeAt(this.#deps.steady.now() + SETTLE_RETRY_MS);
       return;
     } finally {
       this.#isReading = false;
@@ -213,7 +218,7 @@ export class Lane {
   }
 
   async #load(): Promise<void> {
-    const { database, clock } = this.#deps;
+    const { database, steady } = this.#deps;
     this.#mustReload = false;
     const found = await findWebhook(database, this.webhookId).catch((error) => {
       this.#mustReload = true;
@@ -221,7 +226,7 @@ export class Lane {
     });
     if (found === undefined) await this.#cancelAll();
     this.#drop();
-    this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, clock.now()) };
+    this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, steady.now()) };
     this.#storedGeneration = found?.breaker.generation ?? 0;
     this.#mayHaveMore = found?.isEnabled ?? false;
   }
@@ -243,24 +248,24 @@ export class Lane {
       this.#mayHaveMore = false;
       return;
     }
-    const { database, clock } = this.#deps;
-    const now = clock.now();
+    const { database, steady } = this.#deps;
     const allowed = this.#permit();
     this.#mayHaveMore = false;
     const wanted = this.#capacity(allowed) + this.#held.size;
     // A conversation that has enough waiting is left out, so that it does not fill the memory of the others.
     const crowded = [...this.#conversations].filter(([, behind]) => behind.length >= CROWD).map(([name]) => name);
-    const due = await readDue(database.reader, this.webhookId, now, wanted, crowded);
+    const due = await readDue(database.reader, this.webhookId, steady.now(), wanted, crowded);
     if (this.#mustReload || this.#isStopped) return;
     const isKnown = (id: string) => this.#held.has(id) || this.#settledMeanwhile.has(id);
     const fresh = due.filter(({ deliveryId }) => !isKnown(deliveryId));
     // One that was settled as due again is passed over this once.
     if (this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
     if (due.length === wanted) this.#mayHaveMore = true;
-    if (allowed.kind === 'probe_due' && fresh.length > 0) await this.#changeBreaker(beginProbe(webhook.breaker, now));
+    if (allowed.kind === 'probe_due' && fresh.length > 0)
+      await this.#changeBreaker(beginProbe(webhook.breaker, steady.now()));
     for (const delivery of fresh) this.#take(delivery);
     if (fresh.length === 0 && !this.#mayHaveMore) {
-      const next = await readNextDue(database.reader, this.webhookId, now);
+      const next = await readNextDue(database.reader, this.webhookId, steady.now());
       if (next !== undefined) this.#wakeAt(next);
     }
   }
@@ -283,7 +288,7 @@ export class Lane {
   }
 
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
-    const { clock, deliver, retry, breaker: policy } = this.#deps;
+    const { clock, steady, deliver, retry, breaker: policy } = this.#deps;
     const startedAt = clock.now();
     const { generation, state } = webhook.breaker;
     const outcome = await deliver.attempt({
@@ -308,7 +313,7 @@ export class Lane {
     // Cut off by a stop: nothing is written, so it is pending and goes out again.
     if (outcome.class === 'unknown_outcome' || this.#isAbandoned) return;
 
-    const now = clock.now();
+    const now = steady.now();
     // What failed at a URL that has been replaced meanwhile says nothing about the new one: it goes there now.
     const isMoved = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
     const verdict = isMoved
@@ -326,7 +331,7 @@ export class Lane {
   #countOutcome(outcome: Outcome, generation: number, policy: BreakerPolicy): void {
     const webhook = this.#webhook;
     if (webhook === undefined) return;
-    const now = this.#deps.clock.now();
+    const now = this.#deps.steady.now();
     const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, now, policy);
     this.#webhook = { ...webhook, breaker };
     if (breaker.state === 'open' && webhook.breaker.state !== 'open') {
@@ -391,7 +396,7 @@ export class Lane {
   }
 
   async #writeSettlements(batch: readonly Settlement[]): Promise<void> {
-    const { database, clock } = this.#deps;
+    const { database, clock, steady } = this.#deps;
     const breaker = this.#webhook?.breaker;
     const generation = this.#storedGeneration;
     let figures = noFigures;
@@ -400,6 +405,7 @@ export class Lane {
     }
     const stored = await database.commit(async (tx) => {
       await settle(tx, this.webhookId, batch);
+      if (database.shared === undefined) await storeSteadyTime(tx, steady.now());
       await addFigures(tx, this.webhookId, minuteOf(clock.now()), figures);
       return breaker === undefined || (await storeBreaker(tx, this.webhookId, breaker, generation));
     });
@@ -437,7 +443,7 @@ export class Lane {
   #wakeAt(at: number): void {
     this.#cancelTimer();
     this.#hasTimer = true;
-    this.#cancelTimer = this.#deps.clock.after(Math.max(1, at - this.#deps.clock.now()), () => {
+    this.#cancelTimer = this.#deps.clock.after(Math.max(1, at - this.#deps.steady.now()), () => {
       this.#hasTimer = false;
       this.wake();
     });

@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { DeliveryState, Schema, WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
+import { timeOfId } from '../ids.ts';
 import type { Seal } from '../seal.ts';
 import type { Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
@@ -87,17 +88,19 @@ export async function readDue(
     without.length === 0
       ? await dueDeliveries.all(on, { webhookId, now, limit })
       : await dueDeliveriesWithout.all(on, { webhookId, now, limit, conversations });
-  return rows.map((row) => ({
-    accountId: row.account_id,
-    deliveryId: row.delivery_id,
-    eventId: row.event_id,
-    kind: row.kind,
-    conversation: row.conversation,
-    attempts: row.attempts,
-    steps: row.steps,
-    body: row.body,
-    trace: row.trace,
-  }));
+  return interleave(rows)
+    .slice(0, limit)
+    .map((row) => ({
+      accountId: row.account_id,
+      deliveryId: row.delivery_id,
+      eventId: row.event_id,
+      kind: row.kind,
+      conversation: row.conversation,
+      attempts: row.attempts,
+      steps: row.steps,
+      body: row.body,
+      trace: row.trace,
+    }));
 }
 
 /** When the lane's next delivery after `now` is due; undefined when none is pending later. */
@@ -110,8 +113,8 @@ export async function ownerOfPending(on: Queryable, webhookId: string): Promise<
   return (await oldestPending.first(on, { webhookId }))?.account_id;
 }
 
-/** The webhooks that have pending deliveries, and when the first of them is due. */
-export function readLanes(on: Queryable): Promise<{ webhook_id: string; due_at: number }[]> {
+/** The webhooks that have pending deliveries, with the first of them: its id, and when it is due. */
+export function readLanes(on: Queryable): Promise<FirstOfLane[]> {
   return lanes.all(on, {});
 }
 
@@ -187,7 +190,7 @@ export interface WebhookRef {
 }
 
 /**
- * What waits for a retry is due at once: the receiver is expected to work again.
+ * What waits for a retry is due at once, in its old order: the receiver is expected to work again.
  * @returns whether that was all of it: many are done in pieces, so that no transaction takes long
  */
 export async function dueNow(on: Queryable, webhook: WebhookRef, now: number): Promise<boolean> {
@@ -252,7 +255,14 @@ interface DueRange {
   limit: number;
 }
 
-const selectDue = (db: Kysely<Schema>, p: DueRange) =>
+/** Those that are due at once, in their order, and those whose retry is due: each of them one range of the index. */
+function selectDue(db: Kysely<Schema>, p: DueRange, conversation: RawBuilder<boolean> = sql`1 = 1`) {
+  const ordered = (isDue: RawBuilder<boolean>) =>
+    db.selectFrom(pendingOf(db, p).where(isDue).where(conversation).limit(p.limit).as('due')).selectAll();
+  return ordered(sql`d.due_at = 0`).unionAll(ordered(sql`d.due_at > 0 and d.due_at <= ${p.now}`));
+}
+
+const pendingOf = (db: Kysely<Schema>, p: DueRange) =>
   db
     .selectFrom('deliveries as d')
     .innerJoin('events as e', (join) =>
@@ -266,29 +276,47 @@ const selectDue = (db: Kysely<Schema>, p: DueRange) =>
       'd.conversation',
       'd.attempts',
       'd.steps',
+      'd.due_at',
       'e.body',
       'e.trace',
     ])
     .where('d.webhook_id', '=', p.webhookId)
     // A literal, not a parameter: the planner must see that the index of pending rows fits.
     .where('d.state', '=', sql.lit('pending' as const))
-    .where('d.due_at', '<=', p.now)
     .orderBy('d.due_at')
-    .orderBy('d.delivery_id')
-    .limit(p.limit);
+    .orderBy('d.position')
+    .orderBy('d.delivery_id');
 
 const dueDeliveries = query((db, p: DueRange) => selectDue(db, p));
 
 const dueDeliveriesWithout = query((db, p: DueRange & { conversations: string }, dialect) =>
-  selectDue(db, p).where('d.conversation', 'not in', dialect.texts(p.conversations)),
+  selectDue(db, p, sql`d.conversation not in ${dialect.texts(p.conversations)}`),
 );
+
+/**
+ * A retry goes before what was stored after it was due, so neither starves the other. Only that is judged by time:
+ * what is due at once keeps its order, and so do retries. (A node of the release before stores a new delivery as due
+ * at its own time; here it counts as a retry, and so keeps its place as well as that node's clock is right.)
+ */
+function interleave<R extends { due_at: number; delivery_id: string }>(rows: readonly R[]): R[] {
+  const fresh = rows.filter(({ due_at }) => due_at === 0);
+  const retries = rows.filter(({ due_at }) => due_at > 0);
+  if (retries.length === 0) return fresh;
+  const merged: R[] = [];
+  for (const row of fresh) {
+    const storedAt = timeOfId(row.delivery_id);
+    while (retries[0] !== undefined && retries[0].due_at <= storedAt) merged.push(...retries.splice(0, 1));
+    merged.push(row);
+  }
+  return [...merged, ...retries];
+}
 
 const CHANGED_AT_ONCE = 5000;
 
 const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
   db
     .updateTable('deliveries')
-    .set((eb) => ({ due_at: eb.ref('created_at') }))
+    .set({ due_at: 0 })
     .where('account_id', '=', p.accountId)
     .where('delivery_id', 'in', (eb) =>
       eb
@@ -329,12 +357,18 @@ const nextDue = query((db, p: { webhookId: string; now: number }) =>
     .limit(1),
 );
 
+interface FirstOfLane {
+  readonly webhook_id: string;
+  readonly delivery_id: string;
+  readonly due_at: number;
+}
+
 /**
  * Jumps from lane to lane through the index of pending rows, so that a million rows in one lane cost as much as one:
  * a plain `group by` would read them all. Neither planner finds that way by itself.
  */
-const lanes = query<object, { webhook_id: string; due_at: number }>(
-  () => sql<{ webhook_id: string; due_at: number }>`
+const lanes = query<object, FirstOfLane>(
+  () => sql<FirstOfLane>`
     with recursive lane (webhook_id) as (
       select min(webhook_id) from deliveries where state = 'pending'
       union all
@@ -343,7 +377,10 @@ const lanes = query<object, { webhook_id: string; due_at: number }>(
     )
     select webhook_id, (
       select min(d.due_at) from deliveries d where d.state = 'pending' and d.webhook_id = lane.webhook_id
-    ) as due_at
+    ) as due_at, (
+      select d.delivery_id from deliveries d where d.state = 'pending' and d.webhook_id = lane.webhook_id
+      order by d.due_at, d.position, d.delivery_id limit 1
+    ) as delivery_id
     from lane where webhook_id is not null`,
 );
 
@@ -390,6 +427,7 @@ const oldestPending = query((db, p: { webhookId: string }) =>
     .where('webhook_id', '=', p.webhookId)
     .where('state', '=', sql.lit('pending' as const))
     .orderBy('due_at')
+    .orderBy('position')
     .orderBy('delivery_id')
     .limit(1),
 );

@@ -1,8 +1,13 @@
+import { type Kysely, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
+import type { Schema } from '../db/schema.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { SteadyClock } from '../steadyClock.ts';
+import { readLanes } from './queue.ts';
 
 export interface Retention {
   start(): void;
@@ -24,6 +29,7 @@ const FIGURES_DAYS = 8;
 export function createRetention({
   database,
   clock,
+  steady,
   log,
   metrics,
   eventDays,
@@ -31,6 +37,8 @@ export function createRetention({
 }: {
   database: Database;
   clock: Clock;
+  /** What ages are measured by, so that a clock that is set removes nothing early. */
+  steady: SteadyClock;
   log: Log;
   metrics: Metrics;
   eventDays: number;
@@ -42,8 +50,8 @@ export function createRetention({
   let running = Promise.resolve();
 
   async function run() {
-    const now = clock.now();
-    const expired = await repeat(() => expireHeld(now - heldDays * DAY_MS, now));
+    const now = steady.now();
+    const expired = await expireHeld(now - heldDays * DAY_MS);
     metrics.countSettled('expired', expired);
     let pruned = 0;
     for (const accountId of await accountIds()) {
@@ -58,7 +66,7 @@ export function createRetention({
         .execute();
       await kysely
         .deleteFrom('webhook_minutes')
-        .where('minute', '<', now - FIGURES_DAYS * DAY_MS)
+        .where('minute', '<', clock.now() - FIGURES_DAYS * DAY_MS)
         .execute();
     });
     const { reclaim } = reader.dialect;
@@ -80,29 +88,23 @@ export function createRetention({
     return rows.map(({ account_id }) => account_id);
   }
 
-  function expireHeld(before: number, now: number): Promise<number> {
-    return commit(async ({ kysely }) => {
-      const old = await kysely
-        .selectFrom('webhooks as w')
-        .innerJoin('deliveries as d', 'd.webhook_id', 'w.webhook_id')
-        .select(['d.account_id', 'd.delivery_id'])
-        .where('d.state', '=', 'pending')
-        // A held delivery is due since it was made; the index of pending rows is in this order.
-        .where('d.due_at', '<', before)
-        .where('d.created_at', '<', before)
-        .limit(CHUNK)
-        .execute();
-      for (const { account_id, delivery_id } of old) {
-        await kysely
-          .updateTable('deliveries')
-          .set({ state: 'expired', settled_at: now, last_message: `It was held for more than ${heldDays} days` })
-          .where('account_id', '=', account_id)
-          .where('delivery_id', '=', delivery_id)
-          .where('state', '=', 'pending')
-          .execute();
-      }
-      return old.length;
-    });
+  async function expireHeld(before: number): Promise<number> {
+    let expired = 0;
+    for (const { webhook_id } of await readLanes(reader)) {
+      expired += await repeat(() =>
+        commit((tx) =>
+          expirePending.run(tx, {
+            webhookId: webhook_id,
+            before,
+            firstKept: firstIdAt('dlv', before),
+            limit: CHUNK,
+            now: clock.now(),
+            reason: `It was held for more than ${heldDays} days`,
+          }),
+        ),
+      );
+    }
+    return expired;
   }
 
   function pruneDeliveries(accountId: string, before: number): Promise<number> {
@@ -169,3 +171,43 @@ export function createRetention({
     run,
   };
 }
+
+interface HeldRange {
+  webhookId: string;
+  before: number;
+  firstKept: string;
+  limit: number;
+}
+
+/** The heads of a lane: a held delivery is due since it was stored, or since its retry was due. */
+const heldSince = (db: Kysely<Schema>, { webhookId, before, firstKept, limit }: HeldRange) => {
+  const head = () =>
+    db
+      .selectFrom('deliveries')
+      .select('delivery_id')
+      .where('webhook_id', '=', webhookId)
+      // As a literal, for the partial index.
+      .where('state', '=', sql.lit('pending' as const))
+      .orderBy('due_at')
+      .orderBy('position')
+      .orderBy('delivery_id')
+      .limit(limit);
+  const ofEither = db
+    .selectFrom(head().where(sql<boolean>`due_at = 0`).as('fresh'))
+    .select('delivery_id')
+    .unionAll(
+      db.selectFrom(head().where(sql<boolean>`due_at > 0 and due_at < ${before}`).as('retries')).select('delivery_id'),
+    );
+  return db.selectFrom(ofEither.as('head')).select('delivery_id').where('delivery_id', '<', firstKept);
+};
+
+const expirePending = query((db, p: HeldRange & { now: number; reason: string }) =>
+  db
+    .updateTable('deliveries')
+    .set({ state: 'expired', settled_at: p.now, last_message: p.reason })
+    .where('account_id', '=', (eb) =>
+      eb.selectFrom('webhooks').select('account_id').where('webhook_id', '=', p.webhookId),
+    )
+    .where('delivery_id', 'in', heldSince(db, p))
+    .where('state', '=', sql.lit('pending' as const)),
+);

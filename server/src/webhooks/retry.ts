@@ -11,7 +11,7 @@ export interface RetryPolicy {
 export type Verdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'failed' }
-  /** Try again: `dueAt` in milliseconds since the epoch, `steps` of the schedule used up by then. */
+  /** Try again: `dueAt` in the time that `now` was given in, `steps` of the schedule used up by then. */
   | { readonly state: 'pending'; readonly dueAt: number; readonly steps: number };
 
 /**

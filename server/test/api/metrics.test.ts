@@ -45,6 +45,7 @@ describeOnEachDatabase('metrics', (_, database) => {
     const ofNodes = [
       'switchboard_nodes 1',
       'switchboard_nodes_with_other_files 0',
+      '\nswitchboard_clock_skew_seconds ',
       'switchboard_leases{kind="sessions"} 1',
       'switchboard_leases{kind="webhooks"} 1',
       'switchboard_database_connections{use="idle"}',

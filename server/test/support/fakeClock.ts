@@ -3,6 +3,8 @@ import type { Clock } from '../../src/clock.ts';
 export interface FakeClock extends Clock {
   /** Lets time pass: runs what falls due, in order, and lets promises settle after each. */
   advance(ms: number): Promise<void>;
+  /** Lets time pass without running anything, as while the process stands still. */
+  skip(ms: number): void;
   /** Sets the clock without letting time pass, as an administrator would. */
   set(now: number): void;
 }
@@ -10,31 +12,40 @@ export interface FakeClock extends Clock {
 /** A clock that stands still until it is told otherwise. */
 export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   let now = start;
+  let elapsed = 0;
   let timers: { at: number; action: () => void }[] = [];
+
+  const passTo = (moment: number) => {
+    if (moment <= elapsed) return;
+    now += moment - elapsed;
+    elapsed = moment;
+  };
 
   return {
     now: () => now,
+    elapsed: () => elapsed,
     set: (value) => {
       now = value;
     },
+    skip: (ms) => passTo(elapsed + ms),
     after(delayMs, action) {
-      const timer = { at: now + Math.max(0, delayMs), action };
+      const timer = { at: elapsed + Math.max(0, delayMs), action };
       timers.push(timer);
       return () => {
         timers = timers.filter((other) => other !== timer);
       };
     },
     async advance(ms) {
-      const end = now + ms;
+      const end = elapsed + ms;
       for (;;) {
         const next = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
         if (next === undefined) break;
         timers = timers.filter((timer) => timer !== next);
-        now = Math.max(now, next.at);
+        passTo(next.at);
         next.action();
         await new Promise((resolve) => setImmediate(resolve));
       }
-      now = end;
+      passTo(end);
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
