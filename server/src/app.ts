@@ -15,7 +15,7 @@ import { createForward } from './cluster/forward.ts';
 import { instanceOf } from './cluster/instance.ts';
 import { createNode } from './cluster/node.ts';
 import { NodeSignatures } from './cluster/nodeSignature.ts';
-import { type Settings, SettingsError } from './config.ts';
+import { contentDir, type Settings, SettingsError } from './config.ts';
 import { ConnectorError, loadConnectors } from './connectors/registry.ts';
 import { createAloneExchanges } from './connectors/sandbox/alone.ts';
 import { openDatabase } from './db/database.ts';
@@ -329,7 +329,7 @@ async function openTracing(settings: Settings, nodeId: string, log: Log): Promis
 
 function openContentStore(settings: Settings, clock: Clock): ContentStore {
   const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
-  if (url === undefined) return createDiskStore(join(mediaDir(settings), 'content'));
+  if (url === undefined) return createDiskStore(contentDir(settings));
   const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
   return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
 }
@@ -343,8 +343,6 @@ async function identityOf(store: ContentStore, log: Log): Promise<string | null>
     return null;
   }
 }
-
-const mediaDir = ({ mediaDir: shared, dataDir }: Settings) => shared ?? join(dataDir, 'media');
 
 /** On the file system of the contents; where nodes share that, each has a folder of its own in it. */
 const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>

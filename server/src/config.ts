@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 
 interface Setting<T> {
@@ -346,6 +346,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   // Each value was made by the parser that its type is read off.
   return Object.freeze(settings) as Settings;
 }
+
+/** The folder of the files, unless an S3 store has them. */
+export const contentDir = ({ mediaDir, dataDir }: Settings) => join(mediaDir ?? join(dataDir, 'media'), 'content');
 
 /** The table as text, for `--help`. */
 export function settingsHelp(): string {

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { BackupError, backUp } from '../src/backup.ts';
+import { readSettings } from '../src/config.ts';
+import { type Home, newHome } from './support/databases.ts';
+import { download, picture, upload } from './support/media.ts';
+import { bearer, connectSession, startServer, type TestServer } from './support/server.ts';
+
+const command = fileURLToPath(new URL('../src/backup.ts', import.meta.url));
+const run = promisify(execFile);
+
+describe('a backup of a running server on SQLite', () => {
+  let server: TestServer;
+  let place: Home;
+  before(async () => {
+    server = await startServer();
+    place = await newHome('sqlite');
+  });
+  after(async () => {
+    await server.stop();
+    await place.remove();
+  });
+  const settings = () => readSettings({ DATA_DIR: server.home.dataDir });
+  const at = (name: string) => join(place.dataDir, name);
+
+  it('works before there is a file, and leaves nothing beside the folder', async () => {
+    rmSync(join(server.home.dataDir, 'media', 'content'), { recursive: true, force: true });
+    assert.deepEqual(await backUp(settings(), at('empty')), { files: 0 });
+    assert.deepEqual(readdirSync(place.dataDir), ['empty']);
+  });
+
+  it('has everything that was acknowledged before it, under writes, and starts in the place of DATA_DIR', async () => {
+    const { call, token } = await server.account();
+    await connectSession(call);
+    const bytes = picture();
+    const { mediaId } = (await upload(server, token, bytes)).body;
+    const acknowledged: string[] = [];
+    let isDone = false;
+    const send = async () => {
+      const { body } = await call('POST', '/messages/send', { to: '491702222222', message: 'x'.repeat(500) });
+      acknowledged.push(body.messageId);
+    };
+    for (let n = 0; n < 20; n++) await send();
+    const due = [...acknowledged];
+    const writing = (async () => {
+      while (!isDone) await send();
+    })();
+    const { stdout } = await run(process.execPath, [command, at('full')], {
+      env: { ...process.env, DATA_DIR: server.home.dataDir },
+    });
+    isDone = true;
+    await writing;
+    assert.match(stdout, /^Backup complete: .*full \(database, login secret and \d+ files\)\n$/);
+    assert.ok(acknowledged.length > due.length, 'it was made under writes');
+    assert.equal(statSync(at('full')).mode & 0o777, 0o700);
+    assert.equal(statSync(join(at('full'), 'switchboard.db')).mode & 0o777, 0o600);
+
+    const restored = await startServer({ home: { ...place, dataDir: at('full') } });
+    const asked = bearer(restored.url, token);
+    for (const id of due) assert.equal((await asked('GET', `/messages/${id}`)).status, 200);
+    assert.deepEqual((await download(restored, token, mediaId)).bytes, bytes);
+    await restored.stop();
+  });
+
+  it('is refused where it would overwrite something, and for a folder without a database', async () => {
+    mkdirSync(at('taken'));
+    await assert.rejects(backUp(settings(), at('taken')), BackupError);
+    const elsewhere = readSettings({ DATA_DIR: at('nowhere') });
+    await assert.rejects(backUp(elsewhere, at('other')), /There is no database in .*nowhere/);
+    const postgres = readSettings({ DATABASE_URL: 'postgres://localhost/x' });
+    await assert.rejects(backUp(postgres, at('other')), /pg_dump/);
+    assert.equal(existsSync(at('other')), false);
+  });
+
+  it('that fails leaves nothing, and one that was cut short does not stand in the way', async () => {
+    mkdirSync(at('broken'));
+    writeFileSync(join(at('broken'), 'switchboard.db'), 'not a database');
+    mkdirSync(`${at('out')}.partial`);
+    writeFileSync(join(`${at('out')}.partial`, 'switchboard.db'), 'half of one');
+    await assert.rejects(backUp(readSettings({ DATA_DIR: at('broken') }), at('out')), /not a database/);
+    assert.deepEqual(
+      readdirSync(place.dataDir).filter((name) => name.startsWith('out')),
+      [],
+    );
+    const failed = await run(process.execPath, [command]).catch((error) => error);
+    assert.deepEqual([failed.code, failed.stderr], [1, 'Usage: npm run backup -- <folder that does not exist>\n']);
+  });
+});
