@@ -91,6 +91,8 @@ export function createMedia({
       });
       await rm(pending, { force: true });
       return row;
+    } catch (error) {
+      throw isDiskFailure(error) ? new AppError('storage_unavailable', NO_ROOM, { cause: error }) : error;
     } finally {
       stream.destroy();
       await rm(file, { force: true });
@@ -141,6 +143,12 @@ export function createMedia({
     close: () => store.close(),
   };
 }
+
+const NO_ROOM = 'The file could not be stored: the disk is full or does not work. Nothing was kept';
+
+/** A disk that is full, over its quota, read-only or broken; not a caller who hung up. */
+const isDiskFailure = (error: unknown) =>
+  error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'].includes(String(error.code));
 
 /** Writes a stream to a file, synced, and says what went through. */
 async function receive(stream: Readable, file: string, maxBytes: number): Promise<{ hash: string; size: number }> {

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { globSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { newHome } from './support/databases.ts';
+import { download, upload } from './support/media.ts';
+import { startServer } from './support/server.ts';
+
+it('an upload to a full disk answers 503, leaves no file, and works again when there is room', async (test) => {
+  const home = await newHome('sqlite');
+  const mediaDir = join(home.dataDir, 'small');
+  mkdirSync(mediaDir);
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mediaDir]);
+  if (status !== 0) {
+    await home.remove();
+    return test.skip('only root may mount a small disk');
+  }
+  const server = await startServer({ home, env: { MEDIA_DIR: mediaDir } });
+  test.after(async () => {
+    await server.stop();
+    spawnSync('umount', [mediaDir]);
+    await home.remove();
+  });
+  const { token, call } = await server.account();
+  const files = () => globSync('**/*', { cwd: mediaDir, withFileTypes: true }).filter((entry) => entry.isFile());
+  const before = files().length;
+
+  const refused = await upload(server, token, randomBytes(3_000_000));
+  assert.deepEqual([refused.status, refused.body.code], [503, 'storage_unavailable'], JSON.stringify(refused.body));
+  assert.match(refused.body.detail, /the disk is full/);
+  assert.ok(refused.headers.get('retry-after'));
+  assert.equal(files().length, before);
+  assert.equal((await call('GET', '/auth/me')).status, 200);
+
+  const small = randomBytes(100_000);
+  const { body } = await upload(server, token, small);
+  assert.deepEqual((await download(server, token, body.mediaId)).bytes, small);
+});
