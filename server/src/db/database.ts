@@ -37,6 +37,8 @@ export interface Database {
   readonly shutOut: () => void;
   /** Calls `listener` when a change was refused for want of room. */
   onFull(listener: () => void): void;
+  /** As `Store.trimLog`. */
+  readonly trimLog: () => void;
   /** Through which secrets go in and out of rows. */
   readonly seal: Seal;
   close(): Promise<void>;
@@ -124,7 +126,8 @@ export async function openDatabase(
       },
       shutOut,
       onFull: (listener) => (onFull = listener),
-      seal: await openSeal(commit, { encryptionKey, encryptionKeyPrevious }),
+      trimLog: opened.trimLog,
+      seal: await openSeal(commit, { encryptionKey, encryptionKeyPrevious }, opened.rewrite),
       close,
     };
   } catch (error) {

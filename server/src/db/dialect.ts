@@ -35,6 +35,11 @@ export interface Dialect {
     stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
     /** Whether a row of `message_words`, under this alias, has all that `terms` asks for. */
     matches(alias: string, terms: string): RawBuilder<boolean>;
+    /**
+     * How the words of messages that are gone leave the index, where deleting a row does not remove them at once:
+     * `step` does some of it, while `isDue` finds a row.
+     */
+    readonly purge: { readonly isDue: string; readonly step: string } | undefined;
     /** Asks for all of the words, the last of which may be the beginning of one when it has some letters. */
     terms(words: readonly string[]): string;
   };
@@ -175,6 +180,10 @@ export interface Store {
   readonly shared: Shared | undefined;
   /** Undefined where there is no pool. */
   readonly poolUse: (() => PoolUse) | undefined;
+  /** Rewrites the secrets' files, so that no former value stays readable in them. Only one process may run. */
+  rewrite(): Promise<void>;
+  /** Removes what was deleted from the log of writes, if nobody uses it just now. */
+  trimLog(): void;
   close(): Promise<void>;
 }
 /** The beginnings of words with one or two letters are too many to go through. */

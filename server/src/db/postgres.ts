@@ -34,6 +34,7 @@ const postgres: Dialect = {
       'create index message_words_words on message_words using gin (words)',
     ],
     isOrdered: false,
+    purge: undefined,
     stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
     terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
@@ -223,6 +224,10 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       heart: queryable(postgres, new PostgresConnection(heart, mayPrepare, HEART_MS)),
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async rewrite() {
+      await pool.query('vacuum full secrets, webhooks, sessions, session_store');
+    },
+    trimLog() {}, // the log is the whole cluster's
     async close() {
       await Promise.all([pool.end(), heart.end()]);
     },

@@ -17,36 +17,51 @@ export interface EncryptionKeys {
 }
 
 const CHECK = 'encryption_check';
+/** Says that secrets were sealed anew and their former values may still be in the files. */
+const REWRITE = 'encryption_rewrite';
 const PLAIN = createSeal('');
 
 /**
  * The seal for secrets in rows. The first start with a key leaves a sealed word in the database, by which every later
  * one is told apart from a wrong one before it has read or written anything. A start with another key than the last,
- * be it the first one or none, seals everything anew, in one transaction: a crash leaves all of it as it was.
+ * be it the first one or none, seals everything anew, in one transaction: a crash leaves all of it as it was. Then the
+ * files are rewritten, so that the former values are not in them any more; a crash before that leaves a note to do it.
+ * @param rewrite as `Store.rewrite`
  * @throws {WrongKeyError}
  */
 export async function openSeal(
   commit: Commit,
   { encryptionKey, encryptionKeyPrevious }: EncryptionKeys,
+  rewrite: () => Promise<void>,
 ): Promise<Seal> {
   const seal = createSeal(encryptionKey);
-  await commit(async (tx) => {
+  const mustRewrite = await commit(async (tx) => {
     // Before the check: whoever has joined by now has left its own.
     const others = await liveNodes(tx);
     const check = await readCheck(tx);
     if (check === undefined) {
-      if (encryptionKey === '') return;
+      if (encryptionKey === '') return isNoted(tx);
       requireAlone(others);
       if (await addCheck(tx, seal)) await sealAnew(tx, PLAIN, seal);
-      return;
+      return isNoted(tx);
     }
-    if (encryptionKey !== '' && opens(seal, check)) return;
+    if (encryptionKey !== '' && opens(seal, check)) return others.length === 0 && isNoted(tx);
     const previous = createSeal(encryptionKeyPrevious);
     if (encryptionKeyPrevious === '' || !opens(previous, check)) throw wrongKey(encryptionKey);
     requireAlone(others);
     if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await sealAnew(tx, previous, seal);
+    return isNoted(tx);
   });
+  if (mustRewrite) {
+    await rewrite();
+    await commit(({ kysely }) => kysely.deleteFrom('secrets').where('name', '=', REWRITE).execute());
+  }
   return seal;
+}
+
+async function isNoted({ kysely }: Tx): Promise<boolean> {
+  const row = await kysely.selectFrom('secrets').select('name').where('name', '=', REWRITE).executeTakeFirst();
+  return row !== undefined;
 }
 
 /**
@@ -124,7 +139,8 @@ async function replaceCheck({ kysely }: Tx, check: string, seal: Seal | undefine
 
 async function sealAnew({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   const anew = (text: string, about: string) => to.close(from.open(text, about), about);
-  for (const { name, value } of await kysely.selectFrom('secrets').selectAll().where('name', '<>', CHECK).execute()) {
+  const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
+  for (const { name, value } of await secrets.execute()) {
     await kysely
       .updateTable('secrets')
       .set({ value: anew(value, aboutSecret(name)) })
@@ -160,6 +176,11 @@ async function sealAnew({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
       .where('key', '=', key)
       .execute();
   }
+  await kysely
+    .insertInto('secrets')
+    .values({ name: REWRITE, value: '' })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 /* What each sealed text is about. */

@@ -34,6 +34,12 @@ const sqlite: Dialect = {
     isOrdered: true,
     stored: (words) => words,
     // The hidden column that bears the table's name: the others cannot be asked without the positions of words.
+    // A deleted row leaves its words behind under a tombstone, until its segment is merged with others. Tombstones are
+    // rows of their own: their segment's id has bit 16 set, above 37 bits for the page.
+    purge: {
+      isDue: 'select 1 from message_words_data where id >= 65537 << 37 limit 1',
+      step: `insert into message_words (message_words, rank) values ('merge', -500)`,
+    },
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
     terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
   },
@@ -112,7 +118,8 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
   // `auto_vacuum` lets the file shrink again when events are pruned; it has to come first. A log of 16 MiB before it is
   // written back spares writing the same pages many times over.
   writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
-  writing.exec('pragma wal_autocheckpoint = 4000');
+  // What is deleted is overwritten: texts and secrets do not stay readable in free pages.
+  writing.exec('pragma wal_autocheckpoint = 4000; pragma secure_delete = on');
   const reading = openFile(file);
   reading.exec('pragma query_only = on');
   const files = new SqliteFiles(file, {
@@ -149,6 +156,17 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     },
     shared: undefined,
     poolUse: undefined,
+    async rewrite() {
+      // Not in memory: it holds the whole database.
+      writing.exec('pragma temp_store = default; vacuum; pragma temp_store = memory');
+      writing.exec('pragma wal_checkpoint(truncate)');
+    },
+    trimLog() {
+      // Not on a connection that a transaction may be open on.
+      const database = openFile(file);
+      database.exec('pragma busy_timeout = 0; pragma wal_checkpoint(truncate)');
+      database.close();
+    },
     async close() {
       await files.stop();
       reading.close();

@@ -21,6 +21,8 @@ const EVERY_MS = 10 * 60 * 1000;
 /** Rows per transaction: some milliseconds, between which everybody else gets a turn. */
 const CHUNK = 500;
 const FIGURES_DAYS = 8;
+/** Of merging the search index in one round, some milliseconds each. */
+const MOST_STEPS = 5000;
 
 /**
  * Keeps the database from growing for ever. Deliveries that waited longer than `heldDays` expire and stay listed;
@@ -70,8 +72,20 @@ export function createRetention({
         .execute();
     });
     const { reclaim } = reader.dialect;
+    await purgeWords();
     if (pruned > 0 && reclaim !== undefined) await commit(({ connection }) => connection.query(reclaim, []));
+    database.trimLog();
     return { expired, pruned };
+  }
+
+  /** Words of deleted messages leave the search index. */
+  async function purgeWords(): Promise<void> {
+    const { purge } = reader.dialect.search;
+    if (purge === undefined) return;
+    for (let steps = 0; steps < MOST_STEPS && !isStopped; steps++) {
+      if ((await reader.connection.query(purge.isDue, [])).rows.length === 0) return;
+      await commit(({ connection }) => connection.query(purge.step, []));
+    }
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {
