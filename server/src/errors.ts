@@ -9,6 +9,7 @@ export const errors = {
   invalid_credentials: [401, 'The email or the password is wrong'],
   jwt_required: [403, 'This operation needs a login token, not an API key'],
   permission_denied: [403, 'The credential lacks a permission'],
+  network_denied: [403, 'The network does not let the session do this'],
   permission_not_grantable: [403, 'A key can grant only what its maker has'],
   registration_closed: [403, 'Registration is closed on this server'],
   not_found: [404, 'There is no such resource'],

@@ -44,6 +44,6 @@ it('callers get it in the words of the API, with when to come again', () => {
   assert.deepEqual(told(0, 502), ['send_failed', undefined]);
   assert.deepEqual(told(131047), ['template_required', undefined]);
   assert.deepEqual(told(131026), ['recipient_not_on_network', undefined]);
-  assert.deepEqual(told(10, 403), ['permission_denied', undefined]);
+  assert.deepEqual(told(10, 403), ['network_denied', undefined]);
   assert.deepEqual(told(190, 401), ['session_not_connected', undefined]);
 });

@@ -38,7 +38,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
     const { key, kinds } = request.query as Record<string, unknown>;
     const credential = presentedCredential(request.headers, key)?.value ?? '';
-    const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds));
+    const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds), 'kinds');
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
     const count = open.get(accountId) ?? 0;
     if (count >= STREAMS_PER_ACCOUNT)

@@ -12,7 +12,7 @@ import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { phoneNumber } from './phoneNumbers.ts';
 import { parseTime } from './validate.ts';
-import { acceptedKinds, Class, Kind } from './webhookRecord.ts';
+import { acceptedKind, acceptedKinds, Class, Kind } from './webhookRecord.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const NullableTime = Type.Union([Time, Type.Null()]);
@@ -99,7 +99,7 @@ export const listDeliveries = defineOperation({
     let select = deliveries(ctx);
     if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
     if (input.state !== undefined) select = select.where('d.state', '=', input.state);
-    if (input.event !== undefined) select = select.where('d.kind', 'in', acceptedKinds([input.event]));
+    if (input.event !== undefined) select = select.where('d.kind', '=', acceptedKind(input.event));
     if (input.messageId !== undefined) select = select.where('e.message_id', '=', input.messageId);
     if (input.phoneNumber !== undefined) {
       select = select.where('d.conversation', 'like', `%/${phoneNumber('phoneNumber', input.phoneNumber)}`);
@@ -261,7 +261,7 @@ async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after:
   if (input.deliveryIds !== undefined) select = select.where('d.delivery_id', 'in', input.deliveryIds);
   if (input.from !== undefined) select = select.where('d.created_at', '>=', parseTime('from', input.from));
   if (input.to !== undefined) select = select.where('d.created_at', '<', parseTime('to', input.to));
-  if (input.kinds !== undefined) select = select.where('d.kind', 'in', acceptedKinds(input.kinds));
+  if (input.kinds !== undefined) select = select.where('d.kind', 'in', acceptedKinds(input.kinds, 'kinds'));
   if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
   const rows = await select.orderBy('d.delivery_id').limit(REPLAYED_AT_ONCE).execute();
   return rows.map(({ delivery_id }) => delivery_id);

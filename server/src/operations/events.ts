@@ -58,7 +58,7 @@ export const listEvents = defineOperation({
   errors: [],
   async run(ctx, { after, kinds, limit = 50, wait = 0 }) {
     if (after !== undefined && !isCursor(after)) throw invalidField('after', 'is not a cursor of the event log');
-    const wanted = kinds && acceptedKinds(kinds);
+    const wanted = kinds && acceptedKinds(kinds, 'kinds');
     const until = ctx.clock.elapsed() + wait * 1000;
     const signal = ctx.signal();
     for (;;) {

@@ -140,7 +140,7 @@ export const updateGroup = defineOperation({
     { additionalProperties: false },
   ),
   output: Group,
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const row = await findGroup(ctx, groupId);
@@ -176,7 +176,7 @@ export const updateParticipants = defineOperation({
       Type.Object({ phoneNumber: Type.String(), ok: Type.Boolean(), reason: Type.Optional(Type.String()) }),
     ),
   }),
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId, action, phoneNumbers }) {
     const row = await findGroup(ctx, groupId);
     const groups = await partOf(ctx, row);
@@ -207,7 +207,7 @@ export const getInviteLink = defineOperation({
   description: 'Only an admin of the group can see it.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Invite,
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);
     const groups = await partOf(ctx, row);
@@ -227,7 +227,7 @@ export const revokeInviteLink = defineOperation({
   description: 'The link there was leads nowhere any more; the answer has the new one.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Invite,
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);
     const groups = await partOf(ctx, row);
@@ -283,7 +283,7 @@ export const leaveGroup = defineOperation({
   description: 'Its chat stays readable.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Type.Object({ groupId: GroupId, left: Type.Literal(true) }),
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);
     const groups = await partOf(ctx, row);

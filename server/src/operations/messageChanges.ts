@@ -12,7 +12,7 @@ const changeErrors = [
   'not_found',
   'session_not_connected',
   'not_supported',
-  'permission_denied',
+  'network_denied',
   'message_state',
 ] as const;
 

@@ -80,7 +80,7 @@ export const updateProfile = defineOperation({
     'session_not_connected',
     'session_state',
     'not_supported',
-    'permission_denied',
+    'network_denied',
     'unsupported_media_type',
     'payload_too_large',
     'send_failed',

@@ -25,7 +25,7 @@ const To = Type.Refine(AnyRecipient, (to) => isGroupId(to) || isPhoneNumber(to),
 const SendAt = Type.Optional(
   Type.String({
     format: 'date-time',
-    description: 'Send it at this time, up to a year ahead; a restart does not lose it.',
+    description: 'Send it at this time, given with its offset and up to a year ahead; a restart does not lose it.',
   }),
 );
 
@@ -70,7 +70,7 @@ const sendErrors = [
   'session_required',
   'session_not_connected',
   'not_supported',
-  'permission_denied',
+  'network_denied',
   'recipient_not_on_network',
   'send_failed',
   'template_required',
@@ -477,8 +477,10 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
 
 function futureTime({ clock }: Context, text: string): number {
   const at = parseTime('sendAt', text);
-  if (at <= clock.now()) throw invalidField('sendAt', 'The time to send at has passed', 'past');
-  if (at > clock.now() + MONTHS_AHEAD_MS) throw invalidField('sendAt', 'The time to send at is more than a year away');
+  const now = clock.now();
+  const read = `${isoTime(at)}, and it is ${isoTime(now)} now. Check its offset, such as Z or +02:00`;
+  if (at <= now) throw invalidField('sendAt', `sendAt has passed: it is ${read}`, 'past');
+  if (at > now + MONTHS_AHEAD_MS) throw invalidField('sendAt', `sendAt is more than a year away: it is ${read}`);
   return at;
 }
 

@@ -92,7 +92,7 @@ export const simulateSession = defineOperation({
     { additionalProperties: false },
   ),
   output: Type.Object({ simulated: Action }),
-  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'permission_denied'],
+  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {
     const session = toRef(await findSession(ctx, input.sessionId));

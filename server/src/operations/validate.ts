@@ -90,6 +90,8 @@ function findUnfit(value: unknown, field: string): string | undefined {
   return undefined;
 }
 
+const NEEDS_OFFSET = 'must be a time with its offset, such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
+
 const isFit = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 function describe(found: readonly TLocalizedValidationError[], schema: TObject): AppError {
@@ -108,7 +110,7 @@ function fieldErrors(
 ): FieldError[] {
   const path = instancePath.split('/').slice(1);
   const at = (name?: string) => [...path, ...(name === undefined ? [] : [name])].join('.');
-  const named = (names: readonly string[], code: string, words: string) =>
+  const named = (names: readonly (string | undefined)[], code: string, words: string) =>
     names.map((name) => ({ field: at(name), code, message: words }));
   switch (keyword) {
     case 'required':
@@ -123,6 +125,18 @@ function fieldErrors(
     case 'boolean':
     case 'const':
       return [];
+    case 'enum':
+      return named(
+        [undefined],
+        keyword,
+        `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}`,
+      );
+    case 'format':
+      return named(
+        [undefined],
+        keyword,
+        (params as { format: string }).format === 'date-time' ? NEEDS_OFFSET : message,
+      );
     case 'pattern': {
       const wanted = descriptionOf(schema, path);
       return [

@@ -5,7 +5,7 @@ import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
-import { eventKinds, isEventKind } from '../events.ts';
+import { type EventKind, eventKinds, isEventKind } from '../events.ts';
 import { checkUrl } from '../target.ts';
 import { type Breaker, newBreaker, reset } from '../webhooks/breaker.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
@@ -98,10 +98,14 @@ export function acceptedUrl(ctx: Context, webhookUrl: string): string {
   return verdict.url.href;
 }
 
-/** The kinds in the table's order, each once. @throws {AppError} naming those that are none */
-export function acceptedKinds(events: readonly string[]): string[] {
+/**
+ * The kinds in the table's order, each once.
+ * @param field by which the caller has given them
+ * @throws {AppError} naming those that are none
+ */
+export function acceptedKinds(events: readonly string[], field = 'events'): string[] {
   const unknown = events.flatMap((kind, index): FieldError[] =>
-    isEventKind(kind) ? [] : [{ field: `events.${index}`, code: 'unknown_kind', message: noSuchKind(kind) }],
+    isEventKind(kind) ? [] : [{ field: `${field}.${index}`, code: 'unknown_kind', message: noSuchKind(kind) }],
   );
   if (unknown.length > 0) throw new AppError('validation_failed', unknown[0]?.message, { fields: unknown });
   return eventKinds.filter((kind) => events.includes(kind));
@@ -309,6 +313,12 @@ export function toConfiguration(row: WebhookTable | undefined) {
   };
 }
 
-export function noSuchKind(kind: string): string {
+/** @throws {AppError} naming the field `event` */
+export function acceptedKind(event: string): EventKind {
+  if (!isEventKind(event)) throw invalidField('event', noSuchKind(event), 'unknown_kind');
+  return event;
+}
+
+function noSuchKind(kind: string): string {
   return `"${kind}" is not a kind of event; the kinds are ${eventKinds.join(', ')}`;
 }

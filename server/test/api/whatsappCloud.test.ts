@@ -107,7 +107,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     const { graph, call, sessionId, send } = await connected(t);
     graph.failNext({ code: 200, status: 403, details: 'Permissions error' });
     const { body } = await call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Open' });
-    assert.deepEqual([body.code, body.detail], ['permission_denied', 'WhatsApp says: Permissions error (200)']);
+    assert.deepEqual([body.code, body.detail], ['network_denied', 'WhatsApp says: Permissions error (200)']);
     assert.equal((await send('Still here')).status, 201);
     graph.expireToken();
     const { body: ended } = await call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Open' });

@@ -337,7 +337,7 @@ it('a token that may not do something on the side may still send', async (t) => 
     graph.failNext({ code, status: 403, details: 'Access denied' });
     const answer = await call(method, path, body);
     const { status, body: problem } = answer;
-    assert.deepEqual([status, problem.code], [403, 'permission_denied'], `${path} ${JSON.stringify(problem)}`);
+    assert.deepEqual([status, problem.code], [403, 'network_denied'], `${path} ${JSON.stringify(problem)}`);
     assert.equal(problem.detail, `WhatsApp says: Access denied (${code})`);
   }
   // Nor does a file that the token may not read.

@@ -32,7 +32,7 @@ export function createGroupActions(
 
   function requireAdmin(group: NetworkGroup): void {
     requireMember(group, self.number);
-    if (!isAdmin(group, self.number)) throw new AppError('permission_denied', 'Only an admin of the group may do this');
+    if (!isAdmin(group, self.number)) throw new AppError('network_denied', 'Only an admin of the group may do this');
   }
 
   /** A locked group is changed by its admins alone. */
@@ -233,18 +233,18 @@ function isMember({ participants }: NetworkGroup, number: string): boolean {
   return participants.some(({ phoneNumber }) => phoneNumber === number);
 }
 
-/** @throws {AppError} `permission_denied` */
+/** @throws {AppError} `network_denied` */
 function requireMember(group: NetworkGroup, number: string): void {
   if (!isMember(group, number)) {
-    throw new AppError('permission_denied', 'The session is not a member of the group');
+    throw new AppError('network_denied', 'The session is not a member of the group');
   }
 }
 
-/** @throws {AppError} `permission_denied` when the number may not write to the group */
+/** @throws {AppError} `network_denied` when the number may not write to the group */
 export function requireVoice(group: NetworkGroup, number: string): void {
   requireMember(group, number);
   if (group.settings.announce && !isAdmin(group, number)) {
-    throw new AppError('permission_denied', 'Only admins may write to this group');
+    throw new AppError('network_denied', 'Only admins may write to this group');
   }
 }
 

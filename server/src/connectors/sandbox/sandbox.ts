@@ -207,7 +207,7 @@ class SandboxConnection implements Connection, Phone {
     return { number: this.#number, name: this.#name };
   }
 
-  /** @throws {AppError} `not_found`, `permission_denied` when it may not write to it */
+  /** @throws {AppError} `not_found`, `network_denied` when it may not write to it */
   async #groupOf({ type, id }: NetworkChat): Promise<NetworkGroup | undefined> {
     if (type === 'direct') return undefined;
     const group = await this.#network.group(id);

@@ -74,7 +74,7 @@ export function toAppError(error: GraphError): AppError {
     case 'session':
       return new AppError('session_not_connected', words, { cause: error });
     case 'permission':
-      return new AppError('permission_denied', words, { cause: error });
+      return new AppError('network_denied', words, { cause: error });
     case 'pair':
       return new AppError('rate_limited', words, { cause: error, retryAfterSeconds: 6 });
     case 'retry':

@@ -77,7 +77,7 @@ export async function asked<T>(
     switch (boomOf(cause).statusCode) {
       case 401:
       case 403:
-        throw new AppError('permission_denied', forbidden, { cause });
+        throw new AppError('network_denied', forbidden, { cause });
       case 404:
       case 410:
         throw new AppError('not_found', missing ?? 'WhatsApp has no such group', { cause });

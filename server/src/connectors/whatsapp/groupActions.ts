@@ -34,7 +34,7 @@ export function createGroupActions({
   }
 
   async function inviteOf(code: string | undefined, networkId: string, isRenewed: boolean): Promise<GroupInvite> {
-    if (code === undefined) throw new AppError('permission_denied', 'Only an admin of the group may invite by link');
+    if (code === undefined) throw new AppError('network_denied', 'Only an admin of the group may invite by link');
     await groups.noteInvite(networkId, code, isRenewed);
     return { code, link: LINK + code };
   }

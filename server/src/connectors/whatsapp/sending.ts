@@ -240,7 +240,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 function refused(error: string): AppError {
-  if (error === '403') return new AppError('permission_denied', REFUSALS[error]);
+  if (error === '403') return new AppError('network_denied', REFUSALS[error]);
   if (error === '429')
     return new AppError('rate_limited', 'WhatsApp says that this number sends too much', { retryAfterSeconds: 60 });
   return new AppError('send_failed', REFUSALS[error] ?? `WhatsApp refused the message (${error})`);

@@ -59,6 +59,8 @@ async function imagesOf({ representations = {} }: Operation, answer: Succeeded):
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   validation_failed: 'Correct the fields that are named and call again.',
   permission_denied: 'Another key is needed: this one cannot do it.',
+  network_denied:
+    'The network does not let the session do this. In a group, an admin has to do it or make the session an admin.',
   not_found: 'List the resources of this kind to see which ids there are.',
   session_required: 'Call sessions_list and pass one of its ids as sessionId.',
   session_not_connected: 'Call sessions_connect, and show the code of sessions_get_qr when it awaits pairing.',
@@ -72,7 +74,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Errors whose sentence has words of a network, or of a server that a file was fetched from. */
-const WORDS_OF_OTHERS: readonly ErrorCode[] = ['send_failed', 'fetch_failed'];
+const WORDS_OF_OTHERS: readonly ErrorCode[] = ['send_failed', 'fetch_failed', 'network_denied'];
 
 /** It repeats the words of the caller, and of networks. */
 const ANY_OBJECT: Schema = { properties: {} };

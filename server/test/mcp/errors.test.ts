@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { callTool, mcpClient } from '../support/mcp.ts';
+import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+/** An agent with a key for everything, and a way to see how its calls fail. */
+async function agent() {
+  const { call } = await server.account();
+  const { key } = (await call('POST', '/api-keys/create', { name: 'agent' })).body;
+  const client = await mcpClient(server, key, '2026-07-28');
+  const sessionId = await connectSession(call);
+  const refusal = async (name: string, input: Record<string, unknown>) => {
+    const { isError, output } = await callTool(client, name, input);
+    assert.ok(isError, name);
+    return output;
+  };
+  return { call, client, sessionId, refusal };
+}
+
+it('an error names the field that the caller gave, and lists what it may be', async () => {
+  const { client, refusal } = await agent();
+  const field = async (name: string, input: Record<string, unknown>) => (await refusal(name, input)).errors[0];
+  const state = await field('chats_set_typing', { chatId: newNumber(), state: 'singing' });
+  assert.deepEqual(
+    [state.field, state.code, state.message],
+    ['state', 'enum', 'must be one of typing, recording, paused'],
+  );
+  const status = await field('messages_list', { status: 'lost' });
+  assert.match(status.message, /queued, scheduled, sent/);
+  for (const [name, input, expected] of [
+    ['events_list', { kinds: ['message.sent', 'nope'] }, 'kinds.1'],
+    ['webhooks_replay', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', kinds: ['nope'] }, 'kinds.0'],
+    ['webhooks_list_deliveries', { event: 'nope' }, 'event'],
+    ['webhooks_set', { webhookUrl: 'https://example.com', events: ['nope'] }, 'events.0'],
+  ] as const) {
+    const error = await field(name, input);
+    assert.equal(error.field, expected, name);
+    assert.match(error.message, /message\.incoming/, name);
+  }
+  await client.close();
+});
+
+it('an error of a time speaks of its offset', async () => {
+  const { client, refusal } = await agent();
+  const to = newNumber();
+  for (const sendAt of ['2026-07-01T12:00:00', 'tomorrow', '2020-07-01T12:00:00Z', '2199-07-01T12:00:00Z']) {
+    const { code, errors } = await refusal('messages_send', { to, message: 'hello', sendAt });
+    assert.deepEqual([code, errors[0].field], ['validation_failed', 'sendAt'], sendAt);
+    assert.match(errors[0].message, /offset/, sendAt);
+  }
+  await client.close();
+});
+
+it('what only an admin may has a code of its own, and no other key is asked for', async () => {
+  const { call, client, sessionId, refusal } = await agent();
+  const from = newNumber();
+  await call('POST', `/sessions/${sessionId}/simulate`, {
+    action: 'group_create',
+    from,
+    subject: 'Theirs',
+    phoneNumbers: [],
+  });
+  const [{ groupId }] = (await call('GET', '/groups')).body.data;
+  const denied = await refusal('groups_update', { groupId, settings: { announce: true } });
+  assert.equal(denied.code, 'network_denied');
+  assert.match(denied.detail, /admin/);
+  assert.doesNotMatch(denied.hint, /key/);
+  const { status, body } = await call('PATCH', `/groups/${groupId}`, { settings: { announce: true } });
+  assert.deepEqual([status, body.code], [403, 'network_denied']);
+  await client.close();
+});
