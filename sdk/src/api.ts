@@ -1062,9 +1062,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1081,9 +1081,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       /** `voice` is a sound that plays as a voice message. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
@@ -1108,9 +1108,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       /** Degrees, WGS 84. */
       latitude: number;
@@ -1130,9 +1130,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       name: string;
       phoneNumbers: string[];
@@ -1148,9 +1148,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       question: string;
       options: string[];
@@ -1169,9 +1169,9 @@ export interface Operations {
       message: string;
       /** Time between two messages. */
       intervalMs?: number;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
     };
     output: {
@@ -1270,9 +1270,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       /** Name of the template. */
       name: string;
@@ -1291,9 +1291,9 @@ export interface Operations {
       to: string;
       /** Id of the message it answers. */
       replyTo?: string;
-      /** Send it at this time, up to a year ahead; a restart does not lose it. */
+      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
       sendAt?: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
       /** The text above the choice. */
       message: string;
@@ -1330,7 +1330,7 @@ export interface Operations {
       messageId: string;
       /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
       to: string;
-      /** Within 24 h the same key gives the first answer again. */
+      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
       idempotencyKey?: string;
     };
     output: Message;
@@ -2110,6 +2110,7 @@ export type ErrorCode =
   | 'invalid_credentials'
   | 'jwt_required'
   | 'permission_denied'
+  | 'network_denied'
   | 'permission_not_grantable'
   | 'registration_closed'
   | 'not_found'

@@ -137,7 +137,8 @@ const idempotencyHeader = {
   name: 'Idempotency-Key',
   in: 'header',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
-  description: 'Repeating the request with the same key within 24 h gives the first answer again.',
+  description:
+    'Repeating the request with the same key within 24 h gives the first answer again. A request without an answer may still be carried out; with the same key a repeat is safe.',
 };
 
 /** A request that works. */

@@ -39,7 +39,8 @@ const envelope = {
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Within 24 h the same key gives the first answer again.',
+      description:
+        'A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe.',
     }),
   ),
 };
