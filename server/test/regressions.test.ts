@@ -464,25 +464,18 @@ it('the event log of a database that was restored into another cluster of Postgr
   await connectSession(call);
   for (const message of ['1', '2']) await call('POST', '/messages/send', { to: '491702222222', message });
   const log = async (ask: Call, after = '') => (await ask('GET', `/events?kinds=message.sent${after}`)).body;
-  // Not while a transaction is open that began before, in whichever database of the cluster.
-  const { data: before, nextCursor } = await eventually(
-    () => log(call),
-    ({ data }) => data.length === 2,
-  );
-  // What a dump has that comes from a cluster with more transactions behind it.
+  const { data: before, nextCursor } = await log(call);
+  assert.equal(before.length, 2);
+  // What a dump has that comes from a server with more events behind it.
   await first.app.services.database.commit(async ({ connection }) => {
     await connection.query('update events set position = position + 1000000000', []);
-    await connection.query(`update log_origin set cluster = 'elsewhere'`, []);
+    await connection.query(`select setval('event_positions', last_value + 1000000000) from event_positions`, []);
   });
   await first.stop();
 
   const second = await startServer({ home });
   const again = bearer(second.url, token);
   const cursor = `&after=${nextCursor.replace(/^\d+/, (position: string) => Number(position) + 1e9)}`;
-  await eventually(
-    async () => (await log(again)).data.length,
-    (count) => count === 2,
-  );
   assert.deepEqual((await log(again)).data, before);
   assert.deepEqual((await log(again, cursor)).data, []);
   await again('POST', '/messages/send', { to: '491702222222', message: '3' });
@@ -493,6 +486,5 @@ it('the event log of a database that was restored into another cluster of Postgr
   assert.equal(data.length, 1);
   assert.deepEqual((await log(again)).data, [...before, ...data]);
   await second.stop();
-  await (await startServer({ home })).stop(); // it is at home there now
   await home.remove();
 });

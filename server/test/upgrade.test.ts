@@ -62,11 +62,15 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
     const clock = createFakeClock(credentials.writtenAt);
     const server = await startServer({ home, clock, env: { ENCRYPTION_KEY: credentials.encryptionKey } });
     const { email, password, apiKey, sessionId, webhookId, messageId } = credentials;
-    assert.equal((await server.call('POST', '/auth/login', { email, password })).status, 200);
+    const login = await server.call('POST', '/auth/login', { email, password });
+    assert.equal(login.status, 200);
+    const asOwner = bearer(server.url, login.body.token);
 
     const call = bearer(server.url, apiKey);
     const { body: found } = await call('GET', '/messages?q=quick%20fox');
     assert.ok(found.data.some((message: { messageId: string }) => message.messageId === messageId));
+    const { body: log } = await asOwner('GET', '/events?limit=200');
+    assert.ok(log.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
     const sent = await eventually(
       () => call('POST', '/messages/send', message),
@@ -74,6 +78,16 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
     );
     const { body: list } = await call('GET', '/messages');
     assert.equal(list.data[0].messageId, sent.body.messageId, 'the newest message comes first');
+
+    const { body: news } = await eventually(
+      () => asOwner('GET', `/events?kinds=message.sent&after=${log.nextCursor}`),
+      ({ body }) => body.data.length > 0,
+    );
+    assert.deepEqual(
+      news.data.map(({ data }: { data: { messageId: string } }) => data.messageId),
+      [sent.body.messageId],
+      'the log goes on behind a cursor of before',
+    );
 
     const pending = await server.app.services.database.reader.kysely
       .selectFrom('deliveries')

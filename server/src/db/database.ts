@@ -5,7 +5,6 @@ import type { Clock } from '../clock.ts';
 import type { Seal } from '../seal.ts';
 import { type Commit, type CommitJointly, createCommit, type Tx } from './commit.ts';
 import type { Membership, PoolUse, Queryable, Shared, Store } from './dialect.ts';
-import { moveLogOrigin } from './logOrigin.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { type EncryptionKeys, openSeal } from './sealing.ts';
@@ -88,7 +87,6 @@ export async function openDatabase(
             clientName,
           });
     await migrate(store, clock.now);
-    await moveLogOrigin(store);
   } catch (error) {
     await store?.close();
     unlock();

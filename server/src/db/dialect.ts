@@ -59,16 +59,19 @@ export interface Dialect {
   /** A JSON list of texts as a list to compare with by `in`. */
   texts(json: unknown): RawBuilder<string>;
   /**
-   * How a log of rows that several transactions append to is read so that nothing is passed over: `position` is the
-   * column's default, `isSettled` holds for rows before which none can appear any more, `order` is their order.
+   * How a log of rows that several transactions append to is read so that nothing is passed over: `order` is their
+   * order, and up to the position that `horizon` resolves with no row can appear any more. Rows that are read by it
+   * are to be read by a later statement.
    */
   readonly log: {
-    /** Where positions begin; see `logOrigin.ts`. */
+    readonly order: readonly ('position' | 'event_id')[];
+    horizon(connection: Connection): Promise<number>;
+    /** What the first migration made positions of. */
     readonly tables: readonly string[];
     position(shift: number): string;
-    readonly isSettled: RawBuilder<boolean>;
-    readonly order: readonly ('position' | 'event_id')[];
   };
+  /** Gives events the positions that `log` rests on; empty where ids are in order already. */
+  readonly logPositions: readonly string[];
   /** How the tables that are there are compared with those that the migrations make. */
   readonly shape: {
     read(db: Queryable): Promise<Shape>;

@@ -14,6 +14,7 @@ import {
   type Result,
   type Store,
 } from './dialect.ts';
+import { logPositions, readHorizon } from './postgresLog.ts';
 import { type PartRow, toShape } from './shape.ts';
 
 /** Numbers of PostgreSQL's advisory locks, which are everybody's in a database. */
@@ -46,17 +47,16 @@ const postgres: Dialect = {
     return sql`(select * from json_to_recordset(${value('list')}::json) as recordset(${sql.join(list)}))`;
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
-  // Writers commit in any order: a row counts once every transaction that began before its own has ended.
   log: {
+    order: ['position', 'event_id'],
+    horizon: readHorizon,
     tables: [
       'create table log_origin (cluster text not null, shift bigint not null)',
       `insert into log_origin values ('', 0)`,
     ],
-    // A number and no look at the table: it is computed for every event.
     position: (shift) => `pg_current_xact_id()::text::bigint + ${shift}`,
-    isSettled: sql<boolean>`position < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + (select shift from log_origin)`,
-    order: ['position', 'event_id'],
   },
+  logPositions,
   shape: {
     read: async ({ connection }) => toShape((await connection.query<PartRow>(SHAPE, [])).rows),
     async inScratch(tx, work) {

@@ -51,7 +51,8 @@ const sqlite: Dialect = {
   },
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order in which their ids were made.
-  log: { tables: [], position: () => '0', isSettled: sql<boolean>`1 = 1`, order: ['event_id'] },
+  log: { order: ['event_id'], horizon: async () => 0, tables: [], position: () => '0' },
+  logPositions: [],
   shape: {
     read: async ({ connection }) => toShape((await connection.query<PartRow>(SHAPE, [])).rows),
     async inScratch(_, work) {

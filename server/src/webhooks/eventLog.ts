@@ -26,14 +26,25 @@ export interface EventLog {
 }
 
 export function createEventLog(reader: Queryable): EventLog {
+  let horizon = 0;
+  /** What was certain once stays so: a writer that holds up a later look draws positions behind the earlier one. */
+  async function lookForHorizon(): Promise<number> {
+    horizon = Math.max(horizon, await reader.dialect.log.horizon(reader.connection));
+    return horizon;
+  }
   return {
-    read: (accountId, after, kinds, limit) => readEvents(reader, accountId, after, kinds, limit),
-    latest: (accountId) => latestCursor(reader, accountId),
+    async read(accountId, after, kinds, limit) {
+      return readEvents(reader, await lookForHorizon(), accountId, after, kinds, limit);
+    },
+    async latest(accountId) {
+      return latestCursor(reader, await lookForHorizon(), accountId);
+    },
   };
 }
 
 async function readEvents(
   { kysely, dialect }: Queryable,
+  horizon: number,
   accountId: string,
   after: string | undefined,
   kinds: readonly string[] | undefined,
@@ -44,7 +55,7 @@ async function readEvents(
     .select(['event_id', 'kind', 'body', 'created_at', 'position'])
     .where('account_id', '=', accountId)
     .where('is_test', '=', 0)
-    .where(dialect.log.isSettled);
+    .where('position', '<=', horizon);
   if (kinds !== undefined && kinds.length > 0) select = select.where('kind', 'in', [...kinds]);
   const from = after === undefined ? undefined : parseCursor(after);
   if (from !== undefined && dialect.log.order.includes('position')) {
@@ -61,12 +72,16 @@ async function readEvents(
   }));
 }
 
-async function latestCursor({ kysely, dialect }: Queryable, accountId: string): Promise<string | undefined> {
+async function latestCursor(
+  { kysely, dialect }: Queryable,
+  horizon: number,
+  accountId: string,
+): Promise<string | undefined> {
   let select = kysely
     .selectFrom('events')
     .select(['event_id', 'position'])
     .where('account_id', '=', accountId)
-    .where(dialect.log.isSettled);
+    .where('position', '<=', horizon);
   for (const column of dialect.log.order) select = select.orderBy(column, 'desc');
   const row = await select.limit(1).executeTakeFirst();
   return row && `${row.position}.${row.event_id}`;

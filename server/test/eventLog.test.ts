@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { type Home, newHome } from './support/databases.ts';
+import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
+
+/* How the event log is read on PostgreSQL while transactions are open: the steps are those of `postgresLog.ts`. */
+
+describe('the event log on PostgreSQL', () => {
+  let home: Home;
+  let server: TestServer;
+  before(async () => {
+    home = await newHome('postgres');
+    server = await startServer({ home });
+  });
+  after(async () => {
+    await server.stop();
+    await home.remove();
+  });
+
+  it('shows what is new while someone keeps a write transaction open in another database of the cluster', async () => {
+    const { call } = await server.account();
+    await connectSession(call);
+    const other = await newHome('postgres');
+    const stranger = await connectTo(other);
+    await stranger.query('create table things (id int); begin; insert into things values (1)');
+    const sent = await send(call, '1');
+    assert.ok((await logged(call)).includes(sent));
+    await stranger.end();
+    await other.remove();
+  });
+
+  it('shows what is new while someone keeps a snapshot and a write open in this database', async () => {
+    const { call } = await server.account();
+    await connectSession(call);
+    const stranger = await connectTo(home);
+    await stranger.query('create table things (id int)');
+    await stranger.query('begin isolation level repeatable read');
+    await stranger.query('insert into things values (1)');
+    const sent = await send(call, '1');
+    assert.ok((await logged(call)).includes(sent));
+    await stranger.end();
+  });
+
+  it('stops before a position that a running transaction has drawn, and goes on when it ends', async () => {
+    const { call, accountId } = await server.account();
+    const writer = await connectTo(home);
+    const log = server.app.services.eventLog;
+    for (const end of ['commit', 'rollback']) {
+      const cursor = await log.latest(accountId);
+      await writer.query('begin');
+      const slow = await insertEvent(writer, accountId);
+      const fast = await insertEvent(pool(), accountId);
+      assert.deepEqual(await read(accountId, cursor), [], 'what is before it may still appear');
+      assert.equal(await log.latest(accountId), cursor, 'a new reader begins before it');
+      await writer.query(end);
+      assert.deepEqual(await read(accountId, cursor), end === 'commit' ? [slow, fast] : [fast]);
+    }
+    await writer.end();
+    assert.equal((await call('GET', '/events')).status, 200);
+  });
+
+  it('passes over nothing when a writer stands still between reading the sequence, locking and drawing', async () => {
+    const { accountId } = await server.account();
+    const [writer, reader] = [await connectTo(home), await connectTo(home)];
+    const { lockOf, last, horizon } = steps(reader);
+    const first = await last();
+    await writer.query('begin');
+    // (1) has been taken: the writer knows `first`. Others draw meanwhile.
+    const between = await insertEvent(pool(), accountId);
+    const before = await horizon();
+    assert.equal(before, await last(), 'it holds up no one yet');
+    // (2): from here on nothing behind `first` is certain.
+    await writer.query(`select pg_advisory_xact_lock_shared(${lockOf(first)})`);
+    assert.equal(await horizon(), first);
+    const behind = await insertEvent(pool(), accountId);
+    assert.equal(await horizon(), first);
+    // (3)
+    await writer.query(`select set_config('switchboard.log_lock', pg_current_xact_id()::text, true)`);
+    const slow = await insertEvent(writer, accountId);
+    assert.equal(await horizon(), first);
+    assert.ok((await positionOf(writer, slow)) > before, 'it is beyond what readers had been allowed');
+    await writer.query('commit');
+    assert.equal(await horizon(), await last());
+    assert.deepEqual(await read(accountId, undefined), [between, behind, slow]);
+    await Promise.all([writer.end(), reader.end()]);
+  });
+
+  it('stays behind a writer whose savepoint was undone, and that draws again', async () => {
+    const { accountId } = await server.account();
+    const writer = await connectTo(home);
+    await writer.query('begin; savepoint one');
+    await insertEvent(writer, accountId);
+    await writer.query('rollback to savepoint one');
+    const fast = await insertEvent(pool(), accountId);
+    const slow = await insertEvent(writer, accountId);
+    assert.deepEqual(await read(accountId, undefined), [fast], 'what was drawn before the second lock is certain');
+    const faster = await insertEvent(pool(), accountId);
+    assert.deepEqual(await read(accountId, undefined), [fast]);
+    await writer.query('commit');
+    assert.deepEqual(await read(accountId, undefined), [fast, slow, faster]);
+    await writer.end();
+  });
+
+  it('passes over nothing while many write and read at a time', async () => {
+    const { accountId } = await server.account();
+    const writers = await Promise.all(Array.from({ length: 4 }, () => connectTo(home)));
+    const log = server.app.services.eventLog;
+    const written: string[] = [];
+    let isWriting = true;
+    const writing = Promise.all(
+      writers.map(async (writer, n) => {
+        for (let round = 0; round < 40; round++) {
+          await writer.query('begin');
+          const ids = [await insertEvent(writer, accountId), await insertEvent(writer, accountId)];
+          if ((round + n) % 5 === 0) await writer.query('rollback');
+          else {
+            await writer.query('commit');
+            written.push(...ids);
+          }
+        }
+      }),
+    ).then(() => (isWriting = false));
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const events = await log.read(accountId, cursor, undefined, 7);
+      seen.push(...events.map(({ eventId }) => eventId));
+      cursor = events.at(-1)?.cursor ?? cursor;
+    } while (isWriting);
+    await writing;
+    for (;;) {
+      const events = await log.read(accountId, cursor, undefined, 100);
+      if (events.length === 0) break;
+      seen.push(...events.map(({ eventId }) => eventId));
+      cursor = events.at(-1)?.cursor ?? cursor;
+    }
+    assert.deepEqual([...seen].sort(), [...written].sort());
+    await Promise.all(writers.map((writer) => writer.end()));
+  });
+
+  const read = async (accountId: string, cursor: string | undefined) =>
+    (await server.app.services.eventLog.read(accountId, cursor, undefined, 100)).map(({ eventId }) => eventId);
+
+  /** Connections of the server. */
+  const pool = (): Queries => ({
+    query: (text) => server.app.services.database.commit(({ connection }) => connection.query(text, [])),
+  });
+});
+
+interface Queries {
+  query(text: string): Promise<unknown>;
+}
+
+async function connectTo({ databaseUrl }: Home): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  return client;
+}
+
+/** Writes an event as every node does, of this version or the one before: the column's default gives it a position. */
+async function insertEvent(on: Queries, accountId: string): Promise<string> {
+  const eventId = `evt_${randomUUID().replaceAll('-', '').slice(0, 26).toUpperCase()}`;
+  await on.query(`insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)
+    values ('${accountId}', '${eventId}', 'message.sent', 'chat', '{}', 0, 0)`);
+  return eventId;
+}
+
+const positionOf = async (on: pg.Client, eventId: string): Promise<number> => {
+  const { rows } = await on.query(`select position from events where event_id = '${eventId}'`);
+  return Number(rows[0].position);
+};
+
+/** The steps of readers and writers, one by one. */
+function steps(on: pg.Client) {
+  const ask = async (text: string): Promise<number> => Number((await on.query(text)).rows[0].n);
+  return {
+    last: () => ask('select last_value as n from event_positions'),
+    horizon: () => ask('select event_horizon() as n'),
+    lockOf: (position: number) => ((21_334n << 48n) | BigInt(position)).toString(),
+  };
+}
+
+async function send(call: Call, message: string): Promise<string> {
+  const { status, body } = await call('POST', '/messages/send', { to: '491702222222', message });
+  assert.equal(status, 201);
+  return body.messageId;
+}
+
+async function logged(call: Call): Promise<string[]> {
+  const { body } = await call('GET', '/events?kinds=message.sent&limit=200');
+  return body.data.map(({ data }: { data: { messageId: string } }) => data.messageId);
+}
