@@ -174,12 +174,12 @@ const DEEPEST = 2;
 
 /**
  * An output's schema in short. A model reads an output and needs no rules for it, so those are left out, and of what
- * may be missing or lies deep inside only the type is told, and what is always there only at the top: the list of all tools has to fit into its context.
+ * may be missing or lies deep inside only the type is told: the list of all tools has to fit into its context.
  */
 function outline(schema: Schema, depth = 0): Schema {
   const { type, properties, required, items, anyOf, enum: words } = without(schema, RULES) as Schema;
   if (depth >= DEEPEST && (type !== undefined || words !== undefined)) return { type: type ?? 'string' };
-  if (Array.isArray(anyOf)) return eitherOf(anyOf.map((one: Schema) => outline(one, depth)));
+  if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one: Schema) => outline(one, depth)) };
   if (type === 'array') return { type, items: outline(items as Schema, depth) };
   if (type !== 'object') return without(schema, RULES) as Schema;
   if (properties === undefined) return { type };
@@ -188,13 +188,7 @@ function outline(schema: Schema, depth = 0): Schema {
     name,
     outline(member, isRequired(name) ? depth + 1 : DEEPEST),
   ]);
-  return { type, ...(required !== undefined && depth === 0 && { required }), properties: Object.fromEntries(members) };
-}
-
-/** In the short form where it says the same, such as for a text or null. */
-function eitherOf(schemas: readonly Schema[]): Schema {
-  const isPlain = schemas.every((one) => Object.keys(one).join() === 'type');
-  return isPlain ? { type: schemas.map(({ type }) => type) } : { anyOf: schemas };
+  return { type, properties: Object.fromEntries(members) };
 }
 
 /** Models write phone numbers as numbers: where a text is wanted, a number is one. */
