@@ -32,9 +32,21 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   );
 }
 
+/** `?key=` and the tokens that networks show, in every spelling that the router reads as that name: `%6bey` is `key`. */
+const SECRET_IN_QUERY = new RegExp(`([?&#;](?:${spelled('key')}|[\\w.%-]*${spelled('token')})=)[^&]*`, 'gi');
+
+function spelled(word: string): string {
+  return [...word]
+    .map((letter) => {
+      const codes = [letter, letter.toUpperCase()].map((one) => `%${one.charCodeAt(0).toString(16)}`);
+      return `(?:${[letter, ...codes].join('|')})`;
+    })
+    .join('');
+}
+
 /** A path and query fit for the log, without the deprecated `?key=` credential and the tokens that networks show. */
 export function redactUrl(url: string): string {
-  return url.replace(/([?&](?:key|[\w.-]*token)=)[^&#]*/gi, '$1[redacted]');
+  return url.replace(SECRET_IN_QUERY, '$1[redacted]');
 }
 
 const REDACTED = '[redacted]';
