@@ -53,13 +53,15 @@ const referencePage = `<!doctype html>
 </html>
 `;
 
-const startScript = `SwaggerUIBundle({
+// A credential stays in the memory of its page: what is in localStorage, any script of this origin can read, for ever.
+const startScript = `localStorage.removeItem('authorized');
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: -1,
-  persistAuthorization: true,
+  persistAuthorization: false,
 });
 `;
 
