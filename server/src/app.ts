@@ -80,7 +80,8 @@ export async function createApp(
   const metrics = createMetrics();
   const targets = createTargetPolicy({
     host: settings.host,
-    publicHost: settings.publicUrl?.hostname,
+    otherHosts: [...(settings.publicUrl === undefined ? [] : [settings.publicUrl.hostname]), ...settings.allowedHosts],
+    isBehindProxy: settings.trustProxy,
     allowedCidrs: settings.webhookAllowedCidrs,
     onRefused: (refusal) => log.info(refusal, 'a name was refused as a target'),
   });

@@ -135,12 +135,19 @@ export const settingsTable = {
     graphVersion,
   ),
   metrics: setting('METRICS', 'on | off', 'on', 'Whether GET /metrics answers, for Prometheus.', onOff),
+  allowedHosts: setting(
+    'ALLOWED_HOSTS',
+    'list of host names',
+    '',
+    'More names that callers use for the server, beside PUBLIC_URL, NODE_URL, HOST, IP addresses and localhost; * for any.',
+    hostNames,
+  ),
   queryKeyAuth: setting(
     'QUERY_KEY_AUTH',
-    'on | off',
+    'on | header | off',
     'on',
-    'Whether the deprecated credential forms X-API-Key and ?key= are taken.',
-    onOff,
+    'Which deprecated credential forms are taken: X-API-Key and ?key=, only X-API-Key, or neither.',
+    oneOf('on', 'header', 'off'),
   ),
   trustProxy: setting(
     'TRUST_PROXY',
@@ -405,6 +412,13 @@ function list(text: string): readonly string[] {
 function cidrs(text: string): readonly string[] {
   const wrong = list(text).filter((item) => !ipaddr.isValidCIDR(item));
   if (wrong.length > 0) throw new Error(`must list ranges such as 10.0.0.0/8, not "${wrong.join('", "')}"`);
+  return list(text);
+}
+
+function hostNames(text: string): readonly string[] {
+  const wrong = list(text).filter((item) => item !== '*' && !/^[a-z0-9_.-]+$/i.test(item));
+  if (wrong.length > 0)
+    throw new Error(`must list host names such as chat.example.com, without a port, not "${wrong.join('", "')}"`);
   return list(text);
 }
 

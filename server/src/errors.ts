@@ -34,6 +34,7 @@ export const errors = {
   payload_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The content type is not supported'],
   range_not_satisfiable: [416, 'The content has no such range'],
+  misdirected_request: [421, 'The server is not known by this host name'],
   rate_limited: [429, 'Too many requests'],
   internal_error: [500, 'Something went wrong on our side'],
   storage_unavailable: [503, 'The database or the media store cannot do this right now'],

@@ -102,22 +102,25 @@ const loopback = [parseRange('127.0.0.0/8'), parseRange('::1/128')];
 
 /**
  * @param host address that the server listens on: one that only this machine can reach may also be its receivers'
- * @param publicHost host under which callers reach the server through a proxy: strangers may then set webhooks, and
+ * @param otherHosts hosts under which callers reach the server through a proxy: strangers may then set webhooks, and
  *   this machine is no longer theirs
+ * @param isBehindProxy whether a proxy leads here, under whatever host
  * @param allowedCidrs ranges that are opened all the same; the settings have checked them
  */
 export function createTargetPolicy({
   host,
-  publicHost = host,
+  otherHosts = [],
+  isBehindProxy = false,
   allowedCidrs,
   onRefused = () => {},
 }: {
   host: string;
-  publicHost?: string | undefined;
+  otherHosts?: readonly string[];
+  isBehindProxy?: boolean;
   allowedCidrs: readonly string[];
   onRefused?: TargetPolicy['onRefused'];
 }): TargetPolicy {
-  const allowLoopback = isLoopback(host) && isLoopback(publicHost);
+  const allowLoopback = !isBehindProxy && [host, ...otherHosts].every(isLoopback);
   return { allowLoopback, allowed: allowedCidrs.map(parseRange), onRefused };
 }
 

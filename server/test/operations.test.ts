@@ -48,6 +48,7 @@ describe('the operation table', () => {
       assert.equal(answer.status, 401, operation.id);
       assertProblem(answer, 'unauthorized');
       assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
     }
   });
 

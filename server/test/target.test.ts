@@ -164,6 +164,15 @@ describe('the policy', () => {
     }
   });
 
+  it('lets nobody point at this machine when a proxy or another name leads to it', () => {
+    const isAllowed = (more: Partial<Parameters<typeof createTargetPolicy>[0]>) =>
+      createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [], ...more }).allowLoopback;
+    assert.equal(isAllowed({ otherHosts: ['localhost', '[::1]'] }), true);
+    assert.equal(isAllowed({ otherHosts: ['localhost', 'chat.example.com'] }), false);
+    assert.equal(isAllowed({ otherHosts: ['*'] }), false);
+    assert.equal(isAllowed({ isBehindProxy: true }), false);
+  });
+
   it('opens the ranges that are allowed and nothing beside them', () => {
     const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: ['10.1.0.0/16', 'fd00::/8'] });
     assert.equal(checkUrl('http://10.1.2.3/', policy).ok, true);

@@ -54,17 +54,25 @@ export function presentedCredential(
   return undefined;
 }
 
+const LEGACY: readonly CredentialForm[] = ['x-api-key', 'query'];
+/** By the setting QUERY_KEY_AUTH. */
+const ACCEPTED: Readonly<Record<'on' | 'header' | 'off', readonly CredentialForm[]>> = {
+  on: LEGACY,
+  header: ['x-api-key'],
+  off: [],
+};
+
 /** Forms that only API keys come in. */
 export function isLegacy({ form }: Pick<Presented, 'form'>): boolean {
-  return form === 'x-api-key' || form === 'query';
+  return LEGACY.includes(form);
 }
 
 interface AuthenticatorDeps {
   readonly database: Database;
   readonly tokens: LoginTokens;
   readonly clock: Clock;
-  /** Whether `X-API-Key` and `?key=` are accepted. */
-  readonly legacyForms: boolean;
+  /** Which of `X-API-Key` and `?key=` are accepted. */
+  readonly legacyForms: 'on' | 'header' | 'off';
   /** Wrong credentials that one address may present per minute; 0 for no limit. */
   readonly failuresPerMinute: number;
   /** Tells the other nodes that a credential of this account changed. */
@@ -104,11 +112,8 @@ export class Authenticator {
   async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
     if (presented === undefined)
       throw new AppError('unauthorized', 'Send a credential: Authorization: Bearer <JWT or API key>');
-    if (isLegacy(presented) && !this.#deps.legacyForms) {
-      throw new AppError(
-        'unauthorized',
-        'This server takes credentials only as Authorization: Bearer <JWT or API key>',
-      );
+    if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form)) {
+      throw new AppError('unauthorized', 'Send the credential as Authorization: Bearer <JWT or API key>');
     }
     const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));
     if (caller.credential.type === 'api_key') {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ElsewhereError, type Forward, NoAnswerError } from '../cluster/forward.ts';
@@ -6,34 +7,48 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
 export interface InboundDeps {
-  readonly sessions: Pick<Sessions, 'receive'>;
+  readonly sessions: Pick<Sessions, 'receive' | 'requireReceiver'>;
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect'>;
   readonly forward: Pick<Forward, 'relay'>;
   readonly passedOn: PassedOnRequests;
   readonly log: Log;
 }
 
-/** What networks send at once: WhatsApp's callbacks have up to 3 MB. */
-const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Meta's callbacks have up to 3 MB. A session of a busy number gets several at a time, and other sessions have theirs. */
+const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 1024 * 1024 };
 
 /**
  * Where networks call sessions. They have no credential of ours: the connector sees by a signature, or by what else its
  * network has, who calls. The body goes to it byte for byte, for that is what is signed. A network that is answered
  * anything but 2xx calls again later, so what cannot be stored now is not lost.
+ *
+ * A body is read only for a session that takes callbacks, and only while there is room: anybody may send one.
  */
 export function addInbound(app: FastifyInstance, { sessions, cluster, forward, passedOn, log }: InboundDeps): void {
+  const budget = new BodyBudget(LIMITS);
+  const bodies = new WeakMap<FastifyRequest, BudgetedBody>();
+
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_, body, done) =>
-      done(null, body),
+    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) =>
+      bodies.get(request)?.read(payload),
     );
     scope.route<{ Params: { sessionId: string } }>({
       method: ['GET', 'POST'],
       url: callbackPath(':sessionId'),
       exposeHeadRoute: false,
+      bodyLimit: LIMITS.body,
+      onRequest: async (request, reply) => {
+        const { sessionId } = request.params;
+        await requireReceiver(sessionId);
+        const body = budget.open(sessionId);
+        bodies.set(request, body);
+        reply.raw.once('close', body.release);
+      },
       handler: async (request, reply) => {
         const startedAt = performance.now();
         const { sessionId } = request.params;
@@ -44,6 +59,12 @@ export function addInbound(app: FastifyInstance, { sessions, cluster, forward, p
       },
     });
   });
+
+  async function requireReceiver(sessionId: string): Promise<void> {
+    await sessions.requireReceiver(sessionId).catch((error) => {
+      if (!(error instanceof ElsewhereError)) throw error;
+    });
+  }
 
   async function answer(sessionId: string, request: FastifyRequest): Promise<CallbackAnswer> {
     try {

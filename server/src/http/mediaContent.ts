@@ -6,7 +6,7 @@ import type { Media } from '../media/media.ts';
 import type { ByteRange } from '../media/store.ts';
 import { getMedia } from '../operations/media.ts';
 import { API_PREFIX } from '../version.ts';
-import { handlerOf, type RouteDeps } from './routes.ts';
+import { type RouteDeps, routeOf } from './routes.ts';
 
 /** What a browser may show by itself: formats that run nothing. SVG and PDF are none of them. */
 const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(;|$)/;
@@ -21,7 +21,7 @@ export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readon
   app.route({
     method: ['GET', 'HEAD'],
     url: `${API_PREFIX}/media/:mediaId/content`,
-    handler: handlerOf(getMedia, deps, stopping.signal, (_operation, { output }, request, reply) =>
+    ...routeOf(getMedia, deps, stopping.signal, (_operation, { output }, request, reply) =>
       // It is the output of this very operation.
       sendContent(output as Static<typeof getMedia.output>, deps.media, request, reply),
     ),

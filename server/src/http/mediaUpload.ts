@@ -21,7 +21,10 @@ declare module 'fastify' {
   }
 }
 
-/** Ends requests whose body does not come in time. Node's own limit is one for all, so it is the one of uploads. */
+/**
+ * Ends requests whose body does not come in time: Node's own limit is one for all, so it is the one of uploads. And
+ * where the answer is out before the body is read, for nobody is to send to a server that does not listen.
+ */
 export function limitReading(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _, payload, done) => {
     const { raw } = request;
@@ -29,6 +32,12 @@ export function limitReading(app: FastifyInstance): void {
       if (!request.routeOptions.config.takesContent) hangUpUnlessRead(raw, REQUEST_TIMEOUT_MS);
     }
     done(null, payload);
+  });
+  // A client hears of a refusal only while its connection is up, and it may still be sending.
+  app.addHook('onResponse', async ({ raw }) => {
+    if (raw.complete) return;
+    hangUpUnlessRead(raw, LINGER_MS);
+    raw.resume();
   });
 }
 
@@ -40,12 +49,6 @@ export function acceptContent(
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    // A client hears of a refusal only while its connection is up, and it may still be sending.
-    scope.addHook('onResponse', async ({ raw }) => {
-      if (raw.complete) return;
-      hangUpUnlessRead(raw, LINGER_MS);
-      raw.resume();
-    });
     addRoute(scope, { takesContent: true });
   });
 }

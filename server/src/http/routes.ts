@@ -1,23 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import { type Authenticator, type Caller, isLegacy, presentedCredential } from '../auth/authenticate.ts';
+import type { Caller } from '../auth/authenticate.ts';
 import { deviceToken } from '../auth/loginCookie.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import { AppError } from '../errors.ts';
 import { type Answer, type Invoke, isRead, type Operation } from '../operations/operation.ts';
 import { API_PREFIX } from '../version.ts';
+import type { Authenticated, Callers } from './callers.ts';
 import { replyWithLogin } from './loginReply.ts';
 import { acceptContent, openContent } from './mediaUpload.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
-/** Since when the legacy forms of a credential are deprecated (RFC 9745): the first day of the product. */
-const DEPRECATED_SINCE = '@1763596800';
 /** Of what anybody may send without a credential. An email, a password and a name are far shorter. */
 const AUTH_BODY_LIMIT_BYTES = 8 * 1024;
 
 export interface RouteDeps {
-  readonly authenticator: Authenticator;
+  readonly callers: Callers;
   readonly invoke: Invoke;
   readonly passedOn: PassedOnRequests;
   readonly devices: LoginDevices;
@@ -35,7 +34,7 @@ export function addRoutes(app: FastifyInstance, operations: readonly Operation[]
         url,
         // A GET that does something, such as sending a test, is not done by asking for its headers.
         exposeHeadRoute: isRead(operation),
-        handler: handlerOf(operation, deps, stopping.signal),
+        ...routeOf(operation, deps, stopping.signal),
         ...(path.startsWith('/auth/') && { bodyLimit: AUTH_BODY_LIMIT_BYTES }),
       };
       if (operation.takesContent) acceptContent(app, (scope, config) => scope.route({ ...route, config }));
@@ -84,19 +83,17 @@ type Send = (
 ) => Promise<FastifyReply>;
 
 /** A route for one operation, which may read its input and send its output in a way of its own. */
-export function handlerOf(
+export function routeOf(
   operation: Operation,
-  { authenticator, invoke, passedOn, devices }: RouteDeps,
+  { callers, invoke, passedOn, devices }: RouteDeps,
   stopping: AbortSignal,
   send: Send = sendOutput,
   readInput: ReadInput = inputReader(operation),
 ) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { key, ...query } = request.query as Record<string, unknown>;
-    const presented = operation.credential === 'none' ? undefined : presentedCredential(request.headers, key);
-    if (presented !== undefined && isLegacy(presented)) announceDeprecation(reply);
-    const caller =
-      operation.credential === 'none' ? undefined : await authenticator.authenticate(presented, request.ip);
+  const isOpen = operation.credential === 'none';
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { key: _, ...query } = request.query as Record<string, unknown>;
+    const { caller, presented } = isOpen ? NOBODY : callers.of(request);
     const idempotencyKey = request.headers['idempotency-key'];
     const answer = await invoke(operation, {
       caller,
@@ -112,13 +109,16 @@ export function handlerOf(
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
       ...(operation.takesContent && { openContent: () => openContent(request) }),
     });
-    setHeaders(reply, operation, answer);
+    setHeaders(reply, answer);
     if (!answer.ok)
       return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
     const output = replyWithLogin(operation, answer.output, request, reply, devices);
     return send(operation, { ...answer, output }, request, reply, caller);
   };
+  return { handler, ...(!isOpen && { onRequest: callers.authenticate }) };
 }
+
+const NOBODY: Partial<Authenticated> = {};
 
 /** Aborted when the caller hangs up before it has its answer. */
 export function hungUp(reply: FastifyReply): AbortSignal {
@@ -128,18 +128,12 @@ export function hungUp(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function announceDeprecation(reply: FastifyReply): void {
-  reply.header('deprecation', DEPRECATED_SINCE);
-  reply.header('link', '</docs>; rel="deprecation"; type="text/html"');
-}
-
-function setHeaders(reply: FastifyReply, operation: Operation, answer: Answer): void {
+function setHeaders(reply: FastifyReply, answer: Answer): void {
   const { allowance } = answer;
   if (allowance !== undefined && allowance.limit > 0) {
     reply.header('ratelimit-policy', `"credential";q=${allowance.limit};w=60`);
     reply.header('ratelimit', `"credential";r=${allowance.remaining};t=${allowance.resetSeconds}`);
   }
-  if (operation.noStore) reply.header('cache-control', 'no-store');
   if (answer.ok && answer.replayed) reply.header('idempotency-replayed', 'true');
   if (!answer.ok && answer.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(answer.retryAfterSeconds));

@@ -14,8 +14,10 @@ import type { Media } from '../media/media.ts';
 import type { Metrics } from '../metrics.ts';
 import { operations } from '../operations/index.ts';
 import type { Invoke } from '../operations/operation.ts';
+import { API_PREFIX } from '../version.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
+import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { addInbound, type InboundDeps } from './inbound.ts';
@@ -24,14 +26,23 @@ import { addMcp } from './mcp/mount.ts';
 import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
+import { createOwnHosts } from './ownHosts.ts';
 import { PassedOnRequests } from './passedOn.ts';
 import { addRoutes, refuseOtherMethods } from './routes.ts';
 import { tellForwarders } from './stillAtIt.ts';
+import { Strangers } from './strangers.ts';
 import { addStream } from './stream.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route answers whatever the request calls this server. */
+    takesAnyHost?: true;
+  }
+}
 
 export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect' | 'counts'>;
-  readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'metrics'>;
+  readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'nodeUrl' | 'allowedHosts' | 'metrics'>;
   readonly authenticator: Authenticator;
   readonly devices: LoginDevices;
   /** Of requests that other nodes pass on. */
@@ -50,6 +61,8 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
+/** Connections without a credential, of which each takes a socket. Far more than a proxy keeps to a node. */
+const MOST_STRANGERS = 500;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** The HTTP server with every route. It does not listen yet. */
@@ -80,10 +93,18 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     },
   });
 
+  const strangers = new Strangers(MOST_STRANGERS);
+  app.server.on('connection', strangers.add);
+  const callers = new Callers(deps.authenticator, strangers);
+  const ownHosts = createOwnHosts(deps.settings);
+
   const passedOn = new PassedOnRequests(deps.signatures);
   acceptJsonOnly(app, passedOn);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
+  app.addHook('onRequest', async ({ headers, routeOptions }) => {
+    if (!routeOptions.config.takesAnyHost) ownHosts.require(headers.host);
+  });
   refuseWhileClosing(app);
   tellForwarders(app);
   app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
@@ -103,11 +124,12 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   );
 
   const others = refuseOtherMethods(app);
-  addRoutes(app, operations, { ...deps, passedOn });
-  addStream(app, { ...deps, passedOn });
-  addMediaContent(app, { ...deps, passedOn });
-  addInbound(app, { ...deps, passedOn });
-  addMcp(app, { ...deps, serverFor: createMcpServer(operations, deps.invoke) });
+  const parts = { ...deps, callers, passedOn };
+  addRoutes(app, operations, parts);
+  addStream(app, parts);
+  addMediaContent(app, parts);
+  addInbound(app, parts);
+  addMcp(app, { ...parts, ownHosts, serverFor: createMcpServer(operations, deps.invoke) });
   addHealth(app, deps);
   addMetrics(app, deps);
   await addDocs(app);
@@ -119,6 +141,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
 function identify(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
+  // Everything that a credential may be shown to, errors as well. Files say something else of themselves.
+  const { url = API_PREFIX } = request.routeOptions;
+  if (url.startsWith(API_PREFIX)) reply.header('cache-control', 'no-store');
 }
 
 /** What comes on a connection that is open still goes to another node, or comes back when there is one again. */
@@ -192,7 +217,7 @@ function asAppError(error: FastifyError, request: FastifyRequest): unknown {
 }
 
 function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
+  return request.url.split(/[?#]/, 1)[0] ?? ''; // the router takes both for the beginning of the query
 }
 
 /** For whoever watches the server. It tells of no account, and can be switched off where strangers reach the port. */
@@ -218,8 +243,10 @@ function addHealth(app: FastifyInstance, { isReady, cluster }: HttpDeps): void {
         ...(!cluster.counts().isListening && { degraded: ['signals'] }),
       });
   };
-  for (const prefix of ['', '/api/v1']) {
-    app.get(`${prefix}/health`, health);
-    app.get(`${prefix}/ready`, ready);
+  // A prober calls a node by whatever name it has for it, and learns nothing of anybody.
+  const config = { takesAnyHost: true } as const;
+  for (const prefix of ['', API_PREFIX]) {
+    app.get(`${prefix}/health`, { config }, health);
+    app.get(`${prefix}/ready`, { config }, ready);
   }
 }

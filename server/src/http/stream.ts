@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Caller, presentedCredential } from '../auth/authenticate.ts';
+import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
 import { API_PREFIX } from '../version.ts';
 import { type EventLog, isCursor } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
-import { handlerOf, type RouteDeps } from './routes.ts';
+import { type RouteDeps, routeOf } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
 /** How long an event may stay unseen when its announcement was missed. */
@@ -19,6 +19,7 @@ const STREAMS_PER_ACCOUNT = 100;
 const BEGINNING = '0.evt_00000000000000000000000000';
 
 interface StreamDeps extends RouteDeps {
+  readonly authenticator: Pick<Authenticator, 'watch'>;
   readonly feed: Feed;
   readonly eventLog: EventLog;
 }
@@ -36,8 +37,8 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   const open = new Map<string, number>();
 
   const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
-    const { key, kinds } = request.query as Record<string, unknown>;
-    const credential = presentedCredential(request.headers, key)?.value ?? '';
+    const { kinds } = request.query as Record<string, unknown>;
+    const credential = deps.callers.of(request).presented.value;
     const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds), 'kinds');
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
     const count = open.get(accountId) ?? 0;
@@ -69,10 +70,11 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     return reply;
   };
 
-  app.get(
-    `${API_PREFIX}/events/stream`,
-    { exposeHeadRoute: false }, // it would never end
-    handlerOf(
+  app.route({
+    method: 'GET',
+    url: `${API_PREFIX}/events/stream`,
+    exposeHeadRoute: false, // it would never end
+    ...routeOf(
       listEvents,
       deps,
       stopping.signal,
@@ -88,7 +90,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
         ...others,
       }),
     ),
-  );
+  });
 }
 
 /** A list in a query: separated by commas, or the field several times. */

@@ -193,7 +193,6 @@ export const testEndpoint = defineOperation({
   input: Type.Object({ webhookId: WebhookId, ...testInput }, { additionalProperties: false }),
   output: WebhookTest,
   errors: ['not_found'],
-  noStore: true,
   run: async (ctx, { webhookId, event }) =>
     sendTest(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId), event),
 });

@@ -51,8 +51,6 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly deadlineMs?: number;
   /** An input that works, for the docs. */
   readonly example?: Static<I>;
-  /** Whether its answer must not be kept by caches on the way. */
-  readonly noStore?: boolean;
   /** Whether it begins a login, and answers with its token, or ends one: the dashboard's cookie goes with it. */
   readonly login?: 'begins' | 'ends';
   /**

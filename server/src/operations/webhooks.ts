@@ -123,7 +123,6 @@ export const testWebhook = defineOperation({
   input: Type.Object(testInput, { additionalProperties: false }),
   output: WebhookTest,
   errors: ['webhook_not_set'],
-  noStore: true,
   async run(ctx, { event }) {
     const row = await findDefault(ctx.database.reader, ctx.accountId);
     if (row === undefined) throw new AppError('webhook_not_set');

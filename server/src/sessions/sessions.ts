@@ -88,6 +88,11 @@ export interface Sessions extends SoleSessions {
    * @throws {AppError} `not_found`, and as `part`
    */
   receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer>;
+  /**
+   * Whether it is worth reading a callback.
+   * @throws {AppError} what `receive` would answer, whatever the callback says
+   */
+  requireReceiver(sessionId: string): Promise<void>;
 }
 
 /** What a connected session sends through. */
@@ -566,9 +571,12 @@ export function createSessions({
   }
 
   async function receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer> {
-    const session = live.get(sessionId) ?? (await refOf(sessionId));
-    const take = await part(session, 'takeCallback');
+    const take = await receiverOf(sessionId);
     return take(request);
+  }
+
+  async function receiverOf(sessionId: string) {
+    return part(live.get(sessionId) ?? (await refOf(sessionId)), 'takeCallback');
   }
 
   /** @throws {AppError} `not_found` */
@@ -608,6 +616,7 @@ export function createSessions({
     lines: () => [...live.values()].flatMap((entry) => lineOf(entry) ?? []),
     part,
     receive,
+    requireReceiver: async (sessionId) => void (await receiverOf(sessionId)),
   };
 }
 

@@ -290,6 +290,18 @@ describeOnEachDeployment('API keys', (newHome, database) => {
     assert.equal(refused[0]?.headers.get('www-authenticate'), 'Bearer');
   });
 
+  it('with QUERY_KEY_AUTH=header a key is taken in X-API-Key and not in the URL', async (test) => {
+    const strict = await startServer({ database, env: { QUERY_KEY_AUTH: 'header' } });
+    test.after(() => strict.stop());
+    const { key } = await created((await strict.account()).call);
+    const statuses = async (path: string, method: string) => [
+      (await strict.call(method, path, undefined, { 'x-api-key': key })).status,
+      (await strict.call(method, `${path}?key=${key}`)).status,
+    ];
+    assert.deepEqual(await statuses('/sessions', 'GET'), [200, 401]);
+    assert.deepEqual(await statuses('/mcp', 'GET'), [405, 401]);
+  });
+
   it('neither a key nor a password is anywhere in what is stored, and both outlive a restart', async (test) => {
     const start = startAgain(test, newHome, { database });
     const first = await start();

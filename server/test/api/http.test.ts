@@ -72,7 +72,7 @@ describe('HTTP', () => {
   });
 
   it('takes bodies of 8 KiB where a stranger may send one', async () => {
-    for (const path of ['/auth/login', '/auth/register', '/auth/password']) {
+    for (const path of ['/auth/login', '/auth/register']) {
       const { status, body } = await server.call('POST', path, { email: 'x'.repeat(8200), password: 'x' });
       assert.deepEqual(
         [status, body.code, body.detail],
@@ -196,6 +196,8 @@ describe('HTTP', () => {
     assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
     const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
     assert.ok(assets.length >= 4);
+    const script = await (await fetch(`${server.url}/docs/start.js`)).text();
+    assert.match(script, /persistAuthorization: false/);
     for (const path of assets) assert.equal((await fetch(server.url + path)).status, 200, path);
     assert.equal((await fetch(`${server.url}/docs/assets/package.json`)).status, 404);
     assert.match(await (await fetch(`${server.url}/docs/errors`)).text(), /id="idempotency_mismatch"/);

@@ -429,10 +429,10 @@ describe('the limits of an upload', () => {
         });
         socket.on('close', resolve);
       });
-      socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`);
+      socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n`);
       socket.write(`content-type: ${type}\r\ncontent-length: 3000000\r\n\r\n`);
       socket.write(Buffer.concat([start, randomBytes(3_000_000 - start.length)]));
-      socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
+      socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
       await answered;
       socket.destroy();
       const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
@@ -448,7 +448,7 @@ describe('the limits of an upload', () => {
       answer += data;
     });
     socket.on('error', () => {});
-    socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`);
+    socket.write(`POST /api/v1/media HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n`);
     socket.write('content-length: 100000000\r\n\r\n');
     const goOn = setInterval(() => socket.write(randomBytes(20_000)), 5);
     await new Promise((resolve) => socket.once('close', resolve));

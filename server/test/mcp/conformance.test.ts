@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Fastify from 'fastify';
+import { Callers } from '../../src/http/callers.ts';
 import { addMcp } from '../../src/http/mcp/mount.ts';
+import { createOwnHosts } from '../../src/http/ownHosts.ts';
+import { Strangers } from '../../src/http/strangers.ts';
 import { startAuthProxy } from '../support/authProxy.ts';
 import { fixtureServer } from '../support/mcpFixtures.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -73,7 +76,9 @@ describe('the conformance suite', () => {
     it(`of ${revision} finds fixtures behind the same mount to be as listed`, async () => {
       const app = Fastify({ genReqId: () => 'req_fixture' });
       const { authenticator, settings, log, requestLimits } = server.app.services;
-      addMcp(app, { authenticator, settings, log, requestLimits, serverFor: fixtureServer });
+      const callers = new Callers(authenticator, new Strangers(10));
+      const ownHosts = createOwnHosts(settings);
+      addMcp(app, { callers, ownHosts, log, requestLimits, serverFor: fixtureServer });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       await conforms(url, revision, `fixtures-${revision}`);
       await app.close();

@@ -190,26 +190,32 @@ describe('the MCP endpoint', () => {
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
     });
 
-  it('answers strangers with 401 and Bearer, whatever they send, and takes no key from the URL', async () => {
-    const { key } = await keyOf();
-    for (const request of [
-      post({}),
-      post({}, '{'),
-      fetch(endpoint()),
-      fetch(`${endpoint()}?key=${key}`, { method: 'POST' }),
-    ]) {
+  it('answers strangers with 401 and Bearer, whatever they send', async () => {
+    for (const request of [post({}), post({}, '{'), fetch(endpoint())]) {
       const answer = await request;
       assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer']);
       assert.equal((await answer.json()).code, 'unauthorized');
     }
   });
 
-  it('takes a key in the legacy header too, and keeps caches out', async () => {
+  it('takes a key in the legacy forms too, says that they are deprecated, and keeps caches out', async () => {
     const { key } = await keyOf();
-    const answer = await post({ 'x-api-key': key });
-    assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store']);
-    assert.ok(answer.headers.get('x-request-id'));
-    await answer.body?.cancel();
+    const accept = 'application/json, text/event-stream';
+    const inUrl = await fetch(`${endpoint()}?key=${key}`, {
+      method: 'POST',
+      body: JSON.stringify(list),
+      headers: { 'content-type': 'application/json', accept },
+    });
+    for (const answer of [inUrl, await post({ 'x-api-key': key })]) {
+      assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store']);
+      assert.match(answer.headers.get('deprecation') ?? '', /^@\d+$/);
+      assert.match(answer.headers.get('link') ?? '', /rel="deprecation"/);
+      assert.ok(answer.headers.get('x-request-id'));
+      await answer.body?.cancel();
+    }
+    const preferred = await post({ authorization: `Bearer ${key}` });
+    assert.equal(preferred.headers.get('deprecation'), null);
+    await preferred.body?.cancel();
   });
 
   it('keeps out pages of other origins, and names that are not its own', async () => {

@@ -1,12 +1,13 @@
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Authenticator, type Caller, presentedCredential } from '../../auth/authenticate.ts';
+import type { Caller } from '../../auth/authenticate.ts';
 import type { Allowance, Buckets } from '../../auth/buckets.ts';
-import type { Settings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { rateLimited, takeAllowance } from '../../operations/operation.ts';
 import { API_PREFIX } from '../../version.ts';
+import type { Callers } from '../callers.ts';
+import { hostOf, type OwnHosts } from '../ownHosts.ts';
 import { hungUp } from '../routes.ts';
 
 /** Who speaks, and what the log needs to know of the request. */
@@ -36,21 +37,20 @@ const INVALID_REQUEST = -32_600;
 export function addMcp(
   app: FastifyInstance,
   {
-    authenticator,
-    settings,
+    callers,
+    ownHosts,
     log,
     requestLimits,
     serverFor,
   }: {
-    readonly authenticator: Authenticator;
-    readonly settings: Pick<Settings, 'host' | 'publicUrl'>;
+    readonly callers: Callers;
+    readonly ownHosts: OwnHosts;
     readonly log: Log;
     /** Of requests per credential. A batch counts as many as it has members. */
     readonly requestLimits: Buckets;
     readonly serverFor: (principal: Principal) => Server;
   },
 ): void {
-  const principals = new WeakMap<FastifyRequest, Principal>();
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
     onerror: (error) => log.debug({ err: error }, 'mcp'),
   });
@@ -64,28 +64,22 @@ export function addMcp(
       if (rpc === undefined) throw error; // everything else is a problem document, as elsewhere
       return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
-    // Before the body is read: a stranger's is not.
-    scope.addHook('onRequest', async (request, reply) => {
-      requireOwnHost(request, settings);
-      // A credential in the URL stays in logs and histories of agents: this endpoint is new and never took it.
-      const presented = presentedCredential(request.headers, undefined);
-      const caller = await authenticator.authenticate(presented, request.ip);
-      principals.set(request, {
-        caller,
-        requestId: request.id,
-        address: request.ip,
-        credential: presented?.value,
-        trace: request.headers['traceparent']?.toString(),
-        signal: () => AbortSignal.any([stopping.signal, hungUp(reply)]),
-      });
-    });
+    scope.addHook('onRequest', async (request) => requireOwnOrigin(request, ownHosts));
+    scope.addHook('onRequest', callers.authenticate);
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
       url: `${API_PREFIX}/mcp`,
       exposeHeadRoute: false,
       handler: async (request, reply) => {
-        const principal = principals.get(request);
-        if (principal === undefined) throw new AppError('unauthorized');
+        const { caller, presented } = callers.of(request);
+        const principal = {
+          caller,
+          requestId: request.id,
+          address: request.ip,
+          credential: presented.value,
+          trace: request.headers['traceparent']?.toString(),
+          signal: () => AbortSignal.any([stopping.signal, hungUp(reply)]),
+        };
         const { body } = request;
         const allowance = takeAllowance(requestLimits, principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
         // Of a call the model is told, by the tool's own answer; of everything else its client.
@@ -137,7 +131,8 @@ function toWebRequest(request: FastifyRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, String(value));
-  return new Request(new URL(request.url, 'http://localhost'), { method: request.method, headers });
+  // Without the query, which may hold a key.
+  return new Request(`http://localhost${API_PREFIX}/mcp`, { method: request.method, headers });
 }
 
 function rpcErrorOf(error: FastifyError): { status: number; code: number; message: string } | undefined {
@@ -154,31 +149,14 @@ function rpcErrorOf(error: FastifyError): { status: number; code: number; messag
   return undefined;
 }
 
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-
 /**
- * Keeps web pages out that reach this server through a visitor's browser: by a name of theirs that they let resolve to
- * it (DNS rebinding), or from their own origin.
+ * Keeps out web pages of other origins, which reach this server through a visitor's browser.
  * @throws {AppError} `permission_denied`
  */
-function requireOwnHost({ headers }: FastifyRequest, { host, publicUrl }: Pick<Settings, 'host' | 'publicUrl'>): void {
-  const isLocal = LOOPBACK.includes(bracketed(host));
-  const own = [...LOOPBACK, bracketed(host), ...(publicUrl === undefined ? [] : [publicUrl.hostname])];
-  const called = hostOf(`http://${headers.host ?? ''}`);
-  // A server that the network reaches and that was not told its name cannot know under which it is called.
-  const isKnown = isLocal || publicUrl !== undefined;
-  if (isKnown && !own.includes(called)) {
-    throw new AppError('permission_denied', 'This server is not called by that Host: set PUBLIC_URL to the right one');
-  }
+function requireOwnOrigin({ headers }: FastifyRequest, ownHosts: OwnHosts): void {
   const { origin } = headers;
-  if (origin !== undefined && ![...own, called].includes(hostOf(origin))) {
+  if (origin === undefined) return;
+  const name = hostOf(origin);
+  if (name === '' || (!ownHosts.has(name) && name !== hostOf(`http://${headers.host ?? ''}`)))
     throw new AppError('permission_denied', 'Web pages of other origins may not call this');
-  }
-}
-
-const bracketed = (host: string) => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
-
-/** Empty for what is no URL, such as the origin `null`. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
 }

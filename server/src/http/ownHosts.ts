@@ -1,0 +1,59 @@
+import { hostname } from 'node:os';
+import ipaddr from 'ipaddr.js';
+import type { Settings } from '../config.ts';
+import { AppError } from '../errors.ts';
+
+/** The names that callers and pages may know this server by. */
+export interface OwnHosts {
+  /** Whether a host name, as a URL has it, is one of the server's own. */
+  has(name: string): boolean;
+  /** @throws {AppError} `misdirected_request` unless the `Host` of a request may lead here */
+  require(host: string | undefined): void;
+}
+
+/** A name or an address with a port or without, and nothing that would make a URL of it lead elsewhere. */
+const HOST = /^(\[[\da-f:.]+\]|[^\s/@\\?#:]+)(:\d*)?$/i;
+/** In `ALLOWED_HOSTS`: whatever a caller names. */
+const ANY = '*';
+
+/**
+ * Keeps out web pages that reach this server through a visitor's browser, by a name of theirs that they let resolve to
+ * its address (DNS rebinding). An IP address in `Host` is always taken, for no name server can change what it leads to.
+ */
+export function createOwnHosts({
+  host,
+  publicUrl,
+  nodeUrl,
+  allowedHosts,
+}: Pick<Settings, 'host' | 'publicUrl' | 'nodeUrl' | 'allowedHosts'>): OwnHosts {
+  const names = new Set(
+    // Without NODE_URL, other nodes call a server on every address by the machine's name.
+    [host, hostname(), ...allowedHosts].map((name) => hostOf(`http://${bracketed(name)}`)),
+  );
+  for (const url of [publicUrl, nodeUrl]) if (url !== undefined) names.add(url.hostname);
+  const has = (name: string) => isLoopback(name) || names.has(name);
+
+  return {
+    has,
+    require(host = '') {
+      const name = HOST.test(host) ? hostOf(`http://${host}`) : '';
+      if (allowedHosts.includes(ANY) || isAddress(name) || has(name)) return;
+      throw new AppError(
+        'misdirected_request',
+        `This server is not known as "${host.slice(0, 100)}": name it in PUBLIC_URL or ALLOWED_HOSTS if callers use it`,
+      );
+    },
+  };
+}
+
+/** The host of a URL, without a port; empty for what is no URL, such as the origin `null`. */
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
+}
+
+const bracketed = (host: string) => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+
+const isAddress = (name: string) => ipaddr.isValid(name.replace(/^\[|\]$/g, ''));
+
+/** Browsers look up none of these. */
+const isLoopback = (name: string) => /^(.+\.)?localhost$/.test(name) || name === '127.0.0.1' || name === '[::1]';
