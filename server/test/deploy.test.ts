@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { readSettings, settingsTable } from '../src/config.ts';
+import { checkUrl, createTargetPolicy } from '../src/target.ts';
 
 /* Files that nothing here runs, held to what they speak of. */
 
@@ -33,6 +34,26 @@ describe('what a Switchboard is deployed by', () => {
       assert.ok(services[name].volumes.includes(`${name}:/data`), 'each node has a folder of its own');
       assert.ok(services[name].volumes.includes(`media:${settings.mediaDir}`), 'and files in one that all share');
     }
+  });
+
+  it('lets webhooks point at services on the receivers network of compose.yaml, and at nothing else of it', () => {
+    const { services, networks } = parse(read('compose.yaml'), { merge: true });
+    const { subnet, gateway, ip_range: range } = networks.receivers.ipam.config[0];
+    const nodes = ['node1', 'node2'].map((name) => services[name].networks.receivers.ipv4_address);
+    const settings = readSettings({
+      WEBHOOK_ALLOWED_CIDRS: withDefaults(services.node1.environment.WEBHOOK_ALLOWED_CIDRS),
+    });
+    const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: settings.webhookAllowedCidrs });
+    const isAllowed = (address: string) => checkUrl(`http://${withDefaults(address)}:3000/`, policy).ok;
+
+    // Docker gives out addresses of the range only.
+    assert.equal(withDefaults(range), settings.webhookAllowedCidrs.join());
+    assert.equal(isAllowed(range.replace(/\d+\/25$/, '129')), true);
+    for (const address of [gateway, ...nodes]) {
+      assert.equal(isAllowed(address), false, address);
+      assert.equal(address.replace(/\d+$/, '0/24'), subnet);
+    }
+    for (const name of ['postgres', 'proxy']) assert.equal(services[name].networks, undefined, name);
   });
 
   it('names files in the systemd unit that are there', () => {
