@@ -2135,6 +2135,7 @@ export type ErrorCode =
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'range_not_satisfiable'
+  | 'misdirected_request'
   | 'rate_limited'
   | 'internal_error'
   | 'storage_unavailable'

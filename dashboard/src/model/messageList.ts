@@ -1,6 +1,7 @@
 import type { Message } from '@switchboard/sdk/api';
 import { useMemo } from 'react';
 import { api } from '../api.ts';
+import { isGone } from '../components/states.tsx';
 import { useLivePaged } from '../livePaged.ts';
 
 /** Reactions, edits and votes of others come without an event. */
@@ -11,7 +12,13 @@ const idOf = ({ messageId }: Message) => messageId;
 export function useMessages(sessionId: string, chatId: string, before?: string) {
   const list = useLivePaged({
     key: ['messages', sessionId, chatId, before ?? null],
-    read: (page) => api.messages.list({ sessionId, chatId, ...(before !== undefined && { before }), ...page }),
+    read: (page) =>
+      api.messages
+        .list({ sessionId, chatId, ...(before !== undefined && { before }), ...page })
+        .catch((error: unknown) => {
+          if (isGone(error)) return { data: [], nextCursor: null }; // a chat begins with its first message
+          throw error;
+        }),
     idOf,
     everyMs: REFRESH_MS,
   });

@@ -12,8 +12,8 @@ import { findMessage } from '../sessions/messageStore.ts';
 import { accountWord, wordsOf } from '../sessions/search.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
-import { phoneNumber } from './phoneNumbers.ts';
-import { SessionId } from './sessions.ts';
+import { digitsOf, phoneNumber } from './phoneNumbers.ts';
+import { resolveSession, SessionId } from './sessions.ts';
 import { parseTime } from './validate.ts';
 
 export const MessageId = Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`).' });
@@ -93,14 +93,15 @@ export const listMessages = defineOperation({
     { additionalProperties: false },
   ),
   output: pageOf(Message),
-  errors: [],
+  errors: ['not_found'],
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
     const { q } = input;
+    const filters = await knownFilters(ctx, input);
     const found =
       q === undefined
-        ? await newestMessages(ctx, input, after, rows)
-        : await search(ctx, input, wordsOf(q), after, rows);
+        ? await newestMessages(ctx, filters, after, rows)
+        : await search(ctx, filters, wordsOf(q), after, rows);
     const toItem = await messageReader(ctx, found.slice(0, limit));
     return toPage(found, limit, (row) => (q === undefined ? row.message_id : String(row.seq)), toItem);
   },
@@ -194,6 +195,41 @@ interface Filters {
   readonly status?: string | undefined;
   readonly after?: string | undefined;
   readonly before?: string | undefined;
+}
+
+/**
+ * The filters with the chat as it is stored.
+ * @throws {AppError} `not_found` for a session or a chat that the account does not have
+ */
+async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
+  const { sessionId } = filters;
+  if (sessionId !== undefined) await resolveSession(ctx, sessionId);
+  if (filters.chatId === undefined) return filters;
+  const chatId = digitsOf(filters.chatId) ?? filters.chatId;
+  if (!(await hasChat(ctx, sessionId, chatId))) throw new AppError('not_found', `There is no chat ${filters.chatId}`);
+  return { ...filters, chatId };
+}
+
+/** Whether there is such a chat; a group is one before its first message. */
+async function hasChat({ database, accountId }: Context, sessionId: string | undefined, chatId: string) {
+  const { kysely } = database.reader;
+  const sessions =
+    sessionId === undefined
+      ? kysely.selectFrom('sessions').select('session_id').where('account_id', '=', accountId)
+      : [sessionId];
+  const chats = kysely
+    .selectFrom('chats')
+    .select('chat_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', 'in', sessions)
+    .where('chat_id', '=', chatId);
+  const groups = kysely
+    .selectFrom('groups')
+    .select('group_id as chat_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', 'in', sessions)
+    .where('group_id', '=', chatId);
+  return (await chats.unionAll(groups).executeTakeFirst()) !== undefined;
 }
 
 /** The account's messages that pass the filters, in no order. */

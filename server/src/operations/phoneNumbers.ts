@@ -36,7 +36,8 @@ export const isPhoneNumber = (text: unknown): boolean => typeof text !== 'string
 export const notPhoneNumber = (text: unknown): string =>
   `"${text}" is not a phone number in international form, such as 491701234567`;
 
-function digitsOf(text: string): string | undefined {
+/** The digits of a phone number however it is written; undefined for what is none. */
+export function digitsOf(text: string): string | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const digits = text.replace(/[\s().\-\u00a0\u2010-\u2015]/g, '').replace(/^\+/, '');

@@ -297,7 +297,16 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
     const count = async (query: string) => (await call('GET', `/messages?${query}`)).body.data.length;
     assert.equal(await count('direction=incoming'), 1);
     assert.equal(await count('chatId=491702222222'), 4);
+    assert.equal(await count(`chatId=${encodeURIComponent('+49 170 2222222')}`), 4);
+    assert.equal(await count(`sessionId=${sessionId}&chatId=+49-170-3333333&q=2`), 1);
+    for (const unknown of ['chatId=491709999999', 'chatId=grp_none', 'sessionId=ses_none', 'chatId=nobody&q=hi']) {
+      const { status, body } = await call('GET', `/messages?${unknown}`);
+      assert.deepEqual([status, body.code], [404, 'not_found'], unknown);
+    }
+    const { body: group } = await call('POST', '/groups', { subject: 'Quiet', phoneNumbers: ['491702222222'] });
+    assert.equal(await count(`chatId=${group.groupId}`), 0);
     assert.equal(await count(`sessionId=${sessionId}&from=%2B491701111111`), 7);
+    assert.equal(await count(`from=${encodeURIComponent('+49 170 2222222')}`), 1);
     assert.equal(await count(`after=${new Date(Date.now() + 60_000).toISOString()}`), 0);
     assert.equal(await count(`before=${new Date(Date.now() + 60_000).toISOString()}`), 8);
     assert.equal(await count('type=image'), 0);
