@@ -32,6 +32,7 @@ import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createMetrics, sparingly } from './metrics.ts';
 import type { Services } from './operations/context.ts';
 import { createInvoke } from './operations/operation.ts';
+import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
 import { createInbox } from './sessions/inbox.ts';
 import { createOutbox } from './sessions/outbox.ts';
 import { createSandboxExchange } from './sessions/sandboxExchange.ts';
@@ -135,7 +136,10 @@ export async function createApp(
   const passwords = new PasswordHasher();
   const devices = new LoginDevices(secret);
 
-  const delivering = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, clock });
+  const openFiles = readOpenFiles(settings.outgoingConnections);
+  const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
+  const outgoing = new OutgoingConnections(maxSockets);
+  const delivering = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
   const deliver = tracing?.deliver(delivering) ?? delivering;
   const engine = createEngine({
     database,
@@ -145,6 +149,7 @@ export async function createApp(
     log,
     metrics,
     deliver,
+    outgoing,
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
@@ -175,6 +180,7 @@ export async function createApp(
       timeoutMs: FETCH_TIMEOUT_MS,
       clock,
     }),
+    outgoing,
     maxBytes: settings.mediaMaxBytes,
     publicUrl: settings.publicUrl,
     database,
@@ -231,7 +237,7 @@ export async function createApp(
     previews: new Previews(media.read),
     eventLog,
     feed,
-    webhooks: { engine, deliver, targets },
+    webhooks: { engine, deliver, targets, outgoing },
   };
   let isStopping = false;
   const canWork = createReadiness({
@@ -280,6 +286,12 @@ export async function createApp(
     services,
     async start() {
       warnOfOpenRegistration(settings, log);
+      const { limit: openFilesLimit, wanted } = openFiles;
+      if (openFilesLimit !== undefined && openFilesLimit < wanted)
+        log.warn(
+          { openFilesLimit, wanted, outgoingConnections: maxSockets },
+          'the limit of open files is low: raise it (ulimit -n, LimitNOFILE), or lower OUTGOING_CONNECTIONS',
+        );
       authenticator.start();
       engine.start();
       retention.start();

@@ -184,6 +184,13 @@ export const settingsTable = {
     'Address ranges that webhooks may point at although they are private.',
     cidrs,
   ),
+  outgoingConnections: setting(
+    'OUTGOING_CONNECTIONS',
+    'number',
+    '4096',
+    'Connections that the server opens for accounts at a time, shared among them: to webhooks, and to files behind URLs. Half of the open files that the system allows at most.',
+    wholeNumber(2, 65_536),
+  ),
   webhookTimeoutMs: setting(
     'WEBHOOK_TIMEOUT_MS',
     'milliseconds',

@@ -1,4 +1,5 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import { closeSync, openSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 
 /*
@@ -188,8 +189,9 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
     callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (OWN_FAULTS.has(error?.code)) {
-        callback(error, []);
+      const fault = error && ownFault(error);
+      if (fault) {
+        callback(fault, []);
         return;
       }
       const reason = error === null ? refusalOfAny(addresses, policy) : (error.code ?? error.message);
@@ -203,6 +205,18 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
       else callback(null, first.address, first.family);
     });
   };
+}
+
+/** A resolver that can open no file or socket calls the name unknown: only another attempt to open one tells. */
+function ownFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undefined {
+  if (OWN_FAULTS.has(error.code)) return error;
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+    return undefined;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    return OWN_FAULTS.has(code) ? (cause as NodeJS.ErrnoException) : undefined;
+  }
 }
 
 function refusalOfAny(addresses: readonly LookupAddress[], policy: TargetPolicy): string | undefined {

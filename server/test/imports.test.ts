@@ -33,6 +33,7 @@ const ground = [
   'version',
   'target',
   'pinnedHosts',
+  'outgoing',
   'metrics',
   'seal',
 ];

@@ -44,7 +44,7 @@ describe('an attempt at a receiver that misbehaves', () => {
     receiver = await startFaultyReceiver({ slowMs: 300, dripMs: 20, retryAfterSeconds: 7 });
     setDefaultCACertificates([...getCACertificates('default'), receiver.caPem]);
     const policy = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
-    deliver = createDeliver({ policy, timeoutMs: TIMEOUT_MS, clock: systemClock });
+    deliver = createDeliver({ policy, timeoutMs: TIMEOUT_MS, maxSockets: 1000, clock: systemClock });
   });
   after(async () => {
     await deliver.close();
@@ -100,6 +100,7 @@ describe('an attempt at a receiver that misbehaves', () => {
 
   it('ends as unknown_outcome when the server stops meanwhile', async () => {
     const own = createDeliver({
+      maxSockets: 1000,
       policy: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
       timeoutMs: TIMEOUT_MS,
       clock: systemClock,

@@ -100,6 +100,7 @@ export const outcomeWords = {
   reset: 'Connection broke',
   protocol: 'Not HTTP',
   blocked_address: 'Address not allowed',
+  no_socket: 'No free socket here',
   unknown_outcome: 'Unknown',
 } as const;
 
@@ -117,6 +118,8 @@ export const adviceWords: Readonly<Record<keyof typeof outcomeWords, string | un
   tls: 'The certificate is not one that can be trusted for this host: check its chain, its name and its end.',
   reset: 'The receiver closed the connection before it answered. It may have crashed or restarted.',
   protocol: 'What answered does not speak HTTP: check the port.',
+  no_socket:
+    'This server had no free socket and tries again by itself. Its operator can raise the limit of open files.',
   blocked_address: 'The URL leads to an address that webhooks may not reach. WEBHOOK_ALLOWED_CIDRS opens ranges.',
   unknown_outcome: 'Switchboard stopped while it waited for the answer. It is sent again.',
 };

@@ -26,6 +26,7 @@ export const overviewWords = {
     reset: 'receiver closes the connection without an answer',
     protocol: 'what answers is not HTTP',
     blocked_address: 'its address is not allowed',
+    no_socket: 'this server has no free socket',
   } as Readonly<Record<string, string>>,
   unknownFailure: 'receiver does not take them',
   isOff: 'Webhook is switched off: events are not queued for it',

@@ -12,6 +12,7 @@ import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { OutgoingConnections } from '../outgoing.ts';
 import { type Content, cleanFileName, tooLarge } from './content.ts';
 import type { UseFetched } from './fetch.ts';
 import { sniffType } from './sniff.ts';
@@ -25,7 +26,7 @@ export interface Media {
   keep(accountId: string, content: Content): Promise<MediaTable>;
   /**
    * Takes in what is behind an https URL.
-   * @throws {AppError} `validation_failed` when it may not be called, `fetch_failed`, `payload_too_large`
+   * @throws {AppError} `validation_failed` when it may not be called, `fetch_failed`, `payload_too_large`, `rate_limited`
    */
   fetch(accountId: string, url: string): Promise<MediaTable>;
   /** @throws {AppError} `not_found` when the account has no such media */
@@ -52,6 +53,7 @@ export function createMedia({
   store,
   incoming,
   fetching,
+  outgoing,
   maxBytes,
   publicUrl,
   database,
@@ -63,6 +65,7 @@ export function createMedia({
   /** Folder for files on their way in. Nobody else's. */
   incoming: string;
   fetching: UseFetched;
+  outgoing: OutgoingConnections;
   maxBytes: number;
   /** Under which callers reach the server; undefined when nobody has said. */
   publicUrl: URL | undefined;
@@ -121,7 +124,7 @@ export function createMedia({
 
   return {
     keep,
-    fetch: (accountId, url) => fetching(url, (content) => keep(accountId, content)),
+    fetch: (accountId, url) => outgoing.use(accountId, () => fetching(url, (content) => keep(accountId, content))),
     async find(accountId, mediaId) {
       const row = await findById.first(database.reader, { accountId, mediaId });
       if (row === undefined) throw new AppError('not_found', `There is no media ${mediaId}`);

@@ -15,6 +15,7 @@ import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
 import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
+import type { OutgoingConnections } from '../outgoing.ts';
 import type { Outbox } from '../sessions/outbox.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -54,5 +55,10 @@ export interface Services {
   readonly eventLog: EventLog;
   /** Announces new events to those who follow the log. */
   readonly feed: Feed;
-  readonly webhooks: { readonly engine: Engine; readonly deliver: Deliver; readonly targets: TargetPolicy };
+  readonly webhooks: {
+    readonly engine: Engine;
+    readonly deliver: Deliver;
+    readonly targets: TargetPolicy;
+    readonly outgoing: OutgoingConnections;
+  };
 }

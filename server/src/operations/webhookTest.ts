@@ -53,7 +53,9 @@ export async function sendTest(ctx: Context, row: WebhookTable, wanted: string |
   const body = JSON.stringify(sampleEvent(kind, isoTime(now)));
   const previousSecret = (webhook.previousSecretUntil ?? 0) > now ? webhook.previousSecret : null;
   const headers = deliveryHeaders({ kind, eventId, attempt: 1, body, secret, previousSecret, isTest: true, now });
-  const { outcome, stages } = await ctx.webhooks.deliver.probe({ url, headers, body });
+  const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
+    ctx.webhooks.deliver.probe({ url, headers, body }),
+  );
   const delivered = outcome.class === 'ok';
   await ctx.database.commit(async (tx) => {
     await logTest(tx, webhook, { kind, eventId, deliveryId, body, outcome, now });

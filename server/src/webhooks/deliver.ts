@@ -47,10 +47,13 @@ const BODY_GRACE_MS = 250;
 export function createDeliver({
   policy,
   timeoutMs,
+  maxSockets,
   clock,
 }: {
   policy: TargetPolicy;
   timeoutMs: number;
+  /** With so many sockets open, those that are kept alive for a receiver not used for longest are closed. */
+  maxSockets: number;
   clock: Clock;
 }): Deliver {
   const bytesReadBefore = new WeakMap<Error, number>();
@@ -70,10 +73,16 @@ export function createDeliver({
 
   // undici's own connector; what it cannot say is whether a socket that broke had served a request before.
   const connectSocket = buildConnector({ lookup: createLookup(policy), timeout: timeoutMs });
+  let openSockets = 0;
   const connect: buildConnector.connector = (options, callback) =>
     connectSocket(options, (...result) => {
       const socket = result[1];
-      socket?.prependListener('error', (error) => bytesReadBefore.set(error, socket.bytesRead));
+      // Undefined with an error, whatever undici's type says.
+      if (socket) {
+        openSockets++;
+        socket.once('close', () => openSockets--);
+        socket.prependListener('error', (error) => bytesReadBefore.set(error, socket.bytesRead));
+      }
       callback(...result);
     });
 
@@ -82,6 +91,8 @@ export function createDeliver({
 
   function poolOf(origin: string): Pool {
     let pool = pools.get(origin);
+    // The one in use is the newest by now.
+    if (openSockets >= maxSockets && pools.size > 1) pools.pop();
     if (pool === undefined) {
       // No limit of connections: the lane limits what is in flight.
       pool = new Pool(origin, { ...clientOptions, connections: null });
@@ -346,6 +357,8 @@ function describeError(error: Error, url: URL, timeoutMs: number): Described {
   const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
   const code = String((first as { code?: unknown }).code ?? '');
   const { host } = url;
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return ['no_socket', null, `This server has no free socket (${code}): ${host} was not asked`];
   if (code === 'ERR_TARGET_REFUSED') return ['dns', null, first.message];
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return ['timeout', null, `No connection to ${host} within ${timeoutMs / 1000} s`];

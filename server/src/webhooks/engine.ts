@@ -6,6 +6,7 @@ import { isAway } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics, Totals } from '../metrics.ts';
+import type { OutgoingConnections } from '../outgoing.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
@@ -31,8 +32,6 @@ export interface Engine {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Requests in flight over all lanes: the sockets that a process can reasonably keep. */
-const MOST_IN_FLIGHT = 4096;
 /** How long a lane that goes to another node may take for what it has in flight; the rest is sent again there. */
 const LET_GO_MS = 5000;
 /** Finds what a lost wake-up left behind. A safety net, not the mechanism. */
@@ -52,10 +51,11 @@ export function createEngine(options: {
   log: Log;
   metrics: Metrics;
   deliver: Deliver;
+  outgoing: OutgoingConnections;
   retry: RetryPolicy;
   breaker: BreakerPolicy;
 }): Engine {
-  const { database, cluster, clock, steady, log, deliver } = options;
+  const { database, cluster, clock, steady, log, deliver, outgoing } = options;
   const leases = cluster.webhooks;
   const lanes = new Map<string, Lane>();
   const turns = new Set<Lane>();
@@ -79,8 +79,9 @@ export function createEngine(options: {
     takeTurns();
   }
 
-  function release(): void {
+  function release(accountId: string): void {
     inFlight--;
+    outgoing.release(accountId);
     takeTurns();
   }
 
@@ -93,9 +94,15 @@ export function createEngine(options: {
     if (isTaking) return;
     isTaking = true;
     for (const lane of turns) {
-      if (inFlight >= MOST_IN_FLIGHT || !cluster.isMember()) break;
+      if (outgoing.isFull || !cluster.isMember()) break;
+      const { accountId } = lane;
+      if (accountId === undefined || !lane.canStart) {
+        turns.delete(lane);
+        continue;
+      }
+      // An account that has its share keeps its turn, and waits until something of anybody's is released.
+      if (!outgoing.take(accountId)) continue;
       turns.delete(lane);
-      if (!lane.canStart) continue;
       inFlight++;
       lane.startOne();
       if (lane.canStart) turns.add(lane);

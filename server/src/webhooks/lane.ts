@@ -56,7 +56,7 @@ export interface LaneDeps {
   /** The lane has something to start; the engine calls `startOne` when it is its turn. */
   offer(lane: Lane): void;
   /** An attempt has ended: its place is free. */
-  release(): void;
+  release(accountId: string): void;
   /** The lane has nothing to do and no timer running. */
   idle(lane: Lane): void;
 }
@@ -109,6 +109,11 @@ export class Lane {
   reload(): void {
     this.#mustReload = true;
     this.wake();
+  }
+
+  /** Undefined until the webhook was read. */
+  get accountId(): string | undefined {
+    return this.#webhook?.accountId;
   }
 
   get canStart(): boolean {
@@ -308,7 +313,7 @@ export class Lane {
       signal: this.#cut.signal,
     });
     this.#inFlight--;
-    this.#deps.release();
+    this.#deps.release(webhook.accountId);
     this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
     // Cut off by a stop: nothing is written, so it is pending and goes out again.
     if (outcome.class === 'unknown_outcome' || this.#isAbandoned) return;

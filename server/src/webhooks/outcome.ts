@@ -24,6 +24,11 @@ export const outcomeClasses = {
     breaker: 'opens',
     meaning: 'its address is one that webhooks may not reach',
   },
+  no_socket: {
+    retry: 'schedule',
+    breaker: 'none',
+    meaning: 'was not asked, for this server had no free socket',
+  },
   unknown_outcome: { retry: 'schedule', breaker: 'none', meaning: 'the server stopped before the answer came' },
 } as const satisfies Record<
   string,

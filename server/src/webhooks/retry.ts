@@ -26,6 +26,9 @@ export function decide(outcome: Outcome, steps: number, isProbe: boolean, now: n
   // 429 says nothing against the delivery: it uses up no step, and goes out when the lane's pause is over.
   if (outcome.class === 'throttled')
     return { state: 'pending', dueAt: now + (outcome.retryAfterMs ?? DEFAULT_PAUSE_MS), steps };
+  // Ours alone: it is tried again soon and uses up no step.
+  if (outcome.class === 'no_socket')
+    return { state: 'pending', dueAt: now + jitter(NO_SOCKET_MS, policy.random), steps };
   if (retry === 'held' || isProbe) return { state: 'pending', dueAt: now, steps };
   const step = policy.stepsMs[steps];
   if (step === undefined) return { state: 'failed' };
@@ -41,6 +44,8 @@ export function jitter(durationMs: number, random: () => number): number {
   return Math.round(durationMs * (0.8 + 0.4 * random()));
 }
 
+/** How long a delivery waits for a free socket of this server. */
+const NO_SOCKET_MS = 5000;
 /** How long a lane pauses after a 429 that does not say. */
 export const DEFAULT_PAUSE_MS = 30_000;
 const LEAST_RETRY_AFTER_MS = 1000;
