@@ -416,6 +416,7 @@ export interface WebhookTest {
     | 'reset'
     | 'protocol'
     | 'blocked_address'
+    | 'no_socket'
     | 'unknown_outcome';
   /** HTTP status of the answer. */
   status: number | null;
@@ -520,6 +521,7 @@ export interface CircuitBreaker {
       | 'reset'
       | 'protocol'
       | 'blocked_address'
+      | 'no_socket'
       | 'unknown_outcome';
     status: number | null;
     message: string;
@@ -595,6 +597,7 @@ export interface Delivery {
     | 'reset'
     | 'protocol'
     | 'blocked_address'
+    | 'no_socket'
     | 'unknown_outcome'
     | null;
   lastMessage: string | null;
@@ -638,6 +641,7 @@ export interface DeliveryWithAttempts {
     | 'reset'
     | 'protocol'
     | 'blocked_address'
+    | 'no_socket'
     | 'unknown_outcome'
     | null;
   lastMessage: string | null;
@@ -670,6 +674,7 @@ export interface DeliveryWithAttempts {
       | 'reset'
       | 'protocol'
       | 'blocked_address'
+      | 'no_socket'
       | 'unknown_outcome';
     status: number | null;
     durationMs: number;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +17,9 @@ export interface FileServer {
 export async function startFileServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<FileServer> {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
+  // A name of its own: of two certificates of one name a process that trusts both may take the wrong one.
+  const commonName = `files ${randomBytes(8).toString('hex')}`;
+  const { private: key, cert } = await generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',
     algorithm: 'sha256',
     extensions: [
