@@ -262,6 +262,7 @@ export async function createApp(
     devices,
     media,
     feed,
+    clock,
     eventLog,
     newId,
     log,

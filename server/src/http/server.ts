@@ -4,6 +4,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Buckets } from '../auth/buckets.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
+import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
 import type { Settings } from '../config.ts';
@@ -51,6 +52,7 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly invoke: Invoke;
   readonly media: Media;
   readonly feed: Feed;
+  readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly newId: NewId;
   /** Whether the server can do its work now; a load balancer asks. */

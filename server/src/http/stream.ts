@@ -2,31 +2,35 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
 import { API_PREFIX } from '../version.ts';
-import { type EventLog, isCursor } from '../webhooks/eventLog.ts';
+import { BEGINNING, type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
+import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
-/** How long an event may stay unseen when its announcement was missed. */
+/** How often a stream looks by itself, for its heartbeat and for a tail that cannot be read. */
 const POLL_MS = 1000;
 const BATCH = 100;
 const STREAMS_PER_ACCOUNT = 100;
-/** Where a log that is empty goes on: before every event. */
-const BEGINNING = '0.evt_00000000000000000000000000';
+/** What is written at a time; then the reader is waited for. */
+const CHUNK_CHARACTERS = 64 * 1024;
 
 interface StreamDeps extends RouteDeps {
   readonly authenticator: Pick<Authenticator, 'watch'>;
   readonly feed: Feed;
   readonly eventLog: EventLog;
+  readonly clock: Clock;
 }
 
 /**
  * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, and starts
- * with what comes next without one. A slow reader is read for no faster than it takes: nothing piles up in memory.
+ * with what comes next without one. All streams of an account share one reader of the log; one that is far behind, or
+ * slow, reads the log by itself, no faster than it takes: nothing piles up in memory.
  *
  * It is `events.list` with another way to send what follows, so the same permission, limit and log line hold. A
  * stream ends when its credential does.
@@ -34,17 +38,16 @@ interface StreamDeps extends RouteDeps {
 export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
-  const open = new Map<string, number>();
+  const tails = new EventTails(deps);
 
   const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
     const { kinds } = request.query as Record<string, unknown>;
     const credential = deps.callers.of(request).presented.value;
     const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds), 'kinds');
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
-    const count = open.get(accountId) ?? 0;
-    if (count >= STREAMS_PER_ACCOUNT)
+    if (tails.count(accountId) >= STREAMS_PER_ACCOUNT)
       throw new AppError('too_many', `An account may have ${STREAMS_PER_ACCOUNT} streams open`);
-    open.set(accountId, count + 1);
+    const tail = tails.join(accountId);
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     reply.hijack();
@@ -59,12 +62,11 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     const watch = deps.authenticator.watch(accountId, credential, listEvents.permission);
     const signal = AbortSignal.any([gone.signal, stopping.signal, watch.signal]);
     try {
-      await follow(deps, accountId, from, wanted, reply.raw, signal);
+      const reader = new Reader(deps.eventLog, accountId, tail, from ?? BEGINNING, wanted);
+      await follow(reader, tail, reply.raw, signal);
     } finally {
       watch.close();
-      const left = (open.get(accountId) ?? 1) - 1;
-      if (left > 0) open.set(accountId, left);
-      else open.delete(accountId);
+      tails.leave(accountId);
       reply.raw.end();
     }
     return reply;
@@ -107,32 +109,76 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
   return id;
 }
 
-async function follow(
-  { feed, eventLog }: { feed: Feed; eventLog: EventLog },
-  accountId: string,
-  from: string | undefined,
-  kinds: readonly string[] | undefined,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
-  let cursor = from;
+/** Where one stream is in the log, and what comes next for it. */
+class Reader {
+  readonly #eventLog: EventLog;
+  readonly #accountId: string;
+  readonly #tail: EventTail;
+  readonly #kinds: readonly string[] | undefined;
+  #cursor: string;
+
+  constructor(
+    eventLog: EventLog,
+    accountId: string,
+    tail: EventTail,
+    from: string,
+    kinds: readonly string[] | undefined,
+  ) {
+    this.#eventLog = eventLog;
+    this.#accountId = accountId;
+    this.#tail = tail;
+    this.#kinds = kinds;
+    this.#cursor = from;
+  }
+
+  /** The next events that the stream wants, and whether there may be more at once. */
+  async read(): Promise<{ events: readonly LoggedEvent[]; hasMore: boolean }> {
+    const shared = this.#tail.after(this.#cursor);
+    if (shared === undefined) return this.#readLog();
+    this.#cursor = shared.at(-1)?.cursor ?? this.#cursor;
+    return { events: shared.filter(({ kind }) => this.#kinds?.includes(kind) ?? true), hasMore: false };
+  }
+
+  async #readLog(): Promise<{ events: readonly LoggedEvent[]; hasMore: boolean }> {
+    const { floor } = this.#tail;
+    const events = await this.#eventLog.read(this.#accountId, this.#cursor, this.#kinds, BATCH);
+    this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
+    const hasMore = events.length === BATCH;
+    // The log is read to its end, which includes everything up to the tail.
+    const isAtTail = !hasMore && floor !== undefined;
+    if (isAtTail && isBefore(this.#cursor, floor)) this.#cursor = floor;
+    return { events, hasMore: hasMore || isAtTail };
+  }
+}
+
+async function follow(reader: Reader, tail: EventTail, response: ServerResponse, signal: AbortSignal): Promise<void> {
   let heardAt = performance.now();
   while (!signal.aborted) {
-    const read = new AbortController();
+    const hasMore = new AbortController();
     // Before reading, so that what comes between reading and waiting is not slept through.
-    const news = feed.next(accountId, POLL_MS, AbortSignal.any([signal, read.signal]));
-    const events = await eventLog.read(accountId, cursor, kinds, BATCH).catch(() => []); // again with the next look
-    for (const event of events) {
-      cursor = event.cursor;
-      await write(response, `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${event.body}\n\n`, signal);
+    const news = tail.next(POLL_MS, AbortSignal.any([signal, hasMore.signal]));
+    const next = await reader.read().catch(() => undefined); // again with the next look
+    if (next !== undefined && next.events.length > 0) {
+      await writeAll(response, next.events, signal);
+      heardAt = performance.now();
     }
-    if (events.length === BATCH) read.abort();
-    if (events.length > 0) heardAt = performance.now();
+    if (next?.hasMore) hasMore.abort();
     await news;
     if (performance.now() - heardAt < HEARTBEAT_MS) continue;
     heardAt = performance.now();
     await write(response, ': heartbeat\n\n', signal);
   }
+}
+
+async function writeAll(response: ServerResponse, events: readonly LoggedEvent[], signal: AbortSignal): Promise<void> {
+  let chunk = '';
+  for (const event of events) {
+    chunk += `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${event.body}\n\n`;
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    await write(response, chunk, signal);
+    chunk = '';
+  }
+  if (chunk !== '') await write(response, chunk, signal);
 }
 
 /** Waits until the reader has taken what is under way. */

@@ -87,6 +87,15 @@ async function latestCursor(
   return row && `${row.position}.${row.event_id}`;
 }
 
+/** The cursor before every event. */
+export const BEGINNING = '0.evt_00000000000000000000000000';
+
+/** Whether a cursor comes before another one. */
+export function isBefore(a: string, b: string): boolean {
+  const [left, right] = [parseCursor(a), parseCursor(b)];
+  return left.position === right.position ? left.eventId < right.eventId : left.position < right.position;
+}
+
 /** Whether a text can be a cursor. */
 export function isCursor(text: string): boolean {
   return /^\d{1,19}\.evt_[0-9A-Z]{26}$/.test(text);

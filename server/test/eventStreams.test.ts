@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, before, it, type TestContext } from 'node:test';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
+
+describeOnEachDatabase('the event streams of an account', (_, database) => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database });
+  });
+  after(() => server.stop());
+
+  it('share one reader of the log, and each gets every event once, in order', async (test) => {
+    const { call, token, accountId } = await open();
+    const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(test, server, token)));
+    await send(call, 'first');
+    await Promise.all(streams.map((stream) => stream.until(1)));
+    const reads = countReads(test, server, accountId);
+    const sent: string[] = [];
+    for (let n = 0; n < 10; n++) sent.push(await send(call, `${n}`));
+    await Promise.all(streams.map((stream) => stream.until(11)));
+    for (const stream of streams) assert.deepEqual(stream.messageIds().slice(1), sent);
+    // Each send is announced a few times: queued, sent, delivered. Without sharing there are fifty times as many.
+    assert.ok(reads() < 100, `${reads()} reads for 10 sends`);
+  });
+
+  it('go on behind a Last-Event-ID, whether the shared reader has it or not', async (test) => {
+    const { call, token } = await open();
+    const first = await openStream(test, server, token);
+    const sent: string[] = [];
+    for (let n = 0; n < 5; n++) sent.push(await send(call, `${n}`));
+    await first.until(5);
+    const middle = first.ids()[2] ?? '';
+    const behind = await openStream(test, server, token, { 'last-event-id': middle });
+    await behind.until(2);
+    first.close();
+    behind.close();
+    await eventually(
+      async () => sent.push(await send(call, 'with no stream open')),
+      () => true,
+    );
+    const later = await openStream(test, server, token, { 'last-event-id': middle });
+    await later.until(3);
+    sent.push(await send(call, 'live'));
+    await later.until(4);
+    assert.deepEqual(later.messageIds(), sent.slice(3));
+  });
+
+  it('catch up on more than the shared reader keeps, and miss and repeat nothing', async (test) => {
+    const { call, token, accountId } = await open();
+    const live = await openStream(test, server, token);
+    const beginning = live.cursor();
+    const { database: db } = server.app.services;
+    await db.commit(async ({ kysely }) => {
+      const rows = Array.from({ length: 400 }, () => ({
+        account_id: accountId,
+        event_id: server.app.services.newId('evt'),
+        kind: 'message.sent',
+        conversation: 'chat',
+        message_id: null,
+        body: JSON.stringify({ event: 'message.sent', data: { messageId: server.app.services.newId('msg') } }),
+        trace: null,
+        is_test: 0,
+        created_at: 0,
+      }));
+      for (const row of rows) await kysely.insertInto('events').values(row).execute();
+    });
+    const behind = await openStream(test, server, token, { 'last-event-id': beginning });
+    await Promise.all([live.until(400), behind.until(400)]);
+    const last = await send(call, 'last');
+    await Promise.all([live.until(401), behind.until(401)]);
+    assert.deepEqual(behind.messageIds(), live.messageIds());
+    assert.equal(live.messageIds().at(-1), last);
+    assert.equal(new Set(live.ids()).size, 401);
+  });
+
+  it('keep their own kinds, and an account hears nothing of another', async (test) => {
+    const [one, other] = [await open(), await open()];
+    const reads = await openStream(test, server, one.token, {}, 'kinds=message.delivered');
+    const others = await openStream(test, server, other.token);
+    await send(one.call, 'of one');
+    const own = await send(other.call, 'of the other');
+    await reads.until(1);
+    await others.until(1);
+    assert.deepEqual(others.messageIds(), [own]);
+    assert.match(reads.text(), /event: message\.delivered/);
+    assert.doesNotMatch(reads.text(), /event: message\.sent/);
+  });
+
+  it('leave nothing that reads once they are closed', async (test) => {
+    const { call, token, accountId } = await open();
+    const stream = await openStream(test, server, token);
+    await send(call, '1');
+    await stream.until(1);
+    const reads = countReads(test, server, accountId);
+    stream.close();
+    await eventually(
+      async () => {
+        const before = reads();
+        await send(call, 'more');
+        return reads() - before;
+      },
+      (count) => count === 0,
+    );
+  });
+
+  async function open() {
+    const account = await server.account();
+    await connectSession(account.call);
+    return account;
+  }
+});
+
+/** How often the log of an account is read from now on. */
+function countReads(test: TestContext, { app }: TestServer, accountId: string): () => number {
+  const { eventLog } = app.services;
+  const read = test.mock.method(eventLog, 'read');
+  return () => read.mock.calls.filter(({ arguments: [id] }) => id === accountId).length;
+}
+
+async function openStream(
+  test: TestContext,
+  { url }: TestServer,
+  token: string,
+  headers: Record<string, string> = {},
+  query = '',
+) {
+  const gone = new AbortController();
+  test.after(() => gone.abort());
+  const response = await fetch(`${url}/api/v1/events/stream?${query}`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal: gone.signal,
+  });
+  assert.equal(response.status, 200);
+  let text = '';
+  const waiting = new Set<() => void>();
+  const decoder = new TextDecoder();
+  const reading = async () => {
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      for (const check of waiting) check();
+    }
+  };
+  reading().catch(() => {}); // it is closed
+  const wait = (isMet: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const check = () => {
+        if (!isMet()) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
+  const events = () => text.split('\n\n').filter((block) => block.includes('\ndata: '));
+  const ofKind = () => events().filter((block) => !query.startsWith('kinds=') && block.includes('event: message.sent'));
+  await wait(() => text.includes('id: '));
+  return {
+    text: () => text,
+    cursor: () => /^id: (\S+)$/m.exec(text)?.[1] ?? '',
+    ids: () => ofKind().map((block) => /^id: (\S+)$/m.exec(block)?.[1] ?? ''),
+    messageIds: () =>
+      ofKind().map((block): string => JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '').data.messageId),
+    /** Resolves when it has got that many: of `message.sent`, or of the kinds it asked for. */
+    until: (count: number) => wait(() => (query === '' ? ofKind() : events()).length >= count),
+    close: () => gone.abort(),
+  };
+}
+
+async function send(call: Call, message: string): Promise<string> {
+  const { status, body } = await call('POST', '/messages/send', { to: '491702222222', message });
+  assert.equal(status, 201);
+  return body.messageId;
+}
