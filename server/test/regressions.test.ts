@@ -11,7 +11,7 @@ import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
-import { bearer, type Call, connectSession, startServer } from './support/server.ts';
+import { bearer, type Call, connectSession, sharedSandbox, startServer } from './support/server.ts';
 
 /* Bugs that were found and mended, each by what a user saw. */
 
@@ -105,7 +105,7 @@ it('an idempotency key sent twice when the database was away for a moment', asyn
 });
 
 it('a number that was offline could be taken over by another account, with its mail', async () => {
-  const { server, call, sessionId, stop } = await setUp();
+  const { server, call, sessionId, stop } = await setUp(sharedSandbox);
   await call('POST', `/sessions/${sessionId}/disconnect`);
   const eve = await server.account();
   const { body } = await eve.call('POST', '/sessions', { phoneNumber: '491701111111' });
@@ -276,8 +276,10 @@ it('resetting a breaker over a long queue was one long transaction', async () =>
   // 12,000 more that wait for their retry, as after hours of failures.
   await database.commit(({ connection }) =>
     connection.query(
-      `insert into deliveries select account_id, delivery_id || '-' || n.value, webhook_id, event_id, kind,
-        conversation, 'pending', ${Date.now() + 3_600_000}, 1, 1, 'server_error', null, 0, created_at, null
+      `insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts,
+        steps, last_class, is_test, created_at, position)
+       select account_id, delivery_id || '-' || n.value, webhook_id, event_id, kind, conversation, 'pending',
+        ${Date.now() + 3_600_000}, 1, 1, 'server_error', 0, created_at, position
        from deliveries, (with recursive n(value) as (select 1 union all select value + 1 from n where value < 12000)
          select value from n) n limit 12000`,
       [],
