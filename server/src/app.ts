@@ -2,13 +2,14 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { Authenticator } from './auth/authenticate.ts';
-import { createBuckets } from './auth/buckets.ts';
 import { LoginDevices } from './auth/loginDevices.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
 import { PasswordRules } from './auth/passwordRules.ts';
 import { PasswordHasher } from './auth/passwords.ts';
+import { RequestLimits } from './auth/requestLimits.ts';
 import { fingerprintOf, serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
+import { WaitingCalls } from './auth/waitingCalls.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { createAlone } from './cluster/cluster.ts';
 import { createForward } from './cluster/forward.ts';
@@ -222,7 +223,11 @@ export async function createApp(
     metrics,
     authenticator,
     tokens,
-    requestLimits: createBuckets(settings.rateLimit, steady),
+    requestLimits: new RequestLimits(
+      { perCredential: settings.rateLimit, perAccount: settings.accountRateLimit },
+      steady,
+    ),
+    waitingCalls: new WaitingCalls(settings.maxWaitingCalls),
     loginLimit: createLoginLimit(
       database,
       { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit },
@@ -254,6 +259,7 @@ export async function createApp(
     settings,
     authenticator,
     requestLimits: services.requestLimits,
+    waitingCalls: services.waitingCalls,
     invoke,
     sessions,
     cluster,

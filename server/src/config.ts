@@ -163,6 +163,29 @@ export const settingsTable = {
     'Requests per minute and credential; 0 for no limit.',
     wholeNumber(0, 1e9),
   ),
+  accountRateLimit: setting(
+    'ACCOUNT_RATE_LIMIT',
+    'number',
+    '',
+    'Requests per minute and account, with all its credentials; twice RATE_LIMIT unless set, 0 for no limit.',
+    optional(wholeNumber(0, 1e9)),
+  ),
+  maxApiKeys: setting('MAX_API_KEYS', 'number', '100', 'API keys that an account may have.', wholeNumber(1, 1e6)),
+  maxSessions: setting('MAX_SESSIONS', 'number', '1000', 'Sessions that an account may have.', wholeNumber(1, 1e6)),
+  maxScheduledMessages: setting(
+    'MAX_SCHEDULED_MESSAGES',
+    'number',
+    '10000',
+    'Messages of an account that may wait to be sent later, those of bulk sends included.',
+    wholeNumber(1, 1e9),
+  ),
+  maxWaitingCalls: setting(
+    'MAX_WAITING_CALLS',
+    'number',
+    '100',
+    'Event streams and long polls that an account may have open on one node.',
+    wholeNumber(1, 1e6),
+  ),
   loginRateLimit: setting(
     'LOGIN_RATE_LIMIT',
     'number',
@@ -395,6 +418,10 @@ function wholeNumber(least: number, most: number) {
     }
     return value;
   };
+}
+
+function optional<T>(parse: (text: string) => T) {
+  return (text: string): T | undefined => (text === '' ? undefined : parse(text));
 }
 
 function oneOf<const T extends string>(...words: T[]) {

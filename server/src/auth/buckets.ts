@@ -13,8 +13,8 @@ export interface Allowance {
 export interface Buckets {
   /** Takes from the bucket of `key`: all of it, or nothing when there is less. */
   take(key: string, count?: number): Allowance;
-  /** Puts one back into the bucket of `key`. */
-  giveBack(key: string): void;
+  /** Puts some back into the bucket of `key`. */
+  giveBack(key: string, count?: number): void;
 }
 
 interface Bucket {
@@ -61,10 +61,10 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
       if (allowed) bucket.tokens -= count;
       return allowance(allowed, bucket.tokens, count);
     },
-    giveBack(key) {
+    giveBack(key, count = 1) {
       if (perMinute === 0) return;
       const bucket = fill(key);
-      bucket.tokens = Math.min(perMinute, bucket.tokens + 1);
+      bucket.tokens = Math.min(perMinute, bucket.tokens + count);
     },
   };
 }

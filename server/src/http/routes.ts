@@ -131,8 +131,8 @@ export function hungUp(reply: FastifyReply): AbortSignal {
 function setHeaders(reply: FastifyReply, answer: Answer): void {
   const { allowance } = answer;
   if (allowance !== undefined && allowance.limit > 0) {
-    reply.header('ratelimit-policy', `"credential";q=${allowance.limit};w=60`);
-    reply.header('ratelimit', `"credential";r=${allowance.remaining};t=${allowance.resetSeconds}`);
+    reply.header('ratelimit-policy', `"${allowance.of}";q=${allowance.limit};w=60`);
+    reply.header('ratelimit', `"${allowance.of}";r=${allowance.remaining};t=${allowance.resetSeconds}`);
   }
   if (answer.ok && answer.replayed) reply.header('idempotency-replayed', 'true');
   if (!answer.ok && answer.retryAfterSeconds !== undefined)

@@ -2,8 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticate.ts';
-import type { Buckets } from '../auth/buckets.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
+import type { RequestLimits } from '../auth/requestLimits.ts';
+import type { WaitingCalls } from '../auth/waitingCalls.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
@@ -48,7 +49,8 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly devices: LoginDevices;
   /** Of requests that other nodes pass on. */
   readonly signatures: NodeSignatures;
-  readonly requestLimits: Buckets;
+  readonly requestLimits: RequestLimits;
+  readonly waitingCalls: WaitingCalls;
   readonly invoke: Invoke;
   readonly media: Media;
   readonly feed: Feed;

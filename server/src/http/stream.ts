@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
+import type { WaitingCalls } from '../auth/waitingCalls.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
@@ -16,12 +17,12 @@ const HEARTBEAT_MS = 15_000;
 /** How often a stream looks by itself, for its heartbeat and for a tail that cannot be read. */
 const POLL_MS = 1000;
 const BATCH = 100;
-const STREAMS_PER_ACCOUNT = 100;
 /** What is written at a time; then the reader is waited for. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
 interface StreamDeps extends RouteDeps {
   readonly authenticator: Pick<Authenticator, 'watch'>;
+  readonly waitingCalls: WaitingCalls;
   readonly feed: Feed;
   readonly eventLog: EventLog;
   readonly clock: Clock;
@@ -45,8 +46,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     const credential = deps.callers.of(request).presented.value;
     const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds), 'kinds');
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
-    if (tails.count(accountId) >= STREAMS_PER_ACCOUNT)
-      throw new AppError('too_many', `An account may have ${STREAMS_PER_ACCOUNT} streams open`);
+    const end = deps.waitingCalls.begin(accountId);
     const tail = tails.join(accountId);
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
@@ -67,6 +67,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     } finally {
       watch.close();
       tails.leave(accountId);
+      end();
       reply.raw.end();
     }
     return reply;

@@ -61,7 +61,7 @@ export const createApiKey = defineOperation({
     { additionalProperties: false },
   ),
   output: NewApiKey,
-  errors: ['permission_not_grantable'],
+  errors: ['permission_not_grantable', 'too_many'],
   example: { name: 'my integration', permissions: ['messages:send', 'messages:read'] },
   async run(ctx, input) {
     const granted = input.permissions ?? ['*'];
@@ -78,7 +78,12 @@ export const createApiKey = defineOperation({
       last_used_at: null,
       expires_at: expiry(ctx, input.expiresAt ?? null),
     };
-    await ctx.database.commit(({ kysely }) => kysely.insertInto('api_keys').values(row).execute());
+    await ctx.database.commit(async ({ kysely }) => {
+      const own = kysely.selectFrom('api_keys').where('account_id', '=', ctx.accountId);
+      const { count } = await own.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+      if (Number(count) >= ctx.settings.maxApiKeys) throw tooManyKeys(ctx);
+      await kysely.insertInto('api_keys').values(row).execute();
+    });
     return { ...toApiKey(row), key };
   },
 });
@@ -194,6 +199,13 @@ async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTabl
   if (row === undefined) throw new AppError('not_found');
   ctx.authenticator.changed(ctx.accountId);
   return toApiKey(row);
+}
+
+function tooManyKeys({ settings }: Context): AppError {
+  return new AppError(
+    'too_many',
+    `This account has ${settings.maxApiKeys} API keys, the most that MAX_API_KEYS allows: revoke one first`,
+  );
 }
 
 function checkPermissions({ caller }: Context, wanted: readonly string[]): void {

@@ -1,10 +1,11 @@
 import type { Authenticator } from '../auth/authenticate.ts';
-import type { Buckets } from '../auth/buckets.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { LoginLimit } from '../auth/loginLimit.ts';
 import type { PasswordRules } from '../auth/passwordRules.ts';
 import type { PasswordHasher } from '../auth/passwords.ts';
+import type { RequestLimits } from '../auth/requestLimits.ts';
 import type { LoginTokens } from '../auth/tokens.ts';
+import type { WaitingCalls } from '../auth/waitingCalls.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Forward } from '../cluster/forward.ts';
@@ -41,7 +42,8 @@ export interface Services {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
-  readonly requestLimits: Buckets;
+  readonly requestLimits: RequestLimits;
+  readonly waitingCalls: WaitingCalls;
   readonly loginLimit: LoginLimit;
   readonly devices: LoginDevices;
   readonly passwords: PasswordHasher;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { isCursor } from '../webhooks/eventLog.ts';
-import { defineOperation } from './operation.ts';
+import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
+import { type Context, defineOperation } from './operation.ts';
 import { acceptedKinds, Kind } from './webhookRecord.ts';
 
 const LONGEST_WAIT_SECONDS = 30;
@@ -55,12 +55,32 @@ export const listEvents = defineOperation({
       description: 'Where to go on, also from an empty answer; null while there has never been an event.',
     }),
   }),
-  errors: [],
+  errors: ['too_many'],
   async run(ctx, { after, kinds, limit = 50, wait = 0 }) {
     if (after !== undefined && !isCursor(after)) throw invalidField('after', 'is not a cursor of the event log');
     const wanted = kinds && acceptedKinds(kinds, 'kinds');
-    const until = ctx.clock.elapsed() + wait * 1000;
-    const signal = ctx.signal();
+    const read = () => ctx.eventLog.read(ctx.accountId, after, wanted, limit);
+    const events = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
+    const page = {
+      data: events.map(({ eventId, kind, body, createdAt }) => ({
+        eventId,
+        event: kind,
+        data: JSON.parse(body).data as Record<string, unknown>,
+        createdAt: isoTime(createdAt),
+      })),
+      nextCursor: events.at(-1)?.cursor ?? after ?? null,
+      cursors: events.map(({ cursor }) => cursor),
+    };
+    return page;
+  },
+});
+
+/** Reads until there are events, the time is over or the caller is gone. */
+async function waitForEvents(ctx: Context, read: () => Promise<LoggedEvent[]>, wait: number): Promise<LoggedEvent[]> {
+  const until = ctx.clock.elapsed() + wait * 1000;
+  const end = ctx.waitingCalls.begin(ctx.accountId);
+  const signal = ctx.signal();
+  try {
     for (;;) {
       if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
       // Before reading, so that what comes between reading and waiting is not slept through.
@@ -70,22 +90,14 @@ export const listEvents = defineOperation({
         Math.min(POLL_MS, Math.max(0, until - ctx.clock.elapsed())),
         AbortSignal.any([signal, news.signal]),
       );
-      const events = await ctx.eventLog.read(ctx.accountId, after, wanted, limit);
+      const events = await read();
       if (events.length > 0 || ctx.clock.elapsed() >= until || signal.aborted) {
         news.abort();
-        const page = {
-          data: events.map(({ eventId, kind, body, createdAt }) => ({
-            eventId,
-            event: kind,
-            data: JSON.parse(body).data as Record<string, unknown>,
-            createdAt: isoTime(createdAt),
-          })),
-          nextCursor: events.at(-1)?.cursor ?? after ?? null,
-          cursors: events.map(({ cursor }) => cursor),
-        };
-        return page;
+        return events;
       }
       await next;
     }
-  },
-});
+  } finally {
+    end();
+  }
+}

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Caller, Credential } from '../auth/authenticate.ts';
-import type { Allowance, Buckets } from '../auth/buckets.ts';
+import type { Caller } from '../auth/authenticate.ts';
 import type { Watch } from '../auth/credentialWatches.ts';
 import { allows, type Permission } from '../auth/permissions.ts';
+import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
 import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
@@ -145,7 +145,7 @@ export interface Call {
   /** Another node has passed it on: it is not passed on again. */
   readonly isForwarded?: boolean;
   /** What the door has taken already, for all calls of its request at once. */
-  readonly allowance?: Allowance;
+  readonly allowance?: RequestAllowance;
   /** Opens the file that comes with the call, for an operation that takes one. */
   readonly openContent?: () => Promise<Content>;
 }
@@ -161,14 +161,14 @@ export type Answer =
       readonly preview: () => Promise<Preview | undefined>;
       /** Of a page, the cursor behind each of its entries. */
       readonly cursors?: readonly string[];
-      readonly allowance?: Allowance;
+      readonly allowance?: RequestAllowance;
       readonly replayed: boolean;
     }
   | {
       readonly ok: false;
       readonly status: number;
       readonly problem: Problem;
-      readonly allowance?: Allowance;
+      readonly allowance?: RequestAllowance;
       readonly retryAfterSeconds?: number;
     };
 
@@ -199,13 +199,13 @@ export function createInvoke(services: Services): Invoke {
     const call = { ...received, signal: waiting.signal };
     const startedAt = performance.now();
     const { requestId, caller } = call;
-    let allowance: Allowance | undefined;
+    let allowance: RequestAllowance | undefined;
     let answer: Answer;
     /** The other node that was asked, if any. */
     let node: string | undefined;
     try {
       authorise(operation, caller);
-      const taken = call.allowance ?? takeAllowance(requestLimits, call);
+      const taken = call.allowance ?? requestLimits.take(call);
       allowance = taken;
       if (!taken.allowed) throw rateLimited(taken);
       const { validate, project } = prepare(operation);
@@ -348,21 +348,4 @@ function authorise(operation: Operation, caller: Caller | undefined): void {
 
 async function noContent(): Promise<Content> {
   throw invalidField('body', 'There is no file', 'required');
-}
-
-/** What requests are counted by: the credential, however it came, or the address of who has none. */
-function limitKey(credential: Credential | undefined, { caller, address }: Pick<Call, 'caller' | 'address'>): string {
-  if (credential === undefined) return `address:${address}`;
-  return credential.type === 'api_key' ? credential.keyId : `jwt:${caller?.accountId}`;
-}
-
-/** Counts requests of a caller, of which several may come at once. */
-export function takeAllowance(limits: Buckets, call: Pick<Call, 'caller' | 'address'>, count = 1): Allowance {
-  return limits.take(limitKey(call.caller?.credential, call), count);
-}
-
-export function rateLimited({ limit, resetSeconds }: Allowance): AppError {
-  return new AppError('rate_limited', `This credential may make ${limit} requests per minute`, {
-    retryAfterSeconds: resetSeconds,
-  });
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { ElsewhereError, LONGEST_SEND_MS } from '../cluster/forward.ts';
@@ -75,6 +76,7 @@ const sendErrors = [
   'recipient_not_on_network',
   'send_failed',
   'template_required',
+  'too_many',
 ] as const;
 
 const MONTHS_AHEAD_MS = 366 * 24 * 3600 * 1000;
@@ -376,7 +378,7 @@ export const sendBulk = defineOperation({
     { additionalProperties: false },
   ),
   output: Type.Object({ accepted: Type.Integer(), refused: Type.Integer(), results: Type.Array(BulkResult) }),
-  errors: ['not_found', 'session_required', 'session_not_connected'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'too_many'],
   example: { to: ['491707654321', '491701112223'], message: 'Hello', intervalMs: 2000 },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
@@ -399,6 +401,7 @@ export const sendBulk = defineOperation({
     const drafts = plan.flatMap((item) =>
       'error' in item ? [] : [{ ...item, type: 'text' as const, text: input.message, content: {}, replyTo: null }],
     );
+    await requireRoomFor(ctx, drafts.length);
     await ctx.outbox.schedule(session, drafts);
     return {
       accepted: drafts.length,
@@ -459,6 +462,7 @@ async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, 
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
   if (sendAt === undefined) return toMessage(ctx, await ctx.outbox.send(session, draft));
+  await requireRoomFor(ctx, 1);
   const [row] = await ctx.outbox.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }]);
   if (row === undefined) throw new AppError('internal_error');
   return toMessage(ctx, row);
@@ -474,6 +478,30 @@ const isGroupId = (to: unknown): boolean => typeof to === 'string' && to.startsW
 function mentioning(mentions: readonly string[] | undefined): StoredContent {
   if (mentions === undefined || mentions.length === 0) return {};
   return { mentions: mentions.map((text, index) => phoneNumber(`mentions.${index}`, text)) };
+}
+
+/**
+ * Counted before and not with the insert: calls at the same moment may pass the limit together.
+ * @throws {AppError} `too_many`
+ */
+async function requireRoomFor({ database, accountId, settings }: Context, added: number): Promise<void> {
+  const most = settings.maxScheduledMessages;
+  const { count } = await database.reader.kysely
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('messages')
+        .select('message_id')
+        .where('account_id', '=', accountId)
+        .where(sql<boolean>`status = 'scheduled'`) // a literal, so that the partial index applies
+        .limit(most)
+        .as('scheduled'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (Number(count) + added <= most) return;
+  throw new AppError(
+    'too_many',
+    `${count} messages of this account wait to be sent, and MAX_SCHEDULED_MESSAGES allows ${most}: wait, or cancel some`,
+  );
 }
 
 function futureTime({ clock }: Context, text: string): number {

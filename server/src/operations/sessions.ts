@@ -1,6 +1,7 @@
 import QRCode from 'qrcode';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
@@ -110,7 +111,7 @@ export const createSession = defineOperation({
     { additionalProperties: false },
   ),
   output: Session,
-  errors: [],
+  errors: ['too_many'],
   example: { name: 'support', phoneNumber: '491701234567' },
   async run(ctx, input) {
     const connector = input.connector ?? ctx.settings.defaultConnector;
@@ -134,17 +135,32 @@ export const createSession = defineOperation({
       lease_owner: null,
       lease_generation: 0,
     };
-    await ctx.database.commit(({ kysely }) =>
-      kysely
-        .insertInto('sessions')
-        .values(row)
-        .onConflict((conflict) => conflict.column('session_id').doNothing())
-        .execute(),
-    );
+    await ctx.database.commit((tx) => insertSession(ctx, tx, row));
     ctx.sessions.recount(ctx.accountId);
     return toSession(ctx, await findSession(ctx, row.session_id));
   },
 });
+
+/** @throws {AppError} `too_many`, unless the session exists already: a repeated request gets it. */
+async function insertSession({ accountId, settings }: Context, { kysely }: Tx, row: SessionTable): Promise<void> {
+  const { count } = await kysely
+    .selectFrom('sessions')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('session_id', '<>', row.session_id)
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= settings.maxSessions) {
+    throw new AppError(
+      'too_many',
+      `This account has ${count} sessions, the most that MAX_SESSIONS allows: delete one first`,
+    );
+  }
+  await kysely
+    .insertInto('sessions')
+    .values(row)
+    .onConflict((conflict) => conflict.column('session_id').doNothing())
+    .execute();
+}
 
 export const getSession = defineOperation({
   id: 'sessions.get',

@@ -110,11 +110,6 @@ export class EventTails {
     this.#deps = deps;
   }
 
-  /** How many streams of an account are open. */
-  count(accountId: string): number {
-    return this.#open.get(accountId)?.streams ?? 0;
-  }
-
   /** Call `leave` once for each. */
   join(accountId: string): EventTail {
     const known = this.#open.get(accountId);

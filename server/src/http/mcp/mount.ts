@@ -1,10 +1,9 @@
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../auth/authenticate.ts';
-import type { Allowance, Buckets } from '../../auth/buckets.ts';
+import { type RequestAllowance, type RequestLimits, rateLimited } from '../../auth/requestLimits.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { rateLimited, takeAllowance } from '../../operations/operation.ts';
 import { API_PREFIX } from '../../version.ts';
 import type { Callers } from '../callers.ts';
 import { hostOf, type OwnHosts } from '../ownHosts.ts';
@@ -20,7 +19,7 @@ export interface Principal {
   /** Aborted when the caller is gone or the server stops. For waiting, never in the middle of a change. */
   readonly signal: () => AbortSignal;
   /** What is left to the caller after this request. */
-  readonly allowance?: Allowance;
+  readonly allowance?: RequestAllowance;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -47,7 +46,7 @@ export function addMcp(
     readonly ownHosts: OwnHosts;
     readonly log: Log;
     /** Of requests per credential. A batch counts as many as it has members. */
-    readonly requestLimits: Buckets;
+    readonly requestLimits: RequestLimits;
     readonly serverFor: (principal: Principal) => Server;
   },
 ): void {
@@ -81,7 +80,7 @@ export function addMcp(
           signal: () => AbortSignal.any([stopping.signal, hungUp(reply)]),
         };
         const { body } = request;
-        const allowance = takeAllowance(requestLimits, principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
+        const allowance = requestLimits.take(principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
         // Of a call the model is told, by the tool's own answer; of everything else its client.
         if (!allowance.allowed && methodOf(body) !== 'tools/call') throw rateLimited(allowance);
         const wrong = Array.isArray(body) ? findWrong(body, request.headers['mcp-protocol-version']) : undefined;

@@ -1,0 +1,31 @@
+import { AppError } from '../errors.ts';
+
+/** Bounds the streams and long polls that an account has open on this node. */
+export class WaitingCalls {
+  readonly #most: number;
+  readonly #open = new Map<string, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /**
+   * @returns a function that ends it
+   * @throws {AppError} `too_many`
+   */
+  begin(accountId: string): () => void {
+    const count = this.#open.get(accountId) ?? 0;
+    if (count >= this.#most) {
+      throw new AppError(
+        'too_many',
+        `This account has ${count} streams and long polls open, the most that MAX_WAITING_CALLS allows: close one first`,
+      );
+    }
+    this.#open.set(accountId, count + 1);
+    return () => {
+      const left = (this.#open.get(accountId) ?? 1) - 1;
+      if (left > 0) this.#open.set(accountId, left);
+      else this.#open.delete(accountId);
+    };
+  }
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, it, type TestContext } from 'node:test';
+import { describeOnEachDatabase } from './support/databases.ts';
+import { bearer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
+
+const LIMITS = {
+  MAX_API_KEYS: '2',
+  MAX_SESSIONS: '2',
+  MAX_SCHEDULED_MESSAGES: '3',
+  MAX_WAITING_CALLS: '2',
+};
+
+async function refused(answer: ReturnType<Call>, setting: string): Promise<void> {
+  const { status, body } = await answer;
+  assert.deepEqual([status, body.code], [409, 'too_many']);
+  assert.match(body.detail, new RegExp(setting));
+}
+
+describeOnEachDatabase('limits of an account', (_, database) => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database, env: LIMITS });
+  });
+  after(() => server.stop());
+
+  it('has so many API keys, and room again when one is revoked', async () => {
+    const { call } = await server.account();
+    const create = () => call('POST', '/api-keys/create', { name: 'key' });
+    const { keyId } = (await create()).body;
+    assert.equal((await create()).status, 201);
+    await refused(create(), 'MAX_API_KEYS');
+    await call('DELETE', `/api-keys/${keyId}`);
+    assert.equal((await create()).status, 201);
+    const other = await server.account();
+    assert.equal((await other.call('POST', '/api-keys/create', { name: 'key' })).status, 201);
+  });
+
+  it('has so many sessions, and a repeated request gets the one that it made', async () => {
+    const { call } = await server.account();
+    const create = (key: string) => call('POST', '/sessions', {}, { 'idempotency-key': key });
+    const [first, second] = [await create('one'), await create('two')];
+    assert.deepEqual([first.status, second.status], [201, 201]);
+    await refused(create('three'), 'MAX_SESSIONS');
+    assert.equal((await create('two')).body.sessionId, second.body.sessionId);
+    await call('DELETE', `/sessions/${first.body.sessionId}`);
+    assert.equal((await create('four')).status, 201);
+  });
+
+  it('has so many messages that wait to be sent, in bulk or one by one', async () => {
+    const { call } = await server.account();
+    await connectSession(call);
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const bulk = (...to: string[]) => call('POST', '/messages/send-bulk', { to, message: 'Hello', sendAt });
+    const one = () => call('POST', '/messages/send', { to: '491707654321', message: 'Hello', sendAt });
+    await refused(bulk('491707654321', '491707654322', '491707654323', '491707654324'), 'MAX_SCHEDULED_MESSAGES');
+    assert.equal((await bulk('491707654321', '491707654322')).body.accepted, 2);
+    const { body } = await one();
+    assert.equal(body.status, 'scheduled');
+    await refused(one(), 'MAX_SCHEDULED_MESSAGES');
+    assert.equal((await call('POST', '/messages/send', { to: '491707654321', message: 'now' })).status, 201);
+    await call('POST', `/messages/${body.messageId}/cancel`);
+    assert.equal((await one()).status, 201);
+  });
+
+  it('has so many streams and long polls open at a time, and any number of other reads of the log', async () => {
+    const { call, token } = await server.account();
+    const open = async () => {
+      const gone = new AbortController();
+      const headers = { authorization: `Bearer ${token}` };
+      const stream = await fetch(`${server.url}/api/v1/events/stream`, { headers, signal: gone.signal });
+      assert.equal(stream.status, 200);
+      // Kept: undici closes the connection of a response that is garbage.
+      return { stream, close: () => gone.abort() };
+    };
+    const [first, second] = [await open(), await open()];
+    await refused(call('GET', '/events/stream'), 'MAX_WAITING_CALLS');
+    await refused(call('GET', '/events?wait=1'), 'MAX_WAITING_CALLS');
+    assert.equal((await call('GET', '/events')).status, 200);
+    first.close();
+    second.close();
+  });
+});
+
+async function limited(test: TestContext, env: Record<string, string>) {
+  const server = await startServer({ env });
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const keys: Call[] = [];
+  for (const name of ['one', 'two', 'three'])
+    keys.push(bearer(server.url, (await call('POST', '/api-keys/create', { name })).body.key));
+  return { server, keys };
+}
+
+it('requests are limited per account, whatever the number of its keys', async (test) => {
+  const { server, keys } = await limited(test, { RATE_LIMIT: '10', ACCOUNT_RATE_LIMIT: '12' });
+  const statuses: number[] = [];
+  for (let n = 0; n < 4; n++) for (const key of keys) statuses.push((await key('GET', '/auth/me')).status);
+  // Three of the twelve went to creating the keys.
+  assert.deepEqual(statuses, [...Array(9).fill(200), 429, 429, 429]);
+  const { body, headers } = (await keys[0]?.('GET', '/auth/me')) ?? assert.fail();
+  assert.equal(body.detail, 'This account may make 12 requests per minute');
+  assert.match(headers.get('ratelimit') ?? '', /^"account";r=0;t=/);
+  assert.equal((await (await server.account()).call('GET', '/auth/me')).status, 200, 'another account');
+});
+
+it('an account may make twice the requests of one credential unless the setting says otherwise', async (test) => {
+  const { keys } = await limited(test, { RATE_LIMIT: '4' });
+  const statuses: number[] = [];
+  for (const key of [...keys, ...keys]) statuses.push((await key('GET', '/auth/me')).status);
+  assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429]);
+});
