@@ -16,7 +16,7 @@ const MOST_DRAWN = 120;
 const MEDIAN_FRAME_MS = 100;
 
 describe('10,000 rows', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = await startDashboard({ env: { MAX_SESSIONS: '20000' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
   let email = '';

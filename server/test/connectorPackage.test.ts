@@ -126,8 +126,8 @@ it('a callback comes to nobody but a session whose network calls', async (t) => 
   assert.equal((await post('ses_none')).status, 404);
   assert.equal((await post(sessionId)).status, 409);
   await call('POST', `/sessions/${sessionId}/connect`);
-  assert.equal((await post(sessionId)).status, 422);
-  assert.equal((await post(sessionId, 'x'.repeat(4 * 1024 * 1024 + 1))).status, 413);
+  // Of the large one, not a byte is read.
+  for (const body of ['x', 'x'.repeat(4 * 1024 * 1024 + 1)]) assert.equal((await post(sessionId, body)).status, 422);
 });
 
 it('a package that is no connector keeps the server from starting, and the reason is said', async (t) => {

@@ -206,7 +206,9 @@ async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
   if (sessionId !== undefined) await resolveSession(ctx, sessionId);
   if (filters.chatId === undefined) return filters;
   const chatId = digitsOf(filters.chatId) ?? filters.chatId;
-  if (!(await hasChat(ctx, sessionId, chatId))) throw new AppError('not_found', `There is no chat ${filters.chatId}`);
+  // The chat of a stand-in goes on under the number once that is shown.
+  if (!isStandIn(chatId) && !(await hasChat(ctx, sessionId, chatId)))
+    throw new AppError('not_found', `There is no chat ${filters.chatId}`);
   return { ...filters, chatId };
 }
 

@@ -78,6 +78,8 @@ describe('the conformance suite', () => {
       const { authenticator, settings, log, requestLimits } = server.app.services;
       const callers = new Callers(authenticator, new Strangers(10));
       const ownHosts = createOwnHosts(settings);
+      // As the server does for all its routes.
+      app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
       addMcp(app, { callers, ownHosts, log, requestLimits, serverFor: fixtureServer });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       await conforms(url, revision, `fixtures-${revision}`);
