@@ -62,6 +62,8 @@ const postgres: Dialect = {
     async inScratch(tx, work) {
       const run = (text: string) => tx.connection.query<{ allowed: boolean }>(text, []);
       const { rows } = await run(`select has_database_privilege(current_database(), 'create') as allowed`);
+      // A start on a busy machine may pause between statements for longer than a node that works may.
+      await run(`set local idle_in_transaction_session_timeout to '${SCRATCH_PAUSE_MS}ms'`);
       await run('savepoint scratch');
       // An operator may have kept back the right to create schemas; temporary tables need another one, which is rarely.
       if (rows[0]?.allowed) await run('create schema switchboard_scratch');
@@ -142,6 +144,8 @@ const HEART_MS = 2000;
 const NOTIFY_MS = 1500;
 /** A transaction of a process that stands still holds up the others no longer than this: shorter than any lease. */
 const IDLE_TRANSACTION_MS = 2500;
+/** The same while a start compares the tables: nothing else works on them yet. */
+const SCRATCH_PAUSE_MS = 60_000;
 
 /**
  * PostgreSQL through a pool of connections.
