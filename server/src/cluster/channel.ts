@@ -54,7 +54,7 @@ export class Channel implements Signals {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#pinging);
-    await this.#flush(); // whoever misses it finds out by polling
+    await this.#flush(); // a node that misses it finds out by polling
     this.#connection?.close();
   }
 
@@ -139,7 +139,7 @@ export class Channel implements Signals {
     }, this.#pingMs);
   }
 
-  /** It broke, or does not answer: nothing is heard by it any more. */
+  /** Gives up a connection that broke or does not answer. */
   #drop(connection: Listening | undefined): void {
     if (connection === undefined || this.#connection !== connection) return;
     this.#connection = undefined;
