@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachDatabase, type Home } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Answer, bearer, type Call, startServer, type TestServer } from './support/server.ts';
 
@@ -116,6 +117,27 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
         await endsAtOnce(waiting, code);
       }),
     );
+  });
+
+  it('ends with the error also when the key is revoked while the log is read', async (t) => {
+    const { call } = await here.account();
+    const { keyId, key } = await newKey(call);
+    const { eventLog } = there.app.services;
+    const read = eventLog.read.bind(eventLog);
+    const reading = Promise.withResolvers<void>();
+    const revoked = Promise.withResolvers<void>();
+    t.mock.method(eventLog, 'read', async (...query: Parameters<typeof read>) => {
+      reading.resolve();
+      await revoked.promise;
+      return read(...query);
+    });
+    const poll = bearer(there.url, key)('GET', '/events?wait=30');
+    await reading.promise;
+    assert.equal((await call('DELETE', `/api-keys/${keyId}`)).status, 200);
+    const isRefused = ({ status }: Answer) => status === 401;
+    await eventually(() => bearer(there.url, key)('GET', '/auth/me'), isRefused);
+    revoked.resolve();
+    assert.equal((await poll).body.code, 'unauthorized');
   });
 
   it('ends at once when the account logs out or changes its password', async () => {

@@ -82,7 +82,6 @@ async function waitForEvents(ctx: Context, read: () => Promise<LoggedEvent[]>, w
   const signal = ctx.signal();
   try {
     for (;;) {
-      if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
       // Before reading, so that what comes between reading and waiting is not slept through.
       const news = new AbortController();
       const next = ctx.feed.next(
@@ -91,6 +90,7 @@ async function waitForEvents(ctx: Context, read: () => Promise<LoggedEvent[]>, w
         AbortSignal.any([signal, news.signal]),
       );
       const events = await read();
+      if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
       if (events.length > 0 || ctx.clock.elapsed() >= until || signal.aborted) {
         news.abort();
         return events;
