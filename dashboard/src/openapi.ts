@@ -24,6 +24,7 @@ interface Described {
   readonly security?: readonly object[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-permission'?: string;
+  readonly 'x-permission-without-content'?: string;
 }
 
 export interface Parameter {
@@ -50,8 +51,8 @@ interface Response {
 export interface Operation extends Described {
   readonly method: string;
   readonly path: string;
-  /** What a key needs for it; undefined where none is needed, or where no key will do. */
-  readonly permission: string | undefined;
+  /** Of these a key needs one; empty where none is needed, or where no key will do. */
+  readonly permissions: readonly string[];
 }
 
 export interface Reference {
@@ -78,7 +79,9 @@ function operationsOf(paths: Document['paths']): readonly Operation[] {
       ...described,
       method: method.toUpperCase(),
       path,
-      permission: described['x-permission'],
+      permissions: [described['x-permission'], described['x-permission-without-content']].filter(
+        (permission) => permission !== undefined,
+      ),
     })),
   );
 }

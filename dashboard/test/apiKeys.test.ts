@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { permissions } from '../../server/src/auth/permissions.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { bearer } from '../../server/test/support/server.ts';
-import { allPermissions, permits, withPermission } from '../src/model/grants.ts';
+import { allPermissions, permits, spelledOut, withPermission } from '../src/model/grants.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
 const shownKey = (page: Page) => page.getByRole('dialog').getByRole('status', { name: 'API key' });
@@ -21,12 +21,25 @@ describe('the permissions of a key', () => {
 
   it('that stand for several are spelled out when one is taken away', () => {
     assert.deepEqual(withPermission(['messages:*', 'chats:read'], 'messages:send', false), [
-      'chats:read',
       'messages:read',
+      'chats:read',
     ]);
     assert.deepEqual(withPermission([], 'events:read', true), ['events:read']);
     assert.ok(permits(['messages:*'], 'messages:send'));
     assert.equal(permits(['messages:*'], 'media:read'), false);
+  });
+
+  it('that include others take their place, and take them along', () => {
+    assert.ok(permits(['messages:read'], 'messages:metadata'));
+    assert.equal(permits(['messages:metadata'], 'messages:read'), false);
+    assert.equal(permits(['messages:send'], 'messages:metadata'), false);
+    assert.deepEqual(withPermission(['messages:metadata'], 'messages:read', true), ['messages:read']);
+    assert.deepEqual(withPermission(['webhooks:*'], 'webhooks:write', false), ['webhooks:read']);
+    assert.deepEqual(spelledOut(['messages:*', 'chats:metadata']), [
+      'messages:read',
+      'messages:send',
+      'chats:metadata',
+    ]);
   });
 });
 

@@ -153,6 +153,8 @@ export interface Message {
   forwarded?: true;
   /** What the button or list entry carries that was chosen. */
   payload?: string;
+  /** Text and parts are left out, because the API key has the permission `metadata` in place of `read`. */
+  contentHidden?: true;
   /** The sender hides the number: `from` stands in for it, and can be written to. */
   unidentified?: true;
   /** Written on the phone itself, or a device linked to it. */
@@ -261,6 +263,8 @@ export interface MessageWithHistory {
   forwarded?: true;
   /** What the button or list entry carries that was chosen. */
   payload?: string;
+  /** Text and parts are left out, because the API key has the permission `metadata` in place of `read`. */
+  contentHidden?: true;
   /** The sender hides the number: `from` stands in for it, and can be written to. */
   unidentified?: true;
   /** Written on the phone itself, or a device linked to it. */
@@ -653,7 +657,7 @@ export interface DeliveryWithAttempts {
   settledAt: string | null;
   /** In one sentence, what has become of it and why. */
   why: string;
-  /** As it is sent. */
+  /** As it is sent; with `webhooks:metadata` alone, without the content of the message. */
   body: string;
   /** Every attempt, oldest first. */
   attemptLog: {
@@ -679,6 +683,7 @@ export interface DeliveryWithAttempts {
     status: number | null;
     durationMs: number;
     message: string;
+    /** Up to 1 KiB of the answer, which may repeat what was sent. */
     response: string | null;
     at: string;
   }[];
@@ -1212,7 +1217,7 @@ export interface Operations {
       after?: string;
       /** Only messages before this moment. */
       before?: string;
-      /** Words that are all in the message; the last may be the beginning of one. */
+      /** Words that are all in the message; the last may be the beginning of one. Needs `messages:read`. */
       q?: string;
       /** Entries per page. */
       limit?: number;

@@ -1,8 +1,14 @@
-import { type Static, type TObject, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
 const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
 const Test = { test: Type.Optional(Type.Literal(true, { description: 'There on the sample that a test sends.' })) };
+
+/**
+ * Marks a field with content of a message. Who may see only metadata gets it empty or, where it may be missing, not at
+ * all.
+ */
+export const messageContent = { 'x-message-content': true } as const;
 
 const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
 const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
@@ -20,10 +26,12 @@ export const MediaPart = Type.Object({
   url: Type.String({ description: 'Where the content is; it takes an API key with `media:read`.' }),
 });
 
+const Part = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
+
 /** What a message may have beside its text, in events and in the API. */
 export const messageParts = {
-  media: Type.Optional(MediaPart),
-  location: Type.Optional(
+  media: Part(MediaPart),
+  location: Part(
     Type.Object({
       latitude: Type.Number({ minimum: -90, maximum: 90 }),
       longitude: Type.Number({ minimum: -180, maximum: 180 }),
@@ -31,23 +39,28 @@ export const messageParts = {
       address: Type.Optional(Type.String({ maxLength: 500 })),
     }),
   ),
-  contact: Type.Optional(Type.Object({ name: Type.String(), phoneNumbers: Type.Array(Digits('A number.')) })),
-  poll: Type.Optional(
+  contact: Part(Type.Object({ name: Type.String(), phoneNumbers: Type.Array(Digits('A number.')) })),
+  poll: Part(
     Type.Object({
       options: Type.Array(Type.String()),
       maxSelections: Type.Integer({ minimum: 1, description: 'How many options one person may choose.' }),
     }),
   ),
-  template: Type.Optional(
-    Type.Object({ name: Type.String(), language: Type.String(), components: Type.Array(Type.Unknown()) }),
-  ),
-  interactive: Type.Optional(
+  template: Part(Type.Object({ name: Type.String(), language: Type.String(), components: Type.Array(Type.Unknown()) })),
+  interactive: Part(
     Type.Record(Type.String(), Type.Unknown(), { description: 'What there is to choose from, as it was sent.' }),
   ),
-  mentions: Type.Optional(Type.Array(Digits('Somebody it mentions.'))),
+  mentions: Part(Type.Array(Digits('Somebody it mentions.'))),
   forwarded: Type.Optional(Type.Literal(true)),
-  payload: Type.Optional(Type.String({ description: 'What the button or list entry carries that was chosen.' })),
+  payload: Part(Type.String({ description: 'What the button or list entry carries that was chosen.' })),
 };
+
+/** Of a message or an event that somebody sees without its content; no webhook gets it. */
+export const ContentHidden = Type.Optional(
+  Type.Literal(true, {
+    description: 'Text and parts are left out, because the API key has the permission `metadata` in place of `read`.',
+  }),
+);
 
 /** Of a message whose sender hides the number. */
 export const Unidentified = Type.Optional(
@@ -117,7 +130,7 @@ export const events = {
     data: Type.Object({
       messageId: MessageId,
       from: Digits('Phone number of the sender, or what stands in for it: see `unidentified`.'),
-      message: Type.String({ description: 'Text of the message, or the caption of its media.' }),
+      message: Type.String({ description: 'Text of the message, or the caption of its media.', ...messageContent }),
       timestamp: Timestamp('When the sender sent it.'),
       sessionId: Type.Optional(SessionId),
       chatId: Type.Optional(ChatId),
@@ -137,7 +150,10 @@ export const events = {
       ...MessageStatusChange.properties,
       sentElsewhere: SentElsewhere,
       message: Type.Optional(
-        Type.String({ description: 'Only of one that was sent elsewhere, as all that follows: what it says.' }),
+        Type.String({
+          description: 'Only of one that was sent elsewhere, as all that follows: what it says.',
+          ...messageContent,
+        }),
       ),
       replyTo: ReplyTo,
       replayed: Replayed,

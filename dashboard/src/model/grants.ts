@@ -5,18 +5,35 @@ export const allPermissions: readonly string[] = Object.entries(permissionWords)
   Object.keys(actions).map((action) => `${resource}:${action}`),
 );
 
+/** An action that includes another one of the same resource. */
+const included: Readonly<Record<string, string>> = { metadata: 'read', operate: 'write' };
+
 /** Whether grants such as `*`, `messages:*` and `messages:read` permit something. */
 export function permits(grants: readonly string[], permission: string): boolean {
-  return grants.some((grant) => grant === '*' || grant === permission || grant === `${permission.split(':')[0]}:*`);
+  const [resource] = permission.split(':');
+  const permitting = ['*', `${resource}:*`, permission, includedIn(permission)];
+  return grants.some((grant) => permitting.includes(grant));
 }
 
-/** Grants with one permission more or less. What stands for several of its resource is spelled out by it. */
+/** The permissions that grants stand for, but for those that others include. */
+export function spelledOut(grants: readonly string[]): string[] {
+  return allPermissions.filter((one) => permits(grants, one) && !isIncluded(grants, one));
+}
+
+/** Whether grants permit something by a greater permission, so that it cannot be taken away alone. */
+export function isIncluded(grants: readonly string[], permission: string): boolean {
+  const greater = includedIn(permission);
+  return greater !== undefined && permits(grants, greater);
+}
+
+/** Grants with one permission more or less, each spelled out. */
 export function withPermission(grants: readonly string[], permission: string, isOn: boolean): string[] {
-  const resource = permission.split(':')[0] ?? '';
-  const isOfResource = (grant: string) => grant.startsWith(`${resource}:`);
-  const others = grants.filter((grant) => !isOfResource(grant));
-  const own = allPermissions
-    .filter(isOfResource)
-    .filter((one) => (one === permission ? isOn : permits(grants.filter(isOfResource), one)));
-  return [...others, ...own];
+  const others = spelledOut(grants).filter((one) => one !== permission);
+  return isOn ? spelledOut([...others, permission]) : others;
+}
+
+function includedIn(permission: string): string | undefined {
+  const [resource, action = ''] = permission.split(':');
+  const greater = included[action];
+  return greater && `${resource}:${greater}`;
 }

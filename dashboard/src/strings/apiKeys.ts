@@ -3,14 +3,27 @@ export const permissionWords: Readonly<Record<string, Readonly<Record<string, st
   sessions: { read: 'See sessions and their history', write: 'Create, connect, pair and delete sessions' },
   messages: {
     read: 'Read messages, also those that strangers wrote',
+    metadata: 'See messages without their content',
     send: 'Send, edit, react to and delete messages',
   },
-  chats: { read: 'See chats', write: 'Mark chats as read, archive, pin and mute them' },
+  chats: {
+    read: 'See chats and their last messages',
+    metadata: 'See chats without the content of their last messages',
+    write: 'Mark chats as read, archive, pin and mute them',
+  },
   contacts: { read: 'See contacts, and check who is on the network', write: 'Block and unblock contacts' },
   groups: { read: 'See groups and their members', write: 'Create, change, join and leave groups' },
   media: { read: 'Download files of messages', write: 'Upload files to send' },
-  webhooks: { read: 'See webhooks and their deliveries', write: 'Set, test, reset and replay webhooks' },
-  events: { read: 'Read the event log, and follow it live' },
+  webhooks: {
+    read: 'See webhooks and their deliveries, with what was sent',
+    metadata: 'See webhooks and their deliveries without the content of messages',
+    write: 'Set, test, reset and replay webhooks: the receiver gets every message',
+    operate: 'Test, reset and replay webhooks without changing them',
+  },
+  events: {
+    read: 'Read the event log, and follow it live',
+    metadata: 'Read and follow the event log without the content of messages',
+  },
   account: { read: 'See the account and its keys, never the keys themselves' },
 };
 

@@ -1,13 +1,29 @@
 /** What can be permitted: resource → its actions, each explained for the people who choose. */
 export const permissionTable = {
   sessions: { read: 'See sessions and their history', write: 'Create, connect, pair and delete sessions' },
-  messages: { read: 'Read messages', send: 'Send, edit, react to and delete messages' },
-  chats: { read: 'See chats', write: 'Mark chats read, archive and mute them' },
+  messages: {
+    read: 'Read messages',
+    metadata: 'See messages without their content',
+    send: 'Send, edit, react to and delete messages',
+  },
+  chats: {
+    read: 'See chats and their last messages',
+    metadata: 'See chats without the content of their last messages',
+    write: 'Mark chats read, archive and mute them',
+  },
   contacts: { read: 'See and check contacts', write: 'Block and unblock contacts' },
   groups: { read: 'See groups', write: 'Create, change, join and leave groups' },
   media: { read: 'Download media', write: 'Upload media' },
-  webhooks: { read: 'See webhooks and their deliveries', write: 'Set, test, reset and replay webhooks' },
-  events: { read: 'Read the event log and stream' },
+  webhooks: {
+    read: 'See webhooks and their deliveries',
+    metadata: 'See webhooks and their deliveries without the content of messages',
+    write: 'Set, test, reset and replay webhooks',
+    operate: 'Test, reset and replay webhooks without changing them',
+  },
+  events: {
+    read: 'Read the event log and stream',
+    metadata: 'Read the event log and stream without the content of messages',
+  },
   account: { read: 'See the account' },
 } as const satisfies Record<string, Record<string, string>>;
 
@@ -22,6 +38,18 @@ export const permissions: readonly Permission[] = Object.entries(permissionTable
   Object.keys(actions).map((action) => `${resource}:${action}` as Permission),
 );
 
+/** What shows the content of messages by its `read` permission, and itself without it by its `metadata` permission. */
+export type ContentResource = 'messages' | 'chats' | 'events' | 'webhooks';
+
+/** A permission that another one includes. */
+const included: Readonly<Partial<Record<Permission, Permission>>> = {
+  'messages:read': 'messages:metadata',
+  'chats:read': 'chats:metadata',
+  'events:read': 'events:metadata',
+  'webhooks:read': 'webhooks:metadata',
+  'webhooks:write': 'webhooks:operate',
+};
+
 /** Whether `text` is `*`, `resource:*` or one of the permissions. */
 export function isGrant(text: string): boolean {
   if (text === '*') return true;
@@ -35,11 +63,17 @@ export function allows(grants: readonly string[], needed: Permission): boolean {
   return grants.some((grant) => covers(grant, needed));
 }
 
+/** Whether the grants show a resource without the content of messages. */
+export function hidesContent(grants: readonly string[], resource: ContentResource): boolean {
+  return allows(grants, `${resource}:metadata`) && !allows(grants, `${resource}:read`);
+}
+
 /** The wanted grants that a credential cannot hand on, because it lacks them itself. */
 export function notGrantable(grants: readonly string[], wanted: readonly string[]): string[] {
   return wanted.filter((want) => !grants.some((grant) => covers(grant, want)));
 }
 
 function covers(grant: string, wanted: string): boolean {
-  return grant === '*' || grant === wanted || (grant.endsWith(':*') && wanted.startsWith(grant.slice(0, -1)));
+  if (grant === '*' || grant === wanted || included[grant as Permission] === wanted) return true;
+  return grant.endsWith(':*') && wanted.startsWith(grant.slice(0, -1));
 }

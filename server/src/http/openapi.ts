@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { Permission } from '../auth/permissions.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { type EventKind, eventKinds, events, sampleEvent } from '../events.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -95,13 +96,14 @@ function describe(operation: Operation) {
       ? 'Needs no credential.'
       : credential === 'jwt'
         ? 'Needs a login token.'
-        : permission && `Needs the permission \`${permission}\`.`;
+        : permission && needsText(operation, permission);
   return {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
     description: [description, needs].filter(Boolean).join('\n\n'),
     ...(credential === 'any' && permission && { 'x-permission': permission }),
+    ...withoutContentPermission(operation),
     ...(credential === 'none' && { security: [] }),
     ...(credential === 'jwt' && { security: [{ bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
@@ -119,6 +121,20 @@ function describe(operation: Operation) {
       ...errorResponses(errorCodesOf(operation)),
     },
   };
+}
+
+function needsText({ messageContent }: Operation, permission: Permission): string {
+  const needs = `Needs the permission \`${permission}\``;
+  if (messageContent === undefined) return `${needs}.`;
+  const hiding = `\`${messageContent}:metadata\``;
+  return permission === `${messageContent}:read`
+    ? `${needs}, or ${hiding} to get it without the content of messages.`
+    : `${needs}. With ${hiding} and without \`${messageContent}:read\`, the content of the message is left out of the answer.`;
+}
+
+/** The permission that suffices for an operation when it shows no content of messages. */
+function withoutContentPermission({ permission, messageContent }: Operation) {
+  return permission === `${messageContent}:read` && { 'x-permission-without-content': `${messageContent}:metadata` };
 }
 
 /** Every code that an operation can answer with. */
@@ -316,8 +332,9 @@ const rawPaths = {
       tags: ['events'],
       summary: 'Follow events as they happen',
       description:
-        'Server-sent events. `Last-Event-ID` resumes after an event; without it the stream starts with what comes next. Needs the permission `events:read`.',
+        'Server-sent events. `Last-Event-ID` resumes after an event; without it the stream starts with what comes next. Needs the permission `events:read`, or `events:metadata` to get it without the content of messages.',
       'x-permission': 'events:read',
+      'x-permission-without-content': 'events:metadata',
       parameters: [
         {
           name: 'kinds',

@@ -5,7 +5,8 @@ import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import type { WaitingCalls } from '../auth/waitingCalls.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { listEvents } from '../operations/events.ts';
+import { listEvents, withoutContent } from '../operations/events.ts';
+import { isContentHidden, permissionFor } from '../operations/operation.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
 import { API_PREFIX } from '../version.ts';
 import { BEGINNING, type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
@@ -41,7 +42,8 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   app.addHook('preClose', async () => stopping.abort());
   const tails = new EventTails(deps);
 
-  const send = async (request: FastifyRequest, reply: FastifyReply, { accountId }: Caller) => {
+  const send = async (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
+    const { accountId } = caller;
     const { kinds } = request.query as Record<string, unknown>;
     const credential = deps.callers.of(request).presented.value;
     const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds), 'kinds');
@@ -59,10 +61,15 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     });
     // An id without an event: who loses the connection before the first one still knows where it was.
     reply.raw.write(`: connected\nid: ${from ?? BEGINNING}\n\n`);
-    const watch = deps.authenticator.watch(accountId, credential, listEvents.permission);
+    const { permissions } = caller.credential;
+    const watch = deps.authenticator.watch(accountId, credential, permissionFor(listEvents, permissions));
     const signal = AbortSignal.any([gone.signal, stopping.signal, watch.signal]);
     try {
-      const reader = new Reader(deps.eventLog, accountId, tail, from ?? BEGINNING, wanted);
+      const reader = new Reader(deps.eventLog, accountId, tail, {
+        from: from ?? BEGINNING,
+        kinds: wanted,
+        hidesContent: isContentHidden({ caller }, 'events'),
+      });
       await follow(reader, tail, reply.raw, signal);
     } finally {
       watch.close();
@@ -110,39 +117,50 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
   return id;
 }
 
+interface Wanted {
+  readonly from: string;
+  readonly kinds: readonly string[] | undefined;
+  readonly hidesContent: boolean;
+}
+
+interface Batch {
+  readonly events: readonly LoggedEvent[];
+  readonly hasMore: boolean;
+}
+
 /** Where one stream is in the log, and what comes next for it. */
 class Reader {
   readonly #eventLog: EventLog;
   readonly #accountId: string;
   readonly #tail: EventTail;
-  readonly #kinds: readonly string[] | undefined;
+  readonly #wanted: Wanted;
   #cursor: string;
 
-  constructor(
-    eventLog: EventLog,
-    accountId: string,
-    tail: EventTail,
-    from: string,
-    kinds: readonly string[] | undefined,
-  ) {
+  constructor(eventLog: EventLog, accountId: string, tail: EventTail, wanted: Wanted) {
     this.#eventLog = eventLog;
     this.#accountId = accountId;
     this.#tail = tail;
-    this.#kinds = kinds;
-    this.#cursor = from;
+    this.#wanted = wanted;
+    this.#cursor = wanted.from;
   }
 
   /** The next events that the stream wants, and whether there may be more at once. */
-  async read(): Promise<{ events: readonly LoggedEvent[]; hasMore: boolean }> {
+  async read(): Promise<Batch> {
+    const { events, hasMore } = await this.#readNext();
+    if (!this.#wanted.hidesContent) return { events, hasMore };
+    return { events: events.map((event) => ({ ...event, body: withoutContent(event.kind, event.body) })), hasMore };
+  }
+
+  async #readNext(): Promise<Batch> {
     const shared = this.#tail.after(this.#cursor);
     if (shared === undefined) return this.#readLog();
     this.#cursor = shared.at(-1)?.cursor ?? this.#cursor;
-    return { events: shared.filter(({ kind }) => this.#kinds?.includes(kind) ?? true), hasMore: false };
+    return { events: shared.filter(({ kind }) => this.#wanted.kinds?.includes(kind) ?? true), hasMore: false };
   }
 
-  async #readLog(): Promise<{ events: readonly LoggedEvent[]; hasMore: boolean }> {
+  async #readLog(): Promise<Batch> {
     const { floor } = this.#tail;
-    const events = await this.#eventLog.read(this.#accountId, this.#cursor, this.#kinds, BATCH);
+    const events = await this.#eventLog.read(this.#accountId, this.#cursor, this.#wanted.kinds, BATCH);
     this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
     const hasMore = events.length === BATCH;
     // The log is read to its end, which includes everything up to the tail.

@@ -3,12 +3,13 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { isEventKind } from '../events.ts';
+import { isEventKind, messageContent } from '../events.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
 import { redeliver } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
-import { type Context, defineOperation } from './operation.ts';
+import { withoutContent } from './events.ts';
+import { type Context, defineOperation, isContentHidden } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { phoneNumber } from './phoneNumbers.ts';
 import { parseTime } from './validate.ts';
@@ -46,7 +47,9 @@ const DeliveryWithAttempts = Type.Object(
   {
     ...Delivery.properties,
     why: Type.String({ description: 'In one sentence, what has become of it and why.' }),
-    body: Type.String({ description: 'As it is sent.' }),
+    body: Type.String({
+      description: 'As it is sent; with `webhooks:metadata` alone, without the content of the message.',
+    }),
     attemptLog: Type.Array(
       Type.Object({
         number: Type.Integer(),
@@ -58,7 +61,10 @@ const DeliveryWithAttempts = Type.Object(
         status: Type.Union([Type.Integer(), Type.Null()]),
         durationMs: Type.Integer(),
         message: Type.String(),
-        response: NullableText,
+        response: Type.Union([Type.String(), Type.Null()], {
+          description: 'Up to 1 KiB of the answer, which may repeat what was sent.',
+          ...messageContent,
+        }),
         at: Time,
       }),
       { description: 'Every attempt, oldest first.' },
@@ -72,7 +78,7 @@ export const listDeliveries = defineOperation({
   method: 'GET',
   path: '/webhooks/deliveries',
   credential: 'any',
-  permission: 'webhooks:read',
+  permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -123,6 +129,7 @@ export const getDelivery = defineOperation({
   path: '/webhooks/deliveries/{deliveryId}',
   credential: 'any',
   permission: 'webhooks:read',
+  messageContent: 'webhooks',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -151,7 +158,7 @@ export const getDelivery = defineOperation({
     return {
       ...toDelivery(row, ctx.steady),
       why: explain(row, webhook, ctx.steady),
-      body: row.body,
+      body: isContentHidden(ctx, 'webhooks') ? withoutContent(row.kind, row.body) : row.body,
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
         headers: unsignedHeaders({
@@ -181,7 +188,7 @@ export const replayDeliveries = defineOperation({
   method: 'POST',
   path: '/webhooks/replay',
   credential: 'any',
-  permission: 'webhooks:write',
+  permission: 'webhooks:operate',
   effect: 'write',
   tool: true,
   summary: 'Send deliveries again',

@@ -43,7 +43,8 @@ const Endpoint = Type.Object(
 );
 
 const shared = { credential: 'any', tool: false } as const;
-const reading = { ...shared, permission: 'webhooks:read', effect: 'read' } as const;
+const reading = { ...shared, permission: 'webhooks:metadata', effect: 'read' } as const;
+const operating = { ...shared, permission: 'webhooks:operate', effect: 'write' } as const;
 const writing = { ...shared, permission: 'webhooks:write', effect: 'write' } as const;
 
 export const listEndpoints = defineOperation({
@@ -185,7 +186,7 @@ export const rotateEndpointSecret = defineOperation({
 });
 
 export const testEndpoint = defineOperation({
-  ...writing,
+  ...operating,
   id: 'webhooks.endpoints.test',
   method: 'GET',
   path: '/webhooks/endpoints/{webhookId}/test',
@@ -223,7 +224,7 @@ export const getEndpointBreaker = defineOperation({
 });
 
 export const resetEndpointBreaker = defineOperation({
-  ...writing,
+  ...operating,
   id: 'webhooks.endpoints.reset_circuit_breaker',
   method: 'POST',
   path: '/webhooks/endpoints/{webhookId}/circuit-breaker/reset',

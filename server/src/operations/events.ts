@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { ContentHidden, type Envelope, eventKinds, events } from '../events.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { type Context, defineOperation } from './operation.ts';
+import { type Context, defineOperation, isContentHidden } from './operation.ts';
+import { projector } from './project.ts';
 import { acceptedKinds, Kind } from './webhookRecord.ts';
 
 const LONGEST_WAIT_SECONDS = 30;
@@ -15,6 +17,7 @@ export const listEvents = defineOperation({
   path: '/events',
   credential: 'any',
   permission: 'events:read',
+  messageContent: 'events',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -60,20 +63,34 @@ export const listEvents = defineOperation({
     if (after !== undefined && !isCursor(after)) throw invalidField('after', 'is not a cursor of the event log');
     const wanted = kinds && acceptedKinds(kinds, 'kinds');
     const read = () => ctx.eventLog.read(ctx.accountId, after, wanted, limit);
-    const events = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
+    const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
+    const isHidden = isContentHidden(ctx, 'events');
     const page = {
-      data: events.map(({ eventId, kind, body, createdAt }) => ({
+      data: found.map(({ eventId, kind, body, createdAt }) => ({
         eventId,
         event: kind,
-        data: JSON.parse(body).data as Record<string, unknown>,
+        data: JSON.parse(isHidden ? withoutContent(kind, body) : body).data as Record<string, unknown>,
         createdAt: isoTime(createdAt),
       })),
-      nextCursor: events.at(-1)?.cursor ?? after ?? null,
-      cursors: events.map(({ cursor }) => cursor),
+      nextCursor: found.at(-1)?.cursor ?? after ?? null,
+      cursors: found.map(({ cursor }) => cursor),
     };
     return page;
   },
 });
+
+const contentless = new Map(
+  eventKinds.map((kind) => {
+    const shown = Type.Object({ ...events[kind].data.properties, contentHidden: ContentHidden });
+    return [kind as string, projector(shown, { hidesContent: true })];
+  }),
+);
+
+/** The body of an event without the content of the message. Of a kind that is not known here nothing is left. */
+export function withoutContent(kind: string, body: string): string {
+  const { event, data } = JSON.parse(body) as Envelope;
+  return JSON.stringify({ event, data: contentless.get(kind)?.(data) ?? {} });
+}
 
 /** Reads until there are events, the time is over or the caller is gone. */
 async function waitForEvents(ctx: Context, read: () => Promise<LoggedEvent[]>, wait: number): Promise<LoggedEvent[]> {

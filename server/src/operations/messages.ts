@@ -5,12 +5,12 @@ import { isStandIn, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { messageParts, SentElsewhere, Unidentified } from '../events.ts';
+import { ContentHidden, messageContent, messageParts, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
 import { contentOf, contentParts } from '../sessions/messageContent.ts';
 import { findMessage } from '../sessions/messageStore.ts';
 import { accountWord, wordsOf } from '../sessions/search.ts';
-import { type Context, defineOperation } from './operation.ts';
+import { type Context, defineOperation, requireContent } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { digitsOf, phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
@@ -31,19 +31,23 @@ export const Message = Type.Object(
     type: MessageType,
     from: Type.String({ description: 'Digits of the sender.' }),
     to: Type.String({ description: 'Digits of the recipient, or the id of the group.' }),
-    message: Type.String({ description: 'Text, caption of the media, or question of the poll.' }),
+    message: Type.String({ description: 'Text, caption of the media, or question of the poll.', ...messageContent }),
     status: Status,
     timestamp: Type.String({ format: 'date-time', description: 'When it was sent, or is to be.' }),
     replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
     ...messageParts,
+    contentHidden: ContentHidden,
     unidentified: Unidentified,
     sentElsewhere: SentElsewhere,
     votes: Type.Optional(
       Type.Array(Type.Object({ from: Type.String(), options: Type.Array(Type.String()) }), {
         description: 'Who has chosen what of the poll.',
+        ...messageContent,
       }),
     ),
-    reactions: Type.Optional(Type.Array(Type.Object({ from: Type.String(), emoji: Type.String(), at: Time }))),
+    reactions: Type.Optional(
+      Type.Array(Type.Object({ from: Type.String(), emoji: Type.String(), at: Time }), messageContent),
+    ),
     edited: Type.Optional(Type.Literal(true)),
     deleted: Type.Optional(Type.Literal(true, { description: 'Deleted for everyone: its text is gone.' })),
     error: Type.Optional(Type.String({ description: 'Why it failed, in words.' })),
@@ -67,6 +71,7 @@ export const listMessages = defineOperation({
   path: '/messages',
   credential: 'any',
   permission: 'messages:read',
+  messageContent: 'messages',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -85,7 +90,8 @@ export const listMessages = defineOperation({
         Type.String({
           minLength: 1,
           maxLength: 200,
-          description: 'Words that are all in the message; the last may be the beginning of one.',
+          description:
+            'Words that are all in the message; the last may be the beginning of one. Needs `messages:read`.',
         }),
       ),
       ...pageInput,
@@ -97,6 +103,8 @@ export const listMessages = defineOperation({
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
     const { q } = input;
+    // Which messages have a word tells what they say.
+    if (q !== undefined) requireContent(ctx, 'messages');
     const filters = await knownFilters(ctx, input);
     const found =
       q === undefined
@@ -115,7 +123,7 @@ export const messageStats = defineOperation({
   method: 'GET',
   path: '/messages/stats',
   credential: 'any',
-  permission: 'messages:read',
+  permission: 'messages:metadata',
   effect: 'read',
   tool: false,
   summary: 'Count the messages of the last hour by minute',
@@ -172,6 +180,7 @@ export const getMessage = defineOperation({
   path: '/messages/{messageId}',
   credential: 'any',
   permission: 'messages:read',
+  messageContent: 'messages',
   effect: 'read',
   tool: true,
   thirdPartyText: true,

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import type { Watch } from '../auth/credentialWatches.ts';
-import { allows, type Permission } from '../auth/permissions.ts';
+import { allows, type ContentResource, hidesContent, type Permission } from '../auth/permissions.ts';
 import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
 import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
@@ -39,6 +39,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly output: O;
   /** Whether its output has texts or names that third parties wrote: an agent must not take them for instructions. */
   readonly thirdPartyText?: boolean;
+  /** Whose `metadata` permission hides the content of messages in its output, and suffices where `read` is needed. */
+  readonly messageContent?: ContentResource | undefined;
   /** The field of the output, a text or a list, that may be too long for one answer over MCP and is read there in parts. */
   readonly longField?: string & keyof Static<O>;
   /** A small picture of the output, for agents that ask for it over MCP. */
@@ -89,6 +91,35 @@ export type Operation<I extends TObject = TObject, O extends TSchema = TSchema> 
 
 export function isRepeatable({ effect, isRepeatable }: Pick<Operation, 'effect' | 'isRepeatable'>): boolean {
   return effect !== 'write' || isRepeatable === true;
+}
+
+/** The permission by which somebody with these grants may call an operation. */
+export function permissionFor(
+  { permission, messageContent }: Pick<Operation, 'permission' | 'messageContent'>,
+  grants: readonly string[],
+): Permission | null {
+  if (messageContent === undefined || !hidesContent(grants, messageContent)) return permission;
+  return permission === `${messageContent}:read` ? `${messageContent}:metadata` : permission;
+}
+
+/** Whether grants are enough for an operation. */
+export function permits(
+  grants: readonly string[],
+  operation: Pick<Operation, 'permission' | 'messageContent'>,
+): boolean {
+  const needed = permissionFor(operation, grants);
+  return needed === null || allows(grants, needed);
+}
+
+/** Whether a resource shows its caller no content of messages. */
+export function isContentHidden({ caller }: Pick<Context, 'caller'>, resource: ContentResource): boolean {
+  return hidesContent(caller.credential.permissions, resource);
+}
+
+/** @throws {AppError} `permission_denied` for a caller to whom the content of messages is hidden */
+export function requireContent(ctx: Pick<Context, 'caller'>, resource: ContentResource): void {
+  if (isContentHidden(ctx, resource))
+    throw new AppError('permission_denied', `This needs the permission ${resource}:read`);
 }
 
 /** Whether asking is all it does, also where the answer is kept for the next time. */
@@ -177,6 +208,8 @@ export type Invoke = (operation: Operation, call: Call) => Promise<Answer>;
 interface Prepared {
   readonly validate: (input: unknown) => Record<string, unknown>;
   readonly project: (output: unknown) => unknown;
+  /** Takes the content of messages away. */
+  readonly withoutContent: (output: unknown) => unknown;
 }
 
 /** The one door: every call of every operation, over REST and MCP, goes through here. It never throws. */
@@ -188,7 +221,11 @@ export function createInvoke(services: Services): Invoke {
   function prepare(operation: Operation): Prepared {
     let ready = prepared.get(operation);
     if (ready === undefined) {
-      ready = { validate: validator(operation.input), project: projector(operation.output) };
+      ready = {
+        validate: validator(operation.input),
+        project: projector(operation.output),
+        withoutContent: projector(operation.output, { hidesContent: true }),
+      };
       prepared.set(operation, ready);
     }
     return ready;
@@ -208,7 +245,7 @@ export function createInvoke(services: Services): Invoke {
       const taken = call.allowance ?? requestLimits.take(call);
       allowance = taken;
       if (!taken.allowed) throw rateLimited(taken);
-      const { validate, project } = prepare(operation);
+      const { validate, project, withoutContent } = prepare(operation);
       const input = validate(call.input);
       let cursors: readonly string[] | undefined;
       const runHere = (idempotencyKey = call.idempotencyKey) =>
@@ -217,7 +254,7 @@ export function createInvoke(services: Services): Invoke {
           cursors = cursorsOf(result);
           return project(result);
         });
-      const { output, replayed } = await runHere().catch((error) => {
+      const { output: found, replayed } = await runHere().catch((error) => {
         if (!(error instanceof ElsewhereError) || call.isForwarded === true) throw error;
         node = error.node.nodeId;
         const soFar = async (key: string) => {
@@ -226,6 +263,11 @@ export function createInvoke(services: Services): Invoke {
         };
         return runElsewhere(services, error.node, operation, call, { run: runHere, soFar });
       });
+      // Only now: what is kept for an idempotency key is the same for every caller.
+      const { messageContent } = operation;
+      const isHidden =
+        messageContent !== undefined && caller !== undefined && isContentHidden({ caller }, messageContent);
+      const output = isHidden ? withoutContent(found) : found;
       // Every operation declares its representations for its own output.
       const represent = async (type: string) =>
         (await operation.representations?.[type]?.(output as never, services)) ?? null;
@@ -318,10 +360,11 @@ function cursorsOf(result: unknown): readonly string[] | undefined {
 /** What a call waits by: it ends when the credential does, too. */
 function endingWithCredential(
   { authenticator }: Pick<Services, 'authenticator'>,
-  { permission }: Operation,
+  operation: Operation,
   { caller, credential, signal }: Call,
 ): { readonly signal: () => AbortSignal; close(): void } {
   if (caller === undefined || credential === undefined) return { signal, close: () => {} };
+  const permission = permissionFor(operation, caller.credential.permissions);
   const watches: Watch[] = [];
   return {
     signal() {
@@ -341,9 +384,8 @@ function authorise(operation: Operation, caller: Caller | undefined): void {
   if (caller === undefined) throw new AppError('unauthorized');
   const { credential } = caller;
   if (operation.credential === 'jwt' && credential.type !== 'jwt') throw new AppError('jwt_required');
-  if (operation.permission !== null && !allows(credential.permissions, operation.permission)) {
+  if (!permits(credential.permissions, operation))
     throw new AppError('permission_denied', `This needs the permission ${operation.permission}`);
-  }
 }
 
 async function noContent(): Promise<Content> {

@@ -1,38 +1,68 @@
 import type { TSchema } from 'typebox';
+import { messageContent } from '../events.ts';
 
 type Project = (value: unknown) => unknown;
+
+interface Options {
+  /** Whether fields that are marked as content of a message are emptied, or left out where they may be missing. */
+  readonly hidesContent: boolean;
+}
+
+interface SchemaNode {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: TSchema;
+  readonly anyOf?: readonly TSchema[];
+  readonly additionalProperties?: unknown;
+}
 
 /**
  * Compiles an output schema to a function that keeps what the schema names and drops the rest, so that a column
  * added to a row never leaks into an answer. It does not check: the tests do.
  */
-export function projector(schema: TSchema): Project {
-  const node = schema as {
-    type?: string;
-    properties?: Record<string, TSchema>;
-    items?: TSchema;
-    anyOf?: TSchema[];
-    additionalProperties?: unknown;
-  };
-  if (node.properties !== undefined && node.additionalProperties !== true) return projectObject(node.properties);
-  if (node.items !== undefined) return projectList(projector(node.items));
+export function projector(schema: TSchema, options: Options = { hidesContent: false }): Project {
+  const node = schema as SchemaNode;
+  if (node.properties !== undefined && node.additionalProperties !== true) return projectObject(node, options);
+  if (node.items !== undefined) return projectList(projector(node.items, options));
   // Of a union at most one member is an object here: `T | null`.
   const object = node.anyOf?.find((member) => 'properties' in member || 'items' in member);
-  return object === undefined ? (value) => value : projector(object);
+  return object === undefined ? (value) => value : projector(object, options);
 }
 
-function projectObject(properties: Record<string, TSchema>): Project {
-  const fields = Object.entries(properties).map(([name, schema]) => [name, projector(schema)] as const);
+function projectObject({ properties = {}, required = [] }: SchemaNode, options: Options): Project {
+  const isHidden = (schema: TSchema) => options.hidesContent && isMessageContent(schema);
+  const fields = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    project: isHidden(schema) ? hider(schema, required.includes(name)) : projector(schema, options),
+    hides: isHidden(schema),
+  }));
+  const marks = Object.hasOwn(properties, 'contentHidden');
   return (value) => {
     if (typeof value !== 'object' || value === null) return value;
     const source = value as Record<string, unknown>;
     const kept: Record<string, unknown> = {};
-    for (const [name, project] of fields) {
+    for (const { name, project, hides } of fields) {
       const field = source[name];
-      if (field !== undefined) kept[name] = project(field);
+      if (field === undefined) continue;
+      const shown = project(field);
+      if (shown !== undefined) kept[name] = shown;
+      if (hides && marks) kept['contentHidden'] = true;
     }
     return kept;
   };
+}
+
+function isMessageContent(schema: TSchema): boolean {
+  return Object.keys(messageContent).every((mark) => Object.hasOwn(schema, mark));
+}
+
+/** What stands for hidden content: nothing where it may be missing, else null or an empty text. */
+function hider({ anyOf, type }: TSchema & SchemaNode, isRequired: boolean): Project {
+  if (!isRequired) return () => undefined;
+  if (anyOf?.some((member) => (member as SchemaNode).type === 'null')) return () => null;
+  if (type === 'string') return () => '';
+  throw new Error('Content of a message that is required is a text or may be null');
 }
 
 function projectList(project: Project): Project {

@@ -8,7 +8,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { type StoredContent, storedMedia } from '../sessions/messageContent.ts';
 import { findMessage, type SessionRef } from '../sessions/messageStore.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
-import { type Context, defineOperation } from './operation.ts';
+import { type Context, defineOperation, requireContent } from './operation.ts';
 import { isPhoneNumber, notPhoneNumber, PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { parseTime } from './validate.ts';
@@ -51,6 +51,7 @@ const shared = {
   method: 'POST',
   credential: 'any',
   permission: 'messages:send',
+  messageContent: 'messages',
   effect: 'write',
   tool: true,
   // The name of a file that somebody sent, and what the network says of a failure.
@@ -331,6 +332,7 @@ export const forwardMessage = defineOperation({
   errors: [...sendErrors, 'message_state'],
   example: { messageId: 'msg_01JZ0000000000000000000000', to: '491707654321' },
   async run(ctx, { messageId, to }) {
+    requireContent(ctx, 'messages'); // who gets a copy reads it
     const row = await requireMessage(ctx, messageId);
     if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');
     const { mentions: _, ...content } = JSON.parse(row.content ?? '{}') as StoredContent;
@@ -359,6 +361,7 @@ export const sendBulk = defineOperation({
   path: '/messages/send-bulk',
   tool: false,
   soFar: undefined, // every node can schedule
+  messageContent: undefined, // its answer has none
   summary: 'Send a text to many recipients, one after the other',
   description:
     'Every message is stored at once, as `scheduled`, so a restart loses none; they go out `intervalMs` apart. A recipient that cannot be sent to has an `error` in its result and holds up nobody.',
@@ -421,6 +424,7 @@ export const cancelMessage = defineOperation({
   path: '/messages/{messageId}/cancel',
   credential: 'any',
   permission: 'messages:send',
+  messageContent: 'messages',
   effect: 'destructive',
   tool: false,
   summary: 'Take back a scheduled message',
@@ -454,10 +458,11 @@ interface What {
 /** Every send: through the session that is meant, now or at its time. */
 async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, what: What) {
   const session = await resolveSession(ctx, sessionId);
-  if (replyTo !== undefined) await requireMessageOfSession(ctx, session, replyTo);
+  const recipient = recipientOf(to);
+  if (replyTo !== undefined) await requireQuotable(ctx, session, replyTo, recipient);
   const draft = {
     ...what,
-    to: recipientOf(to),
+    to: recipient,
     replyTo: replyTo ?? null,
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
@@ -513,10 +518,12 @@ function futureTime({ clock }: Context, text: string): number {
   return at;
 }
 
-async function requireMessageOfSession(ctx: Context, { sessionId }: SessionRef, messageId: string): Promise<void> {
+/** @throws {AppError} `validation_failed`; `permission_denied` for what would show a message to another chat */
+async function requireQuotable(ctx: Context, { sessionId }: SessionRef, messageId: string, to: string): Promise<void> {
   const row = await findMessage(ctx.database.reader, ctx.accountId, messageId);
   if (row?.session_id !== sessionId)
     throw invalidField('replyTo', `The session has no message ${messageId}`, 'not_found');
+  if (row.chat_id !== to) requireContent(ctx, 'messages');
 }
 
 async function fileOf(

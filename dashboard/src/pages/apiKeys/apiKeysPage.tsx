@@ -13,7 +13,7 @@ import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { allPermissions, permits } from '../../model/grants.ts';
+import { spelledOut } from '../../model/grants.ts';
 import { usePaged } from '../../paged.ts';
 import { apiKeyWords } from '../../strings/apiKeys.ts';
 import { words } from '../../strings/shared.ts';
@@ -165,7 +165,7 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
 
 function summary(grants: readonly string[]): string {
   if (grants.includes('*')) return apiKeyWords.everything;
-  return apiKeyWords.permissionCount(allPermissions.filter((permission) => permits(grants, permission)).length);
+  return apiKeyWords.permissionCount(spelledOut(grants).length);
 }
 
 /** The name; on a narrow screen with the last use, which has no column there. */

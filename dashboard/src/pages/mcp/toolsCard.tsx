@@ -91,11 +91,12 @@ function fitting(
   apiKey: ApiKey | undefined,
   search: string,
 ): readonly Tool[] {
-  const needs = new Map(operations.map((one) => [one.operationId.replaceAll('.', '_'), one.permission]));
+  const needs = new Map(operations.map((one) => [one.operationId.replaceAll('.', '_'), one.permissions]));
   const wanted = search.trim().toLowerCase();
   return tools.filter(({ name, title }) => {
-    const needed = needs.get(name);
-    const isPermitted = apiKey === undefined || needed === undefined || permits(apiKey.permissions, needed);
+    const needed = needs.get(name) ?? [];
+    const isPermitted =
+      apiKey === undefined || needed.length === 0 || needed.some((one) => permits(apiKey.permissions, one));
     return isPermitted && `${name} ${title}`.toLowerCase().includes(wanted);
   });
 }

@@ -4,12 +4,11 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
-import { allows } from '../../auth/permissions.ts';
 import { eventKinds, events } from '../../events.ts';
 import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';
 import { listMessages } from '../../operations/messages.ts';
-import type { Invoke, Operation } from '../../operations/operation.ts';
+import { type Invoke, type Operation, permits } from '../../operations/operation.ts';
 import { getSession, listSessions } from '../../operations/sessions.ts';
 import { beginningOf, LONGEST_NAME } from './fit.ts';
 import type { Principal } from './mount.ts';
@@ -75,9 +74,7 @@ export interface Resources {
 
 export function createResources(invoke: Invoke): Resources {
   const allowedTo = ({ caller }: Principal) =>
-    entries.filter(
-      ({ operation }) => operation.permission === null || allows(caller.credential.permissions, operation.permission),
-    );
+    entries.filter(({ operation }) => permits(caller.credential.permissions, operation));
   const isTemplate = ({ uri }: Entry) => uri.includes('{');
   const described = ({ name, title, description }: Entry) => ({
     name,

@@ -1,8 +1,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { type TObject, type TProperties, Type } from 'typebox';
-import { allows } from '../../auth/permissions.ts';
 import { toProblem } from '../../errors.ts';
-import { type Invoke, isRepeatable, type Operation } from '../../operations/operation.ts';
+import { messageContent } from '../../events.ts';
+import { type Invoke, isRepeatable, type Operation, permits } from '../../operations/operation.ts';
 import { validator } from '../../operations/validate.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
 import type { Principal } from './mount.ts';
@@ -44,7 +44,7 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
       let list = lists.get(key);
       if (list === undefined) {
         list = [...tools.values()]
-          .filter(({ operation }) => operation.permission === null || allows(permissions, operation.permission))
+          .filter(({ operation }) => permits(permissions, operation))
           .map(({ definition }) => definition);
         if (lists.size >= LISTS_KEPT) lists.clear();
         lists.set(key, list);
@@ -169,7 +169,7 @@ function without(schema: unknown, keywords: readonly string[], isProperties = fa
 
 /** Said only to who breaks them: a model counts no characters. */
 const LENGTHS = ['minLength', 'maxLength', 'maxItems', 'default'];
-const RULES = [...LENGTHS, 'description', 'pattern', 'format', 'minimum', 'maximum'];
+const RULES = [...LENGTHS, 'description', 'pattern', 'format', 'minimum', 'maximum', ...Object.keys(messageContent)];
 const DEEPEST = 2;
 
 /**

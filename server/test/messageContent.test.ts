@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { TSchema } from 'typebox';
+import { allows, hidesContent, isGrant, notGrantable, permissions } from '../src/auth/permissions.ts';
+import { messageContent } from '../src/events.ts';
+import { operations } from '../src/operations/index.ts';
+import type { Operation } from '../src/operations/operation.ts';
+import { projector } from '../src/operations/project.ts';
+import { BEGINNING } from '../src/webhooks/eventLog.ts';
+import { eventually } from './support/eventually.ts';
+import { callTool, mcpClient } from './support/mcp.ts';
+import { picture, upload } from './support/media.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  connectSession,
+  eventOf,
+  newNumber,
+  startServer,
+  type TestServer,
+} from './support/server.ts';
+
+/** In everything that a message says, and nowhere else. */
+const SAID = 'quokka';
+
+const CONTENT_RESOURCES = ['messages', 'chats', 'events', 'webhooks'] as const;
+const METADATA = CONTENT_RESOURCES.map((resource) => `${resource}:metadata`);
+/** Everything but what shows content by itself: the four `read` permissions, files, and where webhooks lead. */
+const WITHOUT_CONTENT = permissions.filter(
+  (permission) =>
+    permission !== 'media:read' &&
+    permission !== 'webhooks:write' &&
+    !CONTENT_RESOURCES.some((resource) => permission === `${resource}:read`),
+);
+
+/** What shows content of messages as it shows nothing else: as an object whose fields depend on the kind of event. */
+const SHOW_EVENTS = ['events.list', 'webhooks.get_delivery'];
+
+describe('the permissions', () => {
+  it('of metadata are part of those to read, and never the other way round', () => {
+    for (const resource of CONTENT_RESOURCES) {
+      assert.ok(isGrant(`${resource}:metadata`));
+      for (const grants of [
+        ['*'],
+        [`${resource}:*`],
+        [`${resource}:read`],
+        [`${resource}:read`, `${resource}:metadata`],
+      ])
+        assert.equal(hidesContent(grants, resource), false, grants.join());
+      assert.ok(hidesContent([`${resource}:metadata`], resource));
+      assert.deepEqual(notGrantable([`${resource}:metadata`], [`${resource}:read`, `${resource}:*`]), [
+        `${resource}:read`,
+        `${resource}:*`,
+      ]);
+    }
+    assert.ok(allows(['webhooks:write'], 'webhooks:operate'));
+    assert.equal(allows(['webhooks:operate'], 'webhooks:write'), false);
+  });
+
+  it('hide content wherever a schema has it', () => {
+    const showing = operations.filter(({ output }) => hasContent(output)).map(({ id }) => id);
+    const hiding = operations.filter((operation) => operation.messageContent !== undefined).map(({ id }) => id);
+    assert.deepEqual(hiding.toSorted(), [...new Set([...showing, ...SHOW_EVENTS])].toSorted());
+    for (const { id, output } of operations) assert.doesNotThrow(() => projector(output, { hidesContent: true }), id);
+  });
+});
+
+function hasContent(schema: TSchema): boolean {
+  if (Object.hasOwn(schema, Object.keys(messageContent)[0] ?? '')) return true;
+  return Object.values(schema).some((part) => typeof part === 'object' && part !== null && hasContent(part));
+}
+
+describe('a key that may see metadata alone', () => {
+  let server: TestServer;
+  let receiver: Receiver;
+  let scene: Scene;
+  before(async () => {
+    server = await startServer();
+    receiver = await startReceiver();
+    scene = await play(server, receiver);
+  });
+  after(async () => {
+    await receiver.close();
+    await server.stop();
+  });
+
+  it('gets every answer to a question without content that a full key gets with it', async () => {
+    const full = await readAll(scene, await scene.keyWith(['*']));
+    const hidden = await readAll(scene, await scene.keyWith(WITHOUT_CONTENT));
+    const revealing = full.filter(({ text }) => text.includes(SAID)).map(({ id }) => id);
+    assert.deepEqual(revealing.toSorted(), [
+      'chats.get',
+      'chats.list',
+      'events.list',
+      'media.get',
+      'messages.get',
+      'messages.list',
+      'webhooks.get_delivery',
+    ]);
+    for (const [index, { id, status, text }] of hidden.entries()) {
+      assert.ok(!text.includes(SAID), `${id}: ${text}`);
+      assert.equal(status, id === 'media.get' ? 403 : full[index]?.status, `${id}: ${text}`);
+    }
+  });
+
+  it('is told that something is left out, and everything else is there', async () => {
+    const hidden = await scene.keyWith(METADATA);
+    for (const id of scene.messageIds) {
+      const { body: whole } = await scene.call('GET', `/messages/${id}`);
+      const { body: shown } = await hidden('GET', `/messages/${id}`);
+      const { message: _, media, location, contact, poll, template, interactive, mentions, ...rest } = whole;
+      const { payload: __, votes, reactions, ...metadata } = rest;
+      assert.deepEqual(shown, { ...metadata, message: '', contentHidden: true });
+    }
+    const { body: log } = await hidden('GET', '/events?kinds=message.incoming');
+    assert.ok(log.data.length > 0);
+    for (const { data } of log.data) {
+      assert.equal(data.message, '');
+      assert.equal(data.contentHidden, true);
+      assert.ok(data.from);
+    }
+    const { body: delivery } = await hidden('GET', `/webhooks/deliveries/${scene.deliveryId}`);
+    assert.equal(JSON.parse(delivery.body).data.message, '');
+    assert.equal(delivery.attemptLog[0].response, null);
+    assert.equal(delivery.attemptLog[0].status, 200);
+  });
+
+  it('is refused what would tell it content by the way', async () => {
+    const hidden = await scene.keyWith(WITHOUT_CONTENT);
+    const refused = async (method: string, path: string, body?: object) => {
+      const answer = await hidden(method, path, body);
+      assert.deepEqual([answer.status, answer.body.code], [403, 'permission_denied'], `${path} ${answer.body.detail}`);
+    };
+    const [messageId] = scene.messageIds;
+    await refused('GET', `/messages?q=${SAID}`);
+    await refused('POST', `/messages/${messageId}/forward`, { to: newNumber() });
+    await refused('POST', '/messages/send', { to: newNumber(), message: 'See', replyTo: messageId });
+    await refused('POST', '/webhooks/set', { webhookUrl: receiver.url });
+    await refused('GET', `/media/${scene.mediaId}`);
+    const inItsChat = { to: scene.from, message: 'Yes', replyTo: messageId };
+    assert.equal((await hidden('POST', '/messages/send', inItsChat)).status, 201);
+  });
+
+  it('gets no content from what it changes, nor from what another key has sent', async () => {
+    const hidden = await scene.keyWith(WITHOUT_CONTENT);
+    const [messageId] = scene.messageIds;
+    const same = { to: scene.from, message: `the ${SAID} again`, idempotencyKey: 'same' };
+    assert.equal((await scene.call('POST', '/messages/send', same)).body.message, same.message);
+    const later = { to: scene.from, message: SAID, sendAt: new Date(Date.now() + 3_600_000).toISOString() };
+    const { body: planned } = await scene.call('POST', '/messages/send', later);
+    const answers = [
+      await hidden('POST', '/messages/send', same),
+      await hidden('PUT', `/messages/${messageId}/reaction`, { emoji: '👍' }),
+      await hidden('PATCH', `/messages/${scene.ownId}`, { message: `the other ${SAID}` }),
+      await hidden('PATCH', `/chats/${scene.from}`, { archived: true }),
+      await hidden('POST', `/messages/${planned.messageId}/cancel`),
+      await hidden('DELETE', `/messages/${scene.ownId}`),
+    ];
+    for (const { status, body } of answers) {
+      assert.ok(status < 300, JSON.stringify(body));
+      assert.ok(!JSON.stringify(body).includes(SAID), JSON.stringify(body));
+    }
+    assert.equal(answers[0]?.headers.get('idempotency-replayed'), 'true');
+  });
+
+  it('sees no content over MCP', async () => {
+    const { key } = await scene.newKey(WITHOUT_CONTENT);
+    const client = await mcpClient(server, key, '2026-07-28');
+    const asked: [string, Record<string, unknown>][] = [
+      ['messages_list', {}],
+      ...scene.messageIds.map((messageId): [string, Record<string, unknown>] => ['messages_get', { messageId }]),
+      ['chats_list', {}],
+      ['events_list', {}],
+      ['webhooks_get_delivery', { deliveryId: scene.deliveryId }],
+    ];
+    for (const [name, input] of asked) {
+      const { isError, content, output } = await callTool(client, name, input);
+      assert.ok(!isError, `${name}: ${JSON.stringify(output)}`);
+      assert.ok(!JSON.stringify([content, output]).includes(SAID), name);
+    }
+    const { sessionId, from } = scene;
+    for (const uri of [`sessions/${sessionId}/chats`, `sessions/${sessionId}/chats/${from}/messages`]) {
+      const { contents } = await client.readResource({ uri: `switchboard://${uri}` });
+      assert.ok(JSON.stringify(contents).includes(from), uri);
+      assert.ok(!JSON.stringify(contents).includes(SAID), uri);
+    }
+    await client.close();
+  });
+
+  it('follows the stream without content, from the past and live', async () => {
+    const { key, keyId } = await scene.newKey(['events:metadata']);
+    const stream = await follow(server.url, key);
+    const { messageId } = await scene.incoming(`live ${SAID}`);
+    const text = await stream.until((read) => read.includes(messageId));
+    assert.ok(text.includes(scene.messageIds[0] ?? ''), 'what was before');
+    assert.ok(!text.includes(SAID), text);
+    assert.equal((await scene.call('PATCH', `/api-keys/${keyId}`, { permissions: ['messages:read'] })).status, 200);
+    await stream.ended;
+  });
+
+  it('ends a stream and a long poll that began with content', async (test) => {
+    const { key, keyId } = await scene.newKey(['events:read']);
+    const stream = await follow(server.url, key);
+    await stream.until((read) => read.includes(SAID));
+    const { nextCursor } = (await scene.call('GET', '/events?limit=200')).body;
+    const read = test.mock.method(server.app.services.eventLog, 'read').mock;
+    const poll = bearer(server.url, key)('GET', `/events?wait=30&kinds=group.created&after=${nextCursor}`);
+    await eventually(
+      async () => read.calls.map((one) => one.arguments[2]),
+      (kinds) => kinds.some((wanted) => wanted?.includes('group.created')),
+    );
+    await scene.call('PATCH', `/api-keys/${keyId}`, { permissions: ['events:metadata'] });
+    await stream.ended;
+    const { status, body } = await poll;
+    assert.deepEqual([status, body.code], [403, 'permission_denied']);
+  });
+});
+
+interface Scene {
+  readonly call: Call;
+  readonly sessionId: string;
+  /** Who has written. */
+  readonly from: string;
+  /** Messages that say something, in every way there is. */
+  readonly messageIds: readonly string[];
+  /** One that the account has sent. */
+  readonly ownId: string;
+  readonly deliveryId: string;
+  readonly mediaId: string;
+  readonly webhookId: string;
+  newKey(granted: readonly string[]): Promise<{ key: string; keyId: string }>;
+  keyWith(granted: readonly string[]): Promise<Call>;
+  incoming(message: string): Promise<{ messageId: string }>;
+}
+
+/** An account that was told the same in every way, and whose receiver repeats what it gets. */
+async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
+  const { call, token } = await server.account();
+  receiver.respond(({ body }, response) => response.end(body));
+  const { webhookId } = (
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] })
+  ).body;
+  const sessionId = await connectSession(call);
+  const from = newNumber();
+  const { mediaId } = (await upload(server, token, picture(), { query: `?fileName=${SAID}.png` })).body;
+  const simulate = async (action: object): Promise<void> => {
+    const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, { from, ...action });
+    assert.equal(status, 200, JSON.stringify(body));
+  };
+  const incoming = async (more: object): Promise<{ messageId: string }> => {
+    const { body: log } = await call('GET', '/events?limit=200');
+    const known = new Set(log.data.map(({ data }: Answer['body']) => data.messageId));
+    await simulate({ action: 'incoming', ...more });
+    return eventOf(call, 'message.incoming', ({ messageId }) => !known.has(messageId));
+  };
+  const received = [
+    await incoming({ message: SAID }),
+    await incoming({ message: SAID, type: 'image', mediaId }),
+    await incoming({ location: { latitude: 1, longitude: 2, name: SAID, address: SAID } }),
+    await incoming({ contact: { name: SAID, phoneNumbers: ['491700000001'] } }),
+    await incoming({ message: SAID, poll: { options: [SAID, 'no'], maxSelections: 1 } }),
+  ];
+  const send = async (path: string, body: object): Promise<string> => {
+    const answer = await call('POST', `/messages/${path}`, { to: from, ...body });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body.messageId;
+  };
+  const sent = [
+    await send('send', { message: SAID, mentions: [from] }),
+    await send('send-poll', { question: SAID, options: [SAID, 'no'] }),
+    await send('send-interactive', { message: SAID, buttons: [{ id: 'yes', title: SAID }] }),
+    await send('send-template', { name: SAID, language: 'en', components: [] }),
+  ];
+  await simulate({ action: 'vote', messageId: sent[1], options: [SAID] });
+  await simulate({ action: 'react', messageId: sent[0], emoji: '👍' });
+  const [ownId = ''] = sent;
+  const { messageId } = received[0] ?? {};
+  const delivered = await eventually(
+    () => call('GET', `/webhooks/deliveries?state=delivered&messageId=${messageId}`),
+    ({ body }) => body.data.length === 1,
+  );
+  const newKey = async (granted: readonly string[]) =>
+    (await call('POST', '/api-keys/create', { name: 'key', permissions: granted })).body;
+  return {
+    call,
+    sessionId,
+    from,
+    messageIds: [...received.map((one) => one.messageId), ...sent],
+    ownId,
+    deliveryId: delivered.body.data[0].deliveryId,
+    mediaId,
+    webhookId,
+    newKey,
+    keyWith: async (granted) => bearer(server.url, (await newKey(granted)).key),
+    incoming: (message) => incoming({ message }),
+  };
+}
+
+/** Asks everything that can be asked with an API key, with the ids of the scene. */
+async function readAll(scene: Scene, ask: Call): Promise<{ id: string; status: number; text: string }[]> {
+  const isQuestion = ({ method, credential, effect }: Operation) =>
+    method === 'GET' && credential === 'any' && effect === 'read';
+  const ids: Readonly<Record<string, string>> = {
+    ...scene,
+    messageId: scene.messageIds[0] ?? '',
+    chatId: scene.from,
+    phoneNumber: scene.from,
+  } as never;
+  const asked = operations
+    .filter(isQuestion)
+    .map(({ id, path }) => ({ id, path: path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '') }))
+    .filter(({ path }) => !path.includes('//') && !path.endsWith('/') && !path.startsWith('/groups/'));
+  return Promise.all(
+    asked.map(async ({ id, path }) => {
+      const { status, body } = await ask('GET', path);
+      return { id, status, text: JSON.stringify(body) };
+    }),
+  );
+}
+
+/** Reads a stream from the beginning of the log. */
+async function follow(url: string, key: string) {
+  const headers = { authorization: `Bearer ${key}`, 'last-event-id': BEGINNING };
+  const response = await fetch(`${url}/api/v1/events/stream`, { headers });
+  assert.equal(response.status, 200, await (response.status === 200 ? '' : response.text()));
+  let text = '';
+  const ended = (async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+  })();
+  return {
+    ended,
+    until: (isMet: (read: string) => boolean) => eventually(async () => text, isMet),
+  };
+}
