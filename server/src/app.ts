@@ -13,7 +13,7 @@ import { WaitingCalls } from './auth/waitingCalls.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { createAlone } from './cluster/cluster.ts';
 import { createForward } from './cluster/forward.ts';
-import { instanceOf } from './cluster/instance.ts';
+import { instanceOf, noteRun } from './cluster/instance.ts';
 import { createNode } from './cluster/node.ts';
 import { NodeSignatures } from './cluster/nodeSignature.ts';
 import { contentDir, type Settings, SettingsError } from './config.ts';
@@ -112,6 +112,7 @@ export async function createApp(
           shared: database.shared,
           nodeId,
           carries: settings.nodeRole === 'all',
+          former: noteRun(settings.dataDir, nodeId),
           instance: instanceOf(settings.dataDir),
           jwtFingerprint: fingerprintOf(secret),
           fileStore: await identityOf(store, log),

@@ -1,5 +1,5 @@
 import { createApp } from './app.ts';
-import { OtherSecretError } from './cluster/members.ts';
+import { CopiedFolderError, OtherSecretError } from './cluster/members.ts';
 import { readSettings, SettingsError, settingsHelp } from './config.ts';
 import { DataInUseError } from './db/database.ts';
 import { NewerSchemaError, OlderNodesError, SchemaMismatchError } from './db/migrate.ts';
@@ -20,6 +20,7 @@ const MENDABLE = [
   OlderNodesError,
   WrongKeyError,
   OtherSecretError,
+  CopiedFolderError,
 ];
 
 if (process.argv.includes('--help'))

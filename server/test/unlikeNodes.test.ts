@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createLog } from '../src/log.ts';
@@ -201,5 +202,29 @@ describe('nodes that keep files in different places', () => {
     await query('update nodes set file_store = null');
     const second = await start('two');
     assert.deepEqual([second.warnings, await second.figure()], [[], 0]);
+  });
+});
+
+describe('nodes whose data folder is a copy', () => {
+  it('do not start beside the node of the original, which goes on', async (test) => {
+    const { home, ends } = await homeFor(test);
+    const start = async (name: string): Promise<ServerProcess> => {
+      const node = await spawnServer({ ...home, dataDir: join(home.dataDir, name) });
+      ends.push(() => node.kill());
+      return node;
+    };
+    const original = await start('original');
+    cpSync(join(home.dataDir, 'original'), join(home.dataDir, 'copy'), { recursive: true });
+    await assert.rejects(start('copy'), /DATA_DIR is a copy of the folder of a node that is running/);
+    assert.equal((await fetch(`${original.url}/ready`)).status, 200);
+
+    await original.kill();
+    const again = await start('original'); // at once: its former self is dead
+    assert.equal(await again.stop(), 0);
+    const copy = await start('copy');
+    await assert.rejects(start('original'), /or that node runs on a copy of this one/);
+    assert.equal((await fetch(`${copy.url}/ready`)).status, 200);
+    await copy.kill();
+    await start('original'); // as a folder that was moved or restored: once the lease of the other has ended
   });
 });

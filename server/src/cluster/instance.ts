@@ -1,10 +1,49 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What tells a data folder from others, from its first start on. One process at a time runs on it. */
 export function instanceOf(dataDir: string): string {
-  const file = join(dataDir, 'instance-id');
+  const file = idFile(dataDir);
   if (!existsSync(file)) writeFileSync(file, randomUUID(), { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
+
+/** Enough for a process that is killed whenever it starts: each start adds one, and a dead node counts for 8 s. */
+const NODES_KEPT = 50;
+
+interface Runs {
+  /** Inode of the file with the folder's id: a copy of the folder has another. */
+  readonly inode: number;
+  /** The nodes that ran on this very folder, oldest first. */
+  readonly nodeIds: readonly string[];
+}
+
+/**
+ * Notes in a data folder that a node runs on it now. The lock on the folder is held by that time, so the nodes before it
+ * are dead.
+ * @returns those nodes; undefined if nobody can tell, because an older version ran here
+ */
+export function noteRun(dataDir: string, nodeId: string): ReadonlySet<string> | undefined {
+  const file = join(dataDir, 'instance-runs');
+  const isNew = !existsSync(idFile(dataDir));
+  instanceOf(dataDir);
+  const inode = statSync(idFile(dataDir)).ino;
+  const noted = readRuns(file);
+  const former = noted?.inode === inode ? noted.nodeIds : [];
+  const runs: Runs = { inode, nodeIds: [...former, nodeId].slice(-NODES_KEPT) };
+  writeFileSync(file, JSON.stringify(runs), { mode: 0o600 });
+  return noted === undefined && !isNew ? undefined : new Set(former);
+}
+
+function readRuns(file: string): Runs | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Runs; // only `noteRun` writes it
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined; // a crash while it was written
+    throw error;
+  }
+}
+
+const idFile = (dataDir: string) => join(dataDir, 'instance-id');

@@ -22,6 +22,8 @@ export interface Member {
 
 export interface Joining extends Membership {
   readonly instance: string;
+  /** Nodes that ran on the same data folder before; undefined if nobody can tell. */
+  readonly former: ReadonlySet<string> | undefined;
   readonly url: string | null;
   readonly version: string;
   readonly carries: boolean;
@@ -40,12 +42,28 @@ export class OtherSecretError extends Error {
   }
 }
 
+/** Another node has a lease on a data folder with the same id, and never ran on this one. */
+export class CopiedFolderError extends Error {
+  /** When the last of their leases ends unless it is renewed, in ms of the database's clock. */
+  readonly expiresAt: number;
+
+  constructor(others: readonly string[], expiresAt: number) {
+    super(
+      `DATA_DIR is a copy of the folder of a node that is running (${others.join(', ')}), or that node runs on a copy of this one. Every node needs a DATA_DIR of its own: start one of the two with an empty folder.`,
+    );
+    this.name = 'CopiedFolderError';
+    this.expiresAt = expiresAt;
+  }
+}
+
 /**
  * Adds this node, in place of whoever was on the same data folder: that one is dead, or was given up and is this one.
  * @throws {OtherSecretError}
+ * @throws {CopiedFolderError}
  */
 export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<Membership> {
   await oneAtATime(tx);
+  await requireOwnFolder(tx, joining);
   const { now } = tx.dialect;
   const { nodeId, epoch, instance, url, version, carries, jwtFingerprint, fileStore } = joining;
   const { rows: former } = await sql<{ node_id: string }>`
@@ -57,6 +75,22 @@ export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<M
     values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${carries ? 1 : 0}, ${jwtFingerprint}, ${fileStore},
       ${now}, ${now} + ${leaseMs})`.execute(tx.kysely);
   return { nodeId, epoch };
+}
+
+/** @throws {CopiedFolderError} */
+async function requireOwnFolder({ kysely, dialect }: Tx, { nodeId, instance, former }: Joining): Promise<void> {
+  if (former === undefined) return;
+  const { rows } = await sql<{ node_id: string; url: string | null; expires_at: number }>`
+    select node_id, url, expires_at from nodes where instance = ${instance} and expires_at > ${dialect.now}`.execute(
+    kysely,
+  );
+  const others = rows.filter(({ node_id }) => node_id !== nodeId && !former.has(node_id));
+  if (others.length === 0) return;
+  const expiresAt = Math.max(...others.map(({ expires_at }) => Number(expires_at)));
+  throw new CopiedFolderError(
+    others.map(({ node_id, url }) => url ?? node_id),
+    expiresAt,
+  );
 }
 
 /**

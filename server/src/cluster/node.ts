@@ -11,6 +11,7 @@ import {
   announce,
   beat,
   buryDead,
+  CopiedFolderError,
   join,
   leasable,
   leave,
@@ -48,6 +49,7 @@ export function createNode({
   nodeId,
   carries,
   instance,
+  former,
   jwtFingerprint,
   fileStore,
   steady,
@@ -60,6 +62,8 @@ export function createNode({
   carries: boolean;
   /** Whoever runs on the same data folder next has the same one, and knows by it that this one is gone. */
   instance: string;
+  /** Nodes that ran on the same data folder before; undefined if nobody can tell. */
+  former?: ReadonlySet<string> | undefined;
   /** Of the secret that signs login tokens: nodes run beside one another only with the same one. */
   jwtFingerprint: string;
   /** What tells the place where it keeps files from others; null when that is not known. */
@@ -123,12 +127,30 @@ export function createNode({
 
   async function joinOthers(): Promise<void> {
     const sentAt = performance.now();
-    const joining = { nodeId, epoch: ++epoch, instance, url, version, carries, jwtFingerprint, fileStore };
+    const joining = { nodeId, epoch: ++epoch, instance, former, url, version, carries, jwtFingerprint, fileStore };
     membership = await database.join((tx) => join(tx, joining, LEASE_MS), lose);
     validUntil = sentAt + LEASE_MS - MARGIN_MS;
     steadySince = sentAt;
     isChanged = true;
     channel.send('nodes', nodeId);
+  }
+
+  /**
+   * Joins once nobody else is on this data folder. A node there that does not renew its lease is dead, and waited for.
+   * @throws {CopiedFolderError} when one renews it
+   */
+  async function joinAtStart(): Promise<void> {
+    for (let expiresAt = Number.POSITIVE_INFINITY; ; ) {
+      try {
+        return await joinOthers();
+      } catch (error) {
+        if (!(error instanceof CopiedFolderError) || error.expiresAt > expiresAt) throw error;
+        if (error.expiresAt !== expiresAt)
+          log.info('another node was on this data folder: waiting for its lease to end');
+        ({ expiresAt } = error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, BEAT_RETRY_MS));
+    }
   }
 
   /** Puts down everything at once, and joins anew. */
@@ -153,7 +175,7 @@ export function createNode({
     while (!isStopped && membership === undefined) {
       await joinOthers().catch((error) => {
         // All others were started anew with another secret while this one was cut off: nobody can mend that but people.
-        const isNews = error instanceof OtherSecretError && !isTold;
+        const isNews = (error instanceof OtherSecretError || error instanceof CopiedFolderError) && !isTold;
         if (isNews) log.error(`this node stays out: ${error.message}`);
         else log.debug({ err: error }, 'joining failed; trying again');
         isTold ||= isNews;
@@ -306,7 +328,7 @@ export function createNode({
     onLost: (listener) => lostListeners.push(listener),
     async start() {
       await channel.start();
-      await joinOthers();
+      await joinAtStart();
       keepBeating(BEAT_MS);
       await beatOnce();
       nudge();
