@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {
+import fs, {
   closeSync,
   copyFileSync,
   cpSync,
@@ -14,6 +14,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
@@ -208,3 +209,53 @@ describe('a destroyed page of SQLite', () => {
     assert.equal(refused.status, 503);
   });
 });
+
+describe('the count of transactions beside the database', () => {
+  it('undoes none when the disk does not take it, and is noted as soon as it does', async (test) => {
+    const { server } = await start(test);
+    const { send, acknowledged, requireAll } = await sender(server);
+    const { writeSync: write } = fs;
+    const failing = test.mock.method(fs, 'writeSync', (...given: Parameters<typeof write>) => {
+      if (String(given[1]).includes('"commits"')) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+      return write(...given);
+    });
+    syncBuiltinESMExports();
+    assert.equal((await send('while it fails')).status, 201);
+    assert.ok(failing.mock.callCount() > 0);
+    failing.mock.restore();
+    syncBuiltinESMExports();
+    await eventually(
+      async () => noted(server.home),
+      (count) => count === counted(server.home),
+    );
+    await requireAll(server);
+    assert.equal(acknowledged.length, 1);
+  });
+
+  it('is noted as a whole by a disk that takes it in parts', async (test) => {
+    const { server } = await start(test);
+    const { send } = await sender(server);
+    const { writeSync: write } = fs;
+    const short = (fd: number, bytes: Buffer, offset: number, length: number, position: number) =>
+      write(fd, bytes, offset, Math.ceil(length / 2), position);
+    const mocked = test.mock.method(fs, 'writeSync', short);
+    syncBuiltinESMExports();
+    assert.equal((await send()).status, 201);
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+    assert.ok(mocked.mock.callCount() > 1);
+    await eventually(
+      async () => noted(server.home),
+      (count) => count === counted(server.home),
+    );
+  });
+});
+
+const noted = ({ dataDir }: Home) => JSON.parse(readFileSync(join(dataDir, 'switchboard.commits'), 'utf8')).commits;
+
+function counted(home: Home): unknown {
+  const reading = new DatabaseSync(database(home), { readOnly: true });
+  const count = reading.prepare('pragma user_version').get()?.['user_version'];
+  reading.close();
+  return count;
+}

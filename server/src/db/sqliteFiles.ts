@@ -51,6 +51,7 @@ export class SqliteFiles {
   readonly #mark: number;
   readonly #flushing: NodeJS.Timeout;
   #commits: number;
+  #isNoted = true;
   #isFlushed = true;
   #check: Worker | undefined;
   #damage: string | undefined;
@@ -117,8 +118,7 @@ export class SqliteFiles {
   committed(hasChanges: boolean): void {
     if (hasChanges) {
       this.#commits = this.nextCommits;
-      this.#write({ commits: this.#commits, isOpen: true });
-      this.#isFlushed = false;
+      this.#note();
     }
     this.requireWhole();
   }
@@ -171,11 +171,25 @@ export class SqliteFiles {
     this.#check.on('error', () => {});
   }
 
+  /** A disk that does not take the count undoes no commit: a count that lags only notices less. */
+  #note(): void {
+    try {
+      this.#write({ commits: this.#commits, isOpen: true });
+      this.#isNoted = true;
+      this.#isFlushed = false;
+    } catch {
+      this.#isNoted = false;
+    }
+  }
+
   #write(mark: Mark): void {
-    writeSync(this.#mark, `${JSON.stringify(mark).padEnd(MARK_BYTES - 1)}\n`, 0);
+    const bytes = Buffer.from(`${JSON.stringify(mark).padEnd(MARK_BYTES - 1)}\n`);
+    for (let written = 0; written < bytes.length; )
+      written += writeSync(this.#mark, bytes, written, bytes.length - written, written);
   }
 
   #flush(): void {
+    if (!this.#isNoted) this.#note();
     if (this.#isFlushed) return;
     this.#isFlushed = true;
     fdatasync(this.#mark, (error) => {
