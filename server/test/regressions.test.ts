@@ -11,7 +11,16 @@ import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
-import { bearer, type Call, connectSession, sharedSandbox, startServer } from './support/server.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  connectSession,
+  newNumber,
+  sharedSandbox,
+  startServer,
+  type TestServer,
+} from './support/server.ts';
 
 /* Bugs that were found and mended, each by what a user saw. */
 
@@ -101,6 +110,58 @@ it('an idempotency key sent twice when the database was away for a moment', asyn
     const { body } = await call('GET', '/messages');
     assert.equal(body.data.filter(({ message }: { message: string }) => message === `once ${failing}`).length, 1);
   }
+  await server.stop();
+});
+
+/** Refuses the first commit that fits, as if the database were away for a moment. */
+function refuseOnce(server: TestServer, fits: (work: { readonly name: string }, key?: string) => boolean): void {
+  const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
+  const { commit, commitJointly } = database;
+  const refuse = () => {
+    Object.assign(database, { commit, commitJointly });
+    return Promise.reject(new AppError('storage_unavailable'));
+  };
+  database.commit = (work, key) => (fits(work, key) ? refuse() : commit(work, key));
+  database.commitJointly = (work, item, key) => (fits(work, key) ? refuse() : commitJointly(work, item, key));
+}
+
+it('a message was told to be sent after later ones of its chat, when the database was away after it was sent', async () => {
+  // No time passes: what was not stored is not stored by itself.
+  const server = await startServer({ clock: createFakeClock(Date.now()) });
+  const { call } = await server.account();
+  const sessionId = await connectSession(call);
+  const away = newNumber(); // so that no receipt says it as well
+  await call('POST', `/sessions/${await connectSession(call, away)}/disconnect`);
+  const send = (message: string) => call('POST', '/messages/send', { sessionId, to: away, message });
+  refuseOnce(server, ({ name }) => name === 'acknowledge');
+  assert.deepEqual([(await send('first')).status, (await send('second')).status], [503, 201]);
+  const { body: messages } = await call('GET', '/messages');
+  const { body: log } = await call('GET', '/events?kinds=message.sent');
+  assert.deepEqual(
+    log.data.map(({ data }: Answer['body']) => data.messageId),
+    messages.data.map(({ messageId }: Answer['body']) => messageId).toReversed(),
+  );
+  await server.stop();
+});
+
+it('a message on the sandbox came after later ones of its chat, when the database was away as it came', async () => {
+  const clock = createFakeClock(Date.now());
+  const server = await startServer({ clock });
+  const { call } = await server.account();
+  const [sessionId, to] = [await connectSession(call), newNumber()];
+  const receiving = await connectSession(call, to);
+  refuseOnce(server, (_, key) => key === receiving);
+  for (const message of ['first', 'second', 'third'])
+    assert.equal((await call('POST', '/messages/send', { sessionId, to, message })).status, 201);
+  await clock.advance(1000);
+  const { body } = await eventually(
+    () => call('GET', '/events?kinds=message.incoming'),
+    (answer) => answer.body.data.length === 3,
+  );
+  assert.deepEqual(
+    body.data.map(({ data }: Answer['body']) => data.message),
+    ['first', 'second', 'third'],
+  );
   await server.stop();
 });
 

@@ -6,9 +6,10 @@ import type { MessageKey, MessageType, NetworkChat, OutgoingMessage } from '../c
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { AppError, isAway } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import type { Inbox } from './inbox.ts';
 import { contentColumn, type StoredContent, toNetworkContent } from './messageContent.ts';
 import { type SentMessage, type Taken, toSent } from './messageInbox.ts';
@@ -81,7 +82,6 @@ const UNDELIVERED_KEPT = 10_000;
 const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500, 500, 500];
 /** When a node with many sessions dies, not every request can look. */
 const LOOKING = 200;
-const ACKNOWLEDGE_RETRY_MS = 1000;
 
 export function createOutbox({
   database,
@@ -103,12 +103,10 @@ export function createOutbox({
 }): Outbox {
   /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
   const sending = new Set<string>();
-  /** Messages that the network has, which the database does not know yet. */
-  const unstored = new Set<string>();
+  const acknowledgements = new Acknowledgements(inbox, clock, log);
   /** Session → what its network has been given and not answered yet. */
   const handing = new Map<string, Set<Promise<number>>>();
   let looking = 0;
-  let isRunning = false;
   const scheduled = createSchedule({
     database,
     cluster,
@@ -181,7 +179,7 @@ export function createOutbox({
       if (!(await store(row, chat))) {
         const stored = await findMessage(database.reader, session.accountId, messageId);
         if (stored === undefined) throw new AppError('not_found');
-        if (stored.status !== 'queued' || wasSending || unstored.has(messageId)) return stored;
+        if (stored.status !== 'queued' || wasSending || acknowledgements.isWaiting(stored)) return stored;
       }
       if (await queued.isBehind(row)) throw new OnItsWayError(messageId);
       const timestamp = await handOver(line, row, chat);
@@ -305,36 +303,14 @@ export function createOutbox({
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }
     if (!line.isOurs()) throw new OnItsWayError(row.message_id);
-    await acknowledge(line, message, taken);
+    await acknowledgements.add(line, message, taken);
     return taken.timestamp;
   }
 
   /** An answer that comes after all: what failed for want of it is sent. */
   async function takeLate(line: Line, message: SentMessage, answer: Promise<Taken> | undefined): Promise<void> {
     const taken = await answer?.catch(() => undefined);
-    if (taken !== undefined && line.isOurs()) await acknowledge(line, message, taken).catch(() => {});
-  }
-
-  /** The network has it: while the database is away, that is not forgotten, or it would be sent again. */
-  async function acknowledge(line: Line, message: SentMessage, taken: Taken): Promise<void> {
-    try {
-      await inbox.acknowledge(message, taken);
-    } catch (error) {
-      if (isAway(error)) void acknowledgeLater(line, message, taken);
-      throw error;
-    }
-  }
-
-  async function acknowledgeLater(line: Line, message: SentMessage, taken: Taken): Promise<void> {
-    unstored.add(message.messageId);
-    for (let isStored = false; !isStored && isRunning && line.isOurs(); ) {
-      await new Promise<void>((resolve) => void clock.after(ACKNOWLEDGE_RETRY_MS, resolve));
-      isStored = await inbox.acknowledge(message, taken).then(
-        () => true,
-        (error) => !isAway(error),
-      );
-    }
-    unstored.delete(message.messageId);
+    if (taken !== undefined && line.isOurs()) await acknowledgements.add(line, message, taken).catch(() => {});
   }
 
   function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
@@ -357,7 +333,7 @@ export function createOutbox({
   }
 
   async function sendQueued(line: Line, row: MessageRow, holdMs: HoldMs): Promise<void> {
-    if (sending.has(row.message_id) || unstored.has(row.message_id)) return;
+    if (sending.has(row.message_id) || acknowledgements.isWaiting(row)) return;
     sending.add(row.message_id);
     try {
       // The list that it was in may be old.
@@ -417,12 +393,12 @@ export function createOutbox({
 
   return {
     start() {
-      isRunning = true;
+      acknowledgements.start();
       scheduled.start();
       queued.start();
     },
     stop() {
-      isRunning = false;
+      acknowledgements.stop();
       scheduled.stop();
       queued.stop();
     },

@@ -7,12 +7,19 @@ import type { Exchange, Parcel, Phone } from './exchange.ts';
 
 export const RETRY_MS = 500;
 
+interface Held {
+  /** Its place among all that was handed in. */
+  readonly place: number;
+  readonly again: () => void;
+}
+
 /** How a process hands parcels to its own phones. */
 export interface Handing {
   /**
-   * Hands one to a phone. Resolves when it is stored, or is to be tried again later.
+   * Hands one to a phone. Resolves when it is stored, or is to be tried again later: a network keeps what was not
+   * acknowledged, and what comes for the phone meanwhile waits behind it.
    * @param arrived called once it is stored
-   * @param again called when the phone could not store it: a network keeps what was not acknowledged
+   * @param again called to hand it in again
    */
   hand(phone: Phone, parcel: Parcel, arrived: () => void, again: () => void): Promise<void>;
   /** @returns what to call when a number has got the parcel: once all of `count` have, its receipt is sent */
@@ -39,14 +46,34 @@ export function createHanding(clock: Clock, deliver: Exchange['deliver']): Handi
     });
   }
 
+  /** What a phone could not store, and what came after that. */
+  const held = new Map<Phone, Held[]>();
+  let handed = 0;
+
+  function hold(phone: Phone, parcel: Held): void {
+    const waiting = held.get(phone);
+    if (waiting !== undefined) {
+      waiting.push(parcel);
+      return;
+    }
+    held.set(phone, [parcel]);
+    clock.after(RETRY_MS, () => {
+      const all = held.get(phone) ?? [];
+      held.delete(phone);
+      // Several may have been under way when the first one failed, and they fail in any order.
+      for (const { again } of all.sort((one, other) => one.place - other.place)) again();
+    });
+  }
+
   return {
     async hand(phone, { event, direct }, arrived, again) {
+      const place = ++handed;
+      if (held.has(phone)) return hold(phone, { place, again });
       if (direct !== undefined && phone.refuses(direct.from, direct.sentAt)) return;
       try {
         await phone.receive(event);
       } catch {
-        clock.after(RETRY_MS, again);
-        return;
+        return hold(phone, { place, again });
       }
       arrived();
     },

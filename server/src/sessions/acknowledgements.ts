@@ -1,0 +1,108 @@
+import type { Clock } from '../clock.ts';
+import { isAway } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Inbox } from './inbox.ts';
+import type { SentMessage, Taken } from './messageInbox.ts';
+import type { Line } from './sessions.ts';
+
+interface Acknowledgement {
+  readonly line: Line;
+  readonly message: SentMessage;
+  readonly taken: Taken;
+}
+
+const RETRY_MS = 1000;
+
+/**
+ * Stores that networks have taken messages. What cannot be stored while the database is away is kept, or the message
+ * would be sent again, and comes before what the network takes later in its chat: events follow the order of sending.
+ */
+export class Acknowledgements {
+  readonly #inbox: Inbox;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** Chat → what its network took and the database does not know yet, oldest first. */
+  readonly #waiting = new Map<string, Acknowledgement[]>();
+  readonly #storing = new Map<string, Promise<void>>();
+  #isRunning = false;
+
+  constructor(inbox: Inbox, clock: Clock, log: Log) {
+    this.#inbox = inbox;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#isRunning = true;
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+  }
+
+  /** Whether the network has this message and the database does not know it. */
+  isWaiting({ session_id, chat_id, message_id }: { session_id: string; chat_id: string; message_id: string }): boolean {
+    const waiting = this.#waiting.get(`${session_id} ${chat_id}`) ?? [];
+    return waiting.some(({ message }) => message.messageId === message_id);
+  }
+
+  /** @throws {AppError} `storage_unavailable`: it will be stored later */
+  async add(line: Line, message: SentMessage, taken: Taken): Promise<void> {
+    const chat = `${message.sessionId} ${message.chatId}`;
+    const waiting = this.#waiting.get(chat);
+    if (waiting !== undefined) {
+      waiting.push({ line, message, taken });
+      return this.#store(chat);
+    }
+    try {
+      await this.#inbox.acknowledge(message, taken);
+    } catch (error) {
+      if (isAway(error)) this.#keep(chat, { line, message, taken });
+      throw error;
+    }
+  }
+
+  #keep(chat: string, acknowledgement: Acknowledgement): void {
+    const waiting = this.#waiting.get(chat);
+    if (waiting !== undefined) {
+      waiting.push(acknowledgement);
+      return;
+    }
+    this.#waiting.set(chat, [acknowledgement]);
+    void this.#storeLater(chat);
+  }
+
+  async #storeLater(chat: string): Promise<void> {
+    while (this.#isRunning && this.#waiting.has(chat)) {
+      await new Promise<void>((resolve) => void this.#clock.after(RETRY_MS, resolve));
+      await this.#store(chat).catch(() => {}); // it is tried again
+    }
+  }
+
+  #store(chat: string): Promise<void> {
+    let storing = this.#storing.get(chat);
+    if (storing === undefined) {
+      storing = this.#storeAll(chat).finally(() => this.#storing.delete(chat));
+      this.#storing.set(chat, storing);
+    }
+    return storing;
+  }
+
+  async #storeAll(chat: string): Promise<void> {
+    const waiting = this.#waiting.get(chat) ?? [];
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const { line, message, taken } = next;
+      // Who has the session now asks its network again, by the same id.
+      if (line.isOurs()) {
+        try {
+          await this.#inbox.acknowledge(message, taken);
+        } catch (error) {
+          if (isAway(error)) throw error;
+          this.#log.error({ err: error, message: message.messageId }, 'a sent message cannot be stored as sent');
+        }
+      }
+      waiting.shift();
+    }
+    this.#waiting.delete(chat);
+  }
+}
