@@ -41,6 +41,12 @@ export class SoakServer {
     );
   }
 
+  /** Whether it has not ended, by itself or by a signal. */
+  get isRunning(): boolean {
+    const child = this.#process?.child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
   /** SIGKILL. */
   async kill(): Promise<void> {
     this.resume();

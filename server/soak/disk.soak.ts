@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newHome } from '../test/support/databases.ts';
+import { startReceiver } from '../test/support/receiver.ts';
+import { diskModes, FailingDisk } from './failingDisk.ts';
+import { Load } from './load.ts';
+import { SoakServer } from './server.ts';
+import { randomFrom, SECONDS, SEED } from './settings.ts';
+import { judge } from './verdict.ts';
+
+const LONGEST_FAULT_MS = 4000;
+const HEALED_MS = 1500;
+
+it('one server on SQLite loses, repeats and reorders nothing while its disk fails', {
+  skip: !FailingDisk.isAvailable && 'there is no C compiler',
+}, async (test) => {
+  const random = randomFrom(SEED);
+  test.diagnostic(`SOAK_SEED=${SEED} SOAK_SECONDS=${SECONDS}`);
+  const home = await newHome('sqlite');
+  const dataDir = join(home.dataDir, 'disk');
+  const disk = new FailingDisk(dataDir, join(home.dataDir, 'control'));
+  const receiver = await startReceiver();
+  const server = new SoakServer({ dataDir, databaseUrl: '', env: disk.env });
+  test.after(async () => {
+    await server.kill();
+    await receiver.close();
+    await home.remove();
+  });
+  await server.start();
+  const load = new Load(() => [server.url], receiver);
+  await load.prepare();
+  load.start();
+  const faults: string[] = [];
+  const failing = diskModes.filter((mode) => mode !== 'ok');
+  const endsAt = performance.now() + SECONDS * 1000;
+  // Every fault once, and then as the seed says.
+  for (let round = 0; performance.now() < endsAt; round++) {
+    const mode = failing[round] ?? failing[Math.floor(random() * failing.length)] ?? 'error';
+    const ms = Math.round(random() * LONGEST_FAULT_MS);
+    const isKilled = random() < 0.3;
+    disk.set(mode);
+    await delay(ms);
+    if (isKilled) await server.kill();
+    disk.set('ok');
+    const hasEnded = isKilled || !server.isRunning;
+    if (hasEnded) await server.start();
+    faults.push(`${mode} for ${ms} ms${isKilled ? ', then killed' : hasEnded ? ', ended by itself' : ''}`);
+    await delay(HEALED_MS);
+  }
+  await load.stop();
+  await judge(test, load, faults);
+});

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** See `failingDisk.c`. */
+export const diskModes = ['ok', 'full', 'error', 'readonly', 'short', 'slow'] as const;
+export type DiskMode = (typeof diskModes)[number];
+
+/** A folder on a disk that fails when it is told to, for processes with its environment. */
+export class FailingDisk {
+  readonly #library: string;
+  readonly #folder: string;
+  readonly #modeFile: string;
+
+  /**
+   * @param folder that is on the disk
+   * @param ownFolder for what the disk itself needs
+   * @throws {Error} when there is no C compiler
+   */
+  constructor(folder: string, ownFolder: string) {
+    this.#folder = folder;
+    mkdirSync(ownFolder, { recursive: true });
+    this.#library = join(ownFolder, 'failingDisk.so');
+    this.#modeFile = join(ownFolder, 'mode');
+    const source = fileURLToPath(new URL('./failingDisk.c', import.meta.url));
+    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-o', this.#library, source, '-ldl'], { stdio: 'pipe' });
+    this.set('ok');
+  }
+
+  static get isAvailable(): boolean {
+    try {
+      execFileSync('cc', ['--version'], { stdio: 'pipe' });
+      return process.platform === 'linux';
+    } catch {
+      return false;
+    }
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return { LD_PRELOAD: this.#library, FAILING_DISK_FOLDER: this.#folder, FAILING_DISK_MODE: this.#modeFile };
+  }
+
+  set(mode: DiskMode): void {
+    writeFileSync(this.#modeFile, mode);
+  }
+}
