@@ -154,6 +154,22 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
   });
 });
 
+it('a key is forgotten in time where its end was missed, whatever the clock says', async (test) => {
+  const clock = createFakeClock();
+  const server = await startServer({ clock });
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const { keyId, key } = (await call('POST', '/api-keys/create', { name: 'missed' })).body;
+  const status = async () => (await bearer(server.url, key)('GET', '/auth/me')).status;
+  assert.equal(await status(), 200);
+  const { database } = server.app.services;
+  await database.commit(({ kysely }) => kysely.deleteFrom('api_keys').where('key_id', '=', keyId).execute());
+  assert.equal(await status(), 200, 'nobody has told it');
+  clock.set(clock.now() - 3_600_000);
+  clock.skip(6000);
+  assert.equal(await status(), 401);
+});
+
 describe('wrong credentials', () => {
   const clock = createFakeClock();
   let server: TestServer;

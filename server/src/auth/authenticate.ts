@@ -164,14 +164,15 @@ export class Authenticator {
   /** @throws {AppError} `unauthorized` */
   async #find(presented: Presented): Promise<Found> {
     const now = this.#deps.clock.now();
+    const elapsed = this.#deps.clock.elapsed();
     // A login token that came as Bearer is accepted in no other form.
     const key = `${presented.form} ${hashOf(presented)}`;
     const known = this.#remembered.get(key);
-    if (known !== undefined && known.until > now) return known;
+    if (known !== undefined && known.until > elapsed && known.expiresAt > now) return known;
     const begunAt = this.#generation;
     const found = await this.#lookUp(presented, now);
     if (found === undefined) throw new AppError('unauthorized', 'The credential is unknown, revoked or expired');
-    const until = Math.min(now + REMEMBERED_MS, found.expiresAt);
+    const until = elapsed + REMEMBERED_MS;
     if (begunAt === this.#generation) this.#remembered.set(key, { ...found, until });
     return found;
   }
