@@ -6,7 +6,7 @@ import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock, type FakeClock } from './support/fakeClock.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
-import { startServer } from './support/server.ts';
+import { type Answer, startServer } from './support/server.ts';
 
 /** Lets time pass until a promise is settled. */
 async function passUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
@@ -129,6 +129,40 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     const { status, body } = await passUntil(clock, later);
     assert.deepEqual([status, body.status], [201, 'sent']);
     assert.deepEqual(sent, ['one', 'elsewhere', 'two']);
+  });
+
+  it('keeps its place before later ones when the clock is set back meanwhile', async (test) => {
+    const { clock, send, untilStatus, statusOf } = await connected(test);
+    let isLimited = true;
+    puppet.send = async ({ content }) => {
+      if (isLimited) throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const { messageId: first } = (await send('one', inAMinute)).body;
+    await clock.advance(60_000);
+    await untilStatus(first, 'queued');
+    const answers: Promise<Answer>[] = [];
+    for (const text of ['two', 'three', 'four']) {
+      answers.push(send(text));
+      // The answer tells that it waits behind the first one.
+      assert.equal((await passUntil(clock, answers.at(-1) as Promise<Answer>)).body.status, 'queued');
+      clock.set(clock.now() - 3_600_000);
+    }
+    isLimited = false;
+    const last = (await answers.at(-1))?.body.messageId;
+    await eventually(
+      async () => {
+        await clock.advance(5000);
+        return statusOf(last);
+      },
+      (status) => status === 'sent',
+    );
+    // One that was scheduled goes by the time of day, which is earlier now.
+    assert.deepEqual(
+      sent.filter((text) => text !== 'one'),
+      ['two', 'three', 'four'],
+    );
   });
 
   it('stays queued, when it was scheduled, while the session is away, and goes out in its place', async (test) => {

@@ -9,6 +9,7 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import type { Inbox } from './inbox.ts';
 import { contentColumn, type StoredContent, toNetworkContent } from './messageContent.ts';
@@ -90,6 +91,7 @@ export function createOutbox({
   media,
   sessions,
   clock,
+  steady,
   log,
 }: {
   database: Database;
@@ -99,6 +101,7 @@ export function createOutbox({
   /** The lines of the sessions that are connected here. */
   sessions: () => Pick<Sessions, 'line' | 'requireLine'>;
   clock: Clock;
+  steady: SteadyClock;
   log: Log;
 }): Outbox {
   /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
@@ -114,7 +117,7 @@ export function createOutbox({
     log,
     onQueued: (session) => queued.wake(session),
   });
-  const queued = createSendQueue({ database, cluster, sessions, send: sendQueued, clock, log });
+  const queued = createSendQueue({ database, cluster, sessions, send: sendQueued, clock, steady, log });
 
   async function send(session: SessionRef, draft: Draft): Promise<NewRow> {
     try {

@@ -5,7 +5,9 @@ import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { timeOfId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import type { SessionRef } from './messageStore.ts';
 import type { Line, Sessions } from './sessions.ts';
 
@@ -48,6 +50,7 @@ export function createSendQueue({
   sessions,
   send,
   clock,
+  steady,
   log,
 }: {
   database: Database;
@@ -60,6 +63,8 @@ export function createSendQueue({
    */
   send: (line: Line, row: MessageRow, holdMs: HoldMs) => Promise<void>;
   clock: Clock;
+  /** What the order goes by. */
+  steady: SteadyClock;
   log: Log;
 }): SendQueue {
   /** Sessions whose queued messages are being sent → whether to look for more then. */
@@ -87,7 +92,8 @@ export function createSendQueue({
       resuming.set(session.sessionId, false);
       const line = sessions().line(session);
       if (line === undefined) return;
-      const chats = [...Map.groupBy(await queuedMessages.all(database.reader, session), (row) => row.chat_id).values()];
+      const rows = (await queuedMessages.all(database.reader, session)).sort(byTurn(steady));
+      const chats = [...Map.groupBy(rows, (row) => row.chat_id).values()];
       let heldMs: number | undefined;
       const sendChats = async () => {
         for (let chat = chats.shift(); chat !== undefined; chat = chats.shift()) {
@@ -200,10 +206,15 @@ const queuedMessages = query((db, p: SessionRef) =>
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('status', '=', isQueued)
-    // What was scheduled has its place by the time that it was for.
-    .orderBy((eb) => eb.fn.coalesce('scheduled_at', 'timestamp'))
     .orderBy('message_id'),
 );
+
+/** The order of sending, of rows in the order of their ids. What was scheduled has its place by the time it was for. */
+function byTurn(steady: SteadyClock): (one: MessageRow, other: MessageRow) => number {
+  const turnOf = ({ scheduled_at: scheduledAt, message_id: id }: MessageRow) =>
+    scheduledAt === null ? timeOfId(id) : steady.fromWall(scheduledAt);
+  return (one, other) => turnOf(one) - turnOf(other);
+}
 
 const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageId: string }) =>
   db
