@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 describeOnEachDatabase('the event streams of an account', (_, database) => {
@@ -23,6 +24,25 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     for (const stream of streams) assert.deepEqual(stream.messageIds().slice(1), sent);
     // Each send is announced a few times: queued, sent, delivered. Without sharing there are fifty times as many.
     assert.ok(reads() < 100, `${reads()} reads for 10 sends`);
+  });
+
+  it('go on in order while the clock is set back and ahead', async (test) => {
+    const clock = createFakeClock();
+    const own = await startServer({ database, clock });
+    test.after(() => own.stop());
+    const { call, token } = await own.account();
+    await connectSession(call);
+    const live = await openStream(test, own, token);
+    const sent: string[] = [];
+    for (const ms of [0, -3_600_000, -900, 21_600_000, -60_000]) {
+      clock.set(clock.now() + ms);
+      sent.push(await send(call, `${ms}`), await send(call, `${ms} again`));
+    }
+    await live.until(sent.length);
+    assert.deepEqual(live.messageIds(), sent);
+    const later = await openStream(test, own, token, { 'last-event-id': live.ids()[3] ?? '' });
+    await later.until(sent.length - 4);
+    assert.deepEqual(later.messageIds(), sent.slice(4));
   });
 
   it('go on behind a Last-Event-ID, whether the shared reader has it or not', async (test) => {
