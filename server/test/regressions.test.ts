@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { systemClock } from '../src/clock.ts';
 import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
@@ -142,6 +143,34 @@ it('a message was told to be sent after later ones of its chat, when the databas
     messages.data.map(({ messageId }: Answer['body']) => messageId).toReversed(),
   );
   await server.stop();
+});
+
+it('a message that another node had queued was overtaken when the signal to the node of its session was lost', async (test) => {
+  const home = await newHome('postgres');
+  const node = (name: string) =>
+    startServer({ home, env: { DATA_DIR: join(home.dataDir, name), MEDIA_DIR: join(home.dataDir, 'media') } });
+  const [server, other] = [await node('one'), await node('other')];
+  test.after(async () => {
+    await server.stop();
+    await other.stop();
+    await home.remove();
+  });
+  const { call } = await server.account();
+  const away = newNumber(); // so that nothing but its own node sends it
+  await call('POST', `/sessions/${await connectSession(call, away)}/disconnect`);
+  const sessionId = await connectSession(call);
+  const send = async (message: string) => (await call('POST', '/messages/send', { sessionId, to: away, message })).body;
+  const { messageId: first } = await send('first');
+  await other.app.services.database.commit(({ kysely }) =>
+    kysely.updateTable('messages').set({ status: 'queued', sent_at: null }).where('message_id', '=', first).execute(),
+  );
+  const { messageId: second, status } = await send('second');
+  assert.equal(status, 'sent');
+  const { body } = await call('GET', '/events?kinds=message.sent');
+  assert.deepEqual(
+    body.data.map(({ data }: Answer['body']) => data.messageId),
+    [first, first, second],
+  );
 });
 
 it('a message on the sandbox came after later ones of its chat, when the database was away as it came', async () => {

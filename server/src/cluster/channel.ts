@@ -72,6 +72,11 @@ export class Channel implements Signals {
     this.#gapListeners.push(listener);
   }
 
+  /** Signals may have been missed, or heard when nothing could be done about them. */
+  noteGap(): void {
+    for (const listener of this.#gapListeners) listener();
+  }
+
   #hear(text: string): void {
     const { from, topic, ids } = this.#parse(text);
     if (from === this.#nodeId) return;
@@ -155,6 +160,6 @@ export class Channel implements Signals {
       await this.#connect().catch(() => {});
     }
     if (this.#isStopped) this.#connection?.close();
-    else for (const listener of this.#gapListeners) listener();
+    else this.noteGap();
   }
 }

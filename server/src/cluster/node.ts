@@ -197,11 +197,14 @@ export function createNode({
       return;
     }
     if (sentAt - (validUntil - LEASE_MS + MARGIN_MS) > LEASE_MS / 2) steadySince = sentAt;
+    const wasMember = isMember();
     validUntil = sentAt + LEASE_MS - MARGIN_MS;
     takeNote(heard.members.filter(({ isAlive }) => isAlive));
     isFree = heard.isFree.sessions || heard.isFree.webhooks;
     if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, LEASE_MS));
     noteSkew(await time.sync());
+    // What it was told meanwhile it could not act upon.
+    if (!wasMember) channel.noteGap();
     const isSteady = sentAt - steadySince >= LEASE_MS;
     if (isSteady && heard.members.some(({ isAlive }) => !isAlive)) await bury();
   }

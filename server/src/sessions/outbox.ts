@@ -184,7 +184,7 @@ export function createOutbox({
         if (stored === undefined) throw new AppError('not_found');
         if (stored.status !== 'queued' || wasSending || acknowledgements.isWaiting(stored)) return stored;
       }
-      if (await queued.isBehind(row)) throw new OnItsWayError(messageId);
+      if (await queued.isBehind(row, (id) => sending.has(id))) throw new OnItsWayError(messageId);
       const timestamp = await handOver(line, row, chat);
       return { ...row, status: 'sent', timestamp, sent_at: timestamp };
     } finally {

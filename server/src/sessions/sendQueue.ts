@@ -21,8 +21,14 @@ export interface SendQueue {
   stop(): void;
   /** Something is queued for a session: whoever has it sends that, this node or another one. */
   wake(session: SessionRef): void;
-  /** Whether something of its chat is queued before a message that is stored: then its turn is in the queue. */
-  isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean>;
+  /**
+   * Whether something of its chat is queued before a message that is stored: then its turn is in the queue.
+   * @param isUnderWay whether a message is on its way to the network without having been in the queue
+   */
+  isBehind(
+    row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>,
+    isUnderWay: (messageId: string) => boolean,
+  ): Promise<boolean>;
 }
 
 /** How long a message is to wait after an error of its network, in ms; undefined when it has failed by it. */
@@ -43,6 +49,8 @@ const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
 /** Chats that a session's queue is sent to at a time; within a chat one message follows the other. */
 const CHATS_AT_ONCE = 8;
 const LOOK_EVERY_MS = 30_000;
+/** Of what is queued in a chat before a message, so many are looked at: more than a node sends in one chat at a time. */
+const LOOKED_AT = 200;
 
 export function createSendQueue({
   database,
@@ -167,11 +175,16 @@ export function createSendQueue({
     return isHere;
   }
 
-  async function isBehind(row: Parameters<SendQueue['isBehind']>[0]): Promise<boolean> {
+  async function isBehind(
+    row: Parameters<SendQueue['isBehind']>[0],
+    isUnderWay: (messageId: string) => boolean,
+  ): Promise<boolean> {
     const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
-    // Whoever queues a message elsewhere tells, and answers its caller only after that: no look for each send.
-    const mayBe = resuming.has(sessionId) || pauses.has(sessionId) || !cluster.counts().isListening;
-    return mayBe && (await queuedBefore.first(database.reader, { sessionId, chatId, messageId })) !== undefined;
+    const hasQueue = resuming.has(sessionId) || pauses.has(sessionId);
+    // Another node may have queued something, and its signal may come late or not at all.
+    if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
+    const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: LOOKED_AT });
+    return before.some((other) => hasQueue || !isUnderWay(other.message_id));
   }
 
   cluster.signals.on('outbox', (id) => {
@@ -216,7 +229,7 @@ function byTurn(steady: SteadyClock): (one: MessageRow, other: MessageRow) => nu
   return (one, other) => turnOf(one) - turnOf(other);
 }
 
-const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageId: string }) =>
+const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageId: string; limit: number }) =>
   db
     .selectFrom('messages')
     .select('message_id')
@@ -231,7 +244,8 @@ const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageI
         .where('own.status', '=', isQueued)
         .where('own.message_id', '=', p.messageId),
     )
-    .limit(1),
+    .orderBy('seq')
+    .limit(p.limit),
 );
 
 /** The sessions that have something queued. */
