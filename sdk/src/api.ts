@@ -1460,7 +1460,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Block or unblock a contact. Messages that a blocked contact sends directly no longer reach the session, also not after the contact is unblocked. The contact is not told. In groups, its messages still arrive. */
+  /** Block or unblock a contact. Messages that a blocked contact sends directly no longer reach the session, even after the contact is unblocked. The contact is not told. In groups, its messages still arrive. */
   'contacts.set_blocked': {
     input: {
       /** The contact. International form; +, spaces and dashes are taken off. */

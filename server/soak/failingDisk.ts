@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { replaceFile } from './server.ts';
 
 /** See `failingDisk.c`. */
 export const diskModes = ['ok', 'full', 'error', 'readonly', 'short', 'slow'] as const;
@@ -42,6 +43,6 @@ export class FailingDisk {
   }
 
   set(mode: DiskMode): void {
-    writeFileSync(this.#modeFile, mode);
+    replaceFile(this.#modeFile, mode);
   }
 }

@@ -82,14 +82,25 @@ export class Load {
     return conversation.startsWith('inside') ? EVENTS : ['message.sent', 'message.delivered'];
   }
 
-  history(): History {
+  async history(): Promise<History> {
     const texts = new Map(this.#calls.map(({ acknowledgement, text }) => [acknowledgement?.messageId ?? '', text]));
-    const arrivals = this.#receiver.deliveries.map(({ id, event, attempt, parsed, at }): Arrival => {
-      const { messageId, message } = parsed.data;
+    const arrivals: Arrival[] = [];
+    for (const { id, event, attempt, parsed, at } of this.#receiver.deliveries) {
+      const { messageId, message, sessionId } = parsed.data;
+      // One that no answer told of: it may be a second one of a send that was answered with the first.
+      if (event !== 'message.incoming' && !texts.has(messageId))
+        texts.set(messageId, await this.#textOf(sessionId, messageId));
       const text = event === 'message.incoming' ? message : (texts.get(messageId) ?? messageId);
-      return { eventId: id, event, messageId, text, attempt, at };
-    });
+      arrivals.push({ eventId: id, event, messageId, text, attempt, at });
+    }
     return { calls: this.#calls, arrivals };
+  }
+
+  async #textOf(sessionId: string, messageId: string): Promise<string> {
+    const account = this.#accounts.find(({ sessions }) => sessions.some((session) => session.sessionId === sessionId));
+    const { status, body } = await bearer(this.#urls()[0] ?? '', account?.token ?? '')('GET', `/messages/${messageId}`);
+    if (status !== 200) throw new Error(`an event names ${messageId}, which cannot be read: ${JSON.stringify(body)}`);
+    return body.message;
   }
 
   /** Answers that no fault explains. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -118,6 +119,7 @@ it('nodes on PostgreSQL lose, repeat and reorder nothing while everything betwee
     const n = Math.floor(random() * NODES);
     happened.push(`node ${n} ${await fault(members[n] as Member, random, postgres)}`);
     await delay(HEALED_MS);
+    for (const { server } of members) assert.ok(server.isRunning, `a node ended by itself: ${happened.at(-1)}`);
   }
   await load.stop();
   await judge(test, load, happened);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerProcess, spawnServer } from '../test/support/process.ts';
 
@@ -65,6 +65,12 @@ export class SoakServer {
 
   /** How far its wall clock is off from now on. */
   setClock(offsetMs: number): void {
-    writeFileSync(this.#clockFile, String(offsetMs));
+    replaceFile(this.#clockFile, String(offsetMs));
   }
+}
+
+/** Writes a file that others read at any time: they see the former content or this one. */
+export function replaceFile(file: string, content: string): void {
+  writeFileSync(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
 }

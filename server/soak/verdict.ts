@@ -10,13 +10,16 @@ const expectations = {
   acknowledgedWithinMs: 90_000,
   deliveredWithinMs: 90_000,
 };
+/** What is repeated or doubled may still be on its way when nothing is missing. */
+const SETTLED_MS = 3000;
 const SHOWN = 20;
 
 /** Waits for what is still to come, and fails the test with what should not have happened. */
 export async function judge(test: TestContext, load: Load, faults: readonly string[]): Promise<void> {
   const givesUpAt = performance.now() + expectations.deliveredWithinMs;
-  while (findLost(load.history(), expectations).length > 0 && performance.now() < givesUpAt) await delay(250);
-  const history = load.history();
+  while (findLost(await load.history(), expectations).length > 0 && performance.now() < givesUpAt) await delay(250);
+  await delay(SETTLED_MS);
+  const history = await load.history();
   const acknowledged = history.calls.filter(({ acknowledgement }) => acknowledgement !== undefined).length;
   const repeats = history.arrivals.length - new Set(history.arrivals.map(({ eventId }) => eventId)).size;
   test.diagnostic(`${acknowledged} messages acknowledged, ${history.arrivals.length} requests, ${repeats} repeats`);

@@ -164,7 +164,7 @@ export class TargetRefused extends Error {
 
   constructor(host: string) {
     super(
-      `The name ${host} does not lead to a public address: it does not exist, cannot be resolved right now, or leads to an address that WEBHOOK_ALLOWED_CIDRS would have to open. The server's log says which`,
+      `The name ${host} does not resolve to a public address: it does not exist, cannot be resolved right now, or leads to an address that WEBHOOK_ALLOWED_CIDRS would have to open. The server's log says which`,
     );
   }
 }

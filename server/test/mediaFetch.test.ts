@@ -95,7 +95,7 @@ describe('a file behind a URL', () => {
     // A name is not told apart from one that does not exist.
     await assert.rejects(
       fetching(`https://files.example.com:${port}/`, ({ stream }) => buffer(stream)),
-      { code: 'fetch_failed', message: /^The name files\.example\.com does not lead to a public address/ },
+      { code: 'fetch_failed', message: /^The name files\.example\.com does not resolve to a public address/ },
     );
     assert.deepEqual(files.visits, []);
     // The same name is dialled where the vetted lookup says, so it was the vetting that refused it.

@@ -25,7 +25,7 @@ const sentences: Partial<Record<Behaviour, RegExp>> = {
   unaskedUpgrade: /answered 101 Switching Protocols, which nobody had asked for/,
   bareUpgrade: /answered 101 Switching Protocols, which nobody had asked for/,
   closedPort: /Nothing listens on 127\.0\.0\.1:\d+/,
-  unknownHost: /The name \S+\.invalid does not lead to a public address/,
+  unknownHost: /The name \S+\.invalid does not resolve to a public address/,
   redirect: /redirecting to http:\/\/127\.0\.0\.1:\d+\/redirect\/target\. Redirects are not followed/,
   unauthorized: /Answered 401: .* wants a credential/,
   gone: /Answered 410 Gone/,

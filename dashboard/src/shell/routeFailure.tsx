@@ -9,7 +9,9 @@ export function RouteFailure({ error }: ErrorComponentProps) {
   const isCode = error instanceof PageCodeError;
   // A browser may remember that a module did not load, and an upgraded server has it under another name: only a new
   // document helps in both cases.
-  useWhenReachable(isCode && !hasJustReloaded(), reload);
+  useWhenReachable(isCode, () => {
+    if (!hasJustReloaded()) reload();
+  });
   return <Failure error={error} onRetry={isCode ? reload : () => router.invalidate()} />;
 }
 

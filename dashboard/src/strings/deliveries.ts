@@ -100,7 +100,7 @@ export const outcomeWords = {
   reset: 'Connection broke',
   protocol: 'Not HTTP',
   blocked_address: 'Address not allowed',
-  no_socket: 'No free socket here',
+  no_socket: 'No free socket on this server',
   unknown_outcome: 'Unknown',
 } as const;
 
@@ -113,7 +113,7 @@ export const adviceWords: Readonly<Record<keyof typeof outcomeWords, string | un
   throttled: 'The receiver asked for a pause. It goes on by itself; fewer requests at a time may help.',
   server_error: 'The receiver failed while it worked on the request. Its own log says why.',
   timeout: 'The receiver took too long. It should answer at once and do the work afterwards.',
-  dns: 'The host name of the URL does not lead to a public address. Check its spelling and its DNS; WEBHOOK_ALLOWED_CIDRS opens private ranges.',
+  dns: 'The host name of the URL does not resolve to a public address. Check its spelling and its DNS; WEBHOOK_ALLOWED_CIDRS opens private ranges.',
   connect: 'Nothing takes connections there: check that the receiver runs, its port, and its firewall.',
   tls: 'The certificate is not one that can be trusted for this host: check its chain, its name and its end.',
   reset: 'The receiver closed the connection before it answered. It may have crashed or restarted.',

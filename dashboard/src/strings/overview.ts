@@ -20,7 +20,7 @@ export const overviewWords = {
   /** Why an attempt brought no answer. */
   failures: {
     timeout: 'receiver does not answer in time',
-    dns: 'its host name does not lead to a public address',
+    dns: 'its host name does not resolve to a public address',
     connect: 'receiver takes no connection',
     tls: 'its certificate cannot be trusted',
     reset: 'receiver closes the connection without an answer',

@@ -158,7 +158,7 @@ export const setContactBlocked = defineOperation({
   thirdPartyText: true,
   summary: 'Block or unblock a contact',
   description:
-    'Messages that a blocked contact sends directly no longer reach the session, also not after the contact is unblocked. The contact is not told. In groups, its messages still arrive.',
+    'Messages that a blocked contact sends directly no longer reach the session, even after the contact is unblocked. The contact is not told. In groups, its messages still arrive.',
   input: Type.Object(
     {
       phoneNumber: PhoneNumberInput('The contact.'),
