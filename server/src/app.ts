@@ -33,6 +33,7 @@ import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createMetrics, sparingly } from './metrics.ts';
 import type { Services } from './operations/context.ts';
 import { createInvoke } from './operations/operation.ts';
+import { accountOfSession } from './operations/sessions.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
 import { createInbox } from './sessions/inbox.ts';
 import { createOutbox } from './sessions/outbox.ts';
@@ -258,6 +259,7 @@ export async function createApp(
   const invoke = tracing?.invoke(invoking) ?? invoking;
   const http = await createServer({
     settings,
+    accountOf: (sessionId) => accountOfSession(database, sessionId),
     authenticator,
     requestLimits: services.requestLimits,
     waitingCalls: services.waitingCalls,

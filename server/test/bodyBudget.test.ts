@@ -3,34 +3,51 @@ import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { BodyBudget } from '../src/http/bodyBudget.ts';
 
+const session = (sessionId: string, accountId = 'one') => ({ accountId, sessionId });
 const bytes = (...lengths: number[]) => Readable.from(lengths.map((length) => Buffer.alloc(length)));
 
 describe('the budget of bodies without a credential', () => {
-  it('bounds one body, those of one session and all together, by the bytes that are here', async () => {
-    const budget = new BodyBudget({ body: 10, session: 15, all: 24 });
-    await assert.rejects(budget.open('a').read(bytes(5, 6)), { code: 'payload_too_large' });
+  it('bounds one body, those of one session and those of one account, by the bytes that are here', async () => {
+    const budget = new BodyBudget({ body: 10, session: 15, all: 48 });
+    await assert.rejects(budget.open(session('a')).read(bytes(5, 6)), { code: 'payload_too_large' });
 
-    const first = budget.open('b');
+    const first = budget.open(session('b'));
     assert.equal((await first.read(bytes(4, 6))).length, 10);
-    await assert.rejects(budget.open('b').read(bytes(6)), { code: 'rate_limited', retryAfterSeconds: 1 });
-    const other = budget.open('c');
+    await assert.rejects(budget.open(session('b')).read(bytes(6)), { code: 'rate_limited', retryAfterSeconds: 1 });
+    const other = budget.open(session('c'));
     await assert.rejects(other.read(bytes(5, 5)), { code: 'rate_limited' }); // 5 of `a` and 10 of `b` are here
     other.release();
     first.release();
     first.release();
-    assert.equal((await budget.open('b').read(bytes(10))).length, 10);
+    assert.equal((await budget.open(session('b')).read(bytes(10))).length, 10);
   });
 
   it('takes back what a body that broke off has held', async () => {
-    const budget = new BodyBudget({ body: 10, session: 10, all: 10 });
-    const body = budget.open('a');
+    const budget = new BodyBudget({ body: 10, session: 10, all: 20 });
+    const body = budget.open(session('a'));
     const slow = new Readable({ read() {} });
     slow.push(Buffer.alloc(8));
     const reading = body.read(slow);
-    await assert.rejects(budget.open('b').read(bytes(3)), { code: 'rate_limited' });
+    await assert.rejects(budget.open(session('b')).read(bytes(3)), { code: 'rate_limited' });
     body.release();
     slow.destroy();
     await assert.rejects(reading);
-    assert.equal((await budget.open('b').read(bytes(10))).length, 10);
+    assert.equal((await budget.open(session('b')).read(bytes(10))).length, 10);
+  });
+
+  it('leaves room for other accounts, however many sessions one account is called at', async () => {
+    const budget = new BodyBudget({ body: 4, session: 16, all: 64 });
+    const fill = async (accountId: string) => {
+      let held = 0;
+      for (let at = 0; at < 64; at++) {
+        const body = budget.open(session(`${accountId} ${at % 4}`, accountId));
+        held += await body.read(bytes(4)).then(
+          ({ length }) => length,
+          () => 0,
+        );
+      }
+      return held;
+    };
+    assert.deepEqual([await fill('one'), await fill('two'), await fill('three')], [32, 16, 8]);
   });
 });

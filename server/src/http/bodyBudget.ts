@@ -8,20 +8,34 @@ export interface BudgetedBody {
   release(): void;
 }
 
+/** The most that may be here at a time, in bytes. */
+export interface BodyLimits {
+  readonly body: number;
+  readonly session: number;
+  readonly all: number;
+}
+
+interface Recipient {
+  readonly accountId: string;
+  readonly sessionId: string;
+}
+
 /**
- * Bounds the memory for bodies that come without a credential: of one body, of all that are meant for one session and
- * of all together. What counts are the bytes that are here, so a slow sender keeps nobody else's room.
+ * Bounds the memory for bodies that come without a credential: of one body, of all for one session and of all together.
+ * An account may hold no more than remains free, as with `OutgoingConnections`: alone it gets half, two get a third
+ * each, and a share is left for the next one. Only bytes that have arrived count.
  */
 export class BodyBudget {
-  readonly #limits: { readonly body: number; readonly session: number; readonly all: number };
-  readonly #ofSession = new Map<string, number>();
+  readonly #limits: BodyLimits;
+  readonly #bySession = new Map<string, number>();
+  readonly #byAccount = new Map<string, number>();
   #all = 0;
 
-  constructor(limits: { readonly body: number; readonly session: number; readonly all: number }) {
+  constructor(limits: BodyLimits) {
     this.#limits = limits;
   }
 
-  open(sessionId: string): BudgetedBody {
+  open(recipient: Recipient): BudgetedBody {
     let held = 0;
     let isReleased = false;
     return {
@@ -30,7 +44,7 @@ export class BodyBudget {
         for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
           if (held + chunk.length > this.#limits.body) throw tooLarge(this.#limits.body);
           if (isReleased) break; // the sender is gone
-          this.#take(sessionId, chunk.length);
+          this.#take(recipient, chunk.length);
           held += chunk.length;
           chunks.push(chunk);
         }
@@ -39,25 +53,31 @@ export class BodyBudget {
       release: () => {
         if (isReleased) return;
         isReleased = true;
-        this.#give(sessionId, held);
+        this.#add(recipient, -held);
       },
     };
   }
 
-  #take(sessionId: string, bytes: number): void {
-    const ofSession = (this.#ofSession.get(sessionId) ?? 0) + bytes;
-    if (ofSession > this.#limits.session || this.#all + bytes > this.#limits.all)
+  #take(recipient: Recipient, bytes: number): void {
+    const ofSession = (this.#bySession.get(recipient.sessionId) ?? 0) + bytes;
+    const ofAccount = (this.#byAccount.get(recipient.accountId) ?? 0) + bytes;
+    const free = this.#limits.all - this.#all - bytes;
+    if (ofSession > this.#limits.session || ofAccount > free)
       throw new AppError('rate_limited', 'Too many callbacks at a time', { retryAfterSeconds: 1 });
-    this.#ofSession.set(sessionId, ofSession);
-    this.#all += bytes;
+    this.#add(recipient, bytes);
   }
 
-  #give(sessionId: string, bytes: number): void {
-    this.#all -= bytes;
-    const left = (this.#ofSession.get(sessionId) ?? 0) - bytes;
-    if (left > 0) this.#ofSession.set(sessionId, left);
-    else this.#ofSession.delete(sessionId);
+  #add({ accountId, sessionId }: Recipient, bytes: number): void {
+    this.#all += bytes;
+    addTo(this.#byAccount, accountId, bytes);
+    addTo(this.#bySession, sessionId, bytes);
   }
+}
+
+function addTo(counts: Map<string, number>, key: string, bytes: number): void {
+  const count = (counts.get(key) ?? 0) + bytes;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
 }
 
 const tooLarge = (bytes: number) => new AppError('payload_too_large', `The body may have up to ${bytes / 1024} KiB`);

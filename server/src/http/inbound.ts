@@ -11,6 +11,8 @@ import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
 export interface InboundDeps {
+  /** Finds the account of a session. @throws {AppError} `not_found` */
+  readonly accountOf: (sessionId: string) => Promise<string>;
   readonly sessions: Pick<Sessions, 'receive' | 'requireReceiver'>;
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect'>;
   readonly forward: Pick<Forward, 'relay'>;
@@ -18,7 +20,7 @@ export interface InboundDeps {
   readonly log: Log;
 }
 
-/** Meta's callbacks have up to 3 MB. A session of a busy number gets several at a time, and other sessions have theirs. */
+/** In bytes. Meta's callbacks have up to 3 MB, and a session of a busy number gets several at a time. */
 const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 1024 * 1024 };
 
 /**
@@ -26,9 +28,12 @@ const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 102
  * network has, who calls. The body goes to it byte for byte, for that is what is signed. A network that is answered
  * anything but 2xx calls again later, so what cannot be stored now is not lost.
  *
- * A body is read only for a session that takes callbacks, and only while there is room: anybody may send one.
+ * A body is read only for a session that takes callbacks, and only while its account has room: anybody may send one.
  */
-export function addInbound(app: FastifyInstance, { sessions, cluster, forward, passedOn, log }: InboundDeps): void {
+export function addInbound(
+  app: FastifyInstance,
+  { accountOf, sessions, cluster, forward, passedOn, log }: InboundDeps,
+): void {
   const budget = new BodyBudget(LIMITS);
   const bodies = new WeakMap<FastifyRequest, BudgetedBody>();
 
@@ -45,7 +50,7 @@ export function addInbound(app: FastifyInstance, { sessions, cluster, forward, p
       onRequest: async (request, reply) => {
         const { sessionId } = request.params;
         await requireReceiver(sessionId);
-        const body = budget.open(sessionId);
+        const body = budget.open({ sessionId, accountId: await accountOf(sessionId) });
         bodies.set(request, body);
         reply.raw.once('close', body.release);
       },

@@ -2,6 +2,8 @@ import QRCode from 'qrcode';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
+import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
@@ -429,6 +431,13 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
   return row;
 }
 
+/** For a caller without a credential, such as a network that calls back. @throws {AppError} `not_found` */
+export async function accountOfSession({ reader }: Pick<Database, 'reader'>, sessionId: string): Promise<string> {
+  const row = await findAccount.first(reader, { sessionId });
+  if (row === undefined) throw new AppError('not_found', 'There is no such session');
+  return row.account_id;
+}
+
 /**
  * Options as they are stored.
  * @param present the session as it is, whose secrets stay where no new ones are given
@@ -464,6 +473,10 @@ function callbackUrlOf({ sessions, settings }: Context, { connector, session_id 
   const path = callbackPath(session_id);
   return settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href;
 }
+
+const findAccount = query((db, p: { sessionId: string }) =>
+  db.selectFrom('sessions').select('account_id').where('session_id', '=', p.sessionId),
+);
 
 export function toRef({ account_id, session_id }: SessionTable): SessionRef {
   return { accountId: account_id, sessionId: session_id };
