@@ -1,14 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { FORWARDED_BY, type NodeSignatures } from '../cluster/nodeSignature.ts';
+import type { Strangers } from './strangers.ts';
 
 /** Tells the requests that another node passed on from those that only claim so. */
 export class PassedOnRequests {
   readonly #signatures: Pick<NodeSignatures, 'verify'>;
+  readonly #strangers: Pick<Strangers, 'forget'>;
   /** What was parsed already, as it came. */
   readonly #texts = new WeakMap<FastifyRequest, string>();
+  readonly #passedOn = new WeakSet<FastifyRequest>();
 
-  constructor(signatures: Pick<NodeSignatures, 'verify'>) {
+  constructor(signatures: Pick<NodeSignatures, 'verify'>, strangers: Pick<Strangers, 'forget'>) {
     this.#signatures = signatures;
+    this.#strangers = strangers;
   }
 
   /** Keeps the text of a body that is about to be parsed: the signature covers it. */
@@ -16,10 +20,18 @@ export class PassedOnRequests {
     if (request.headers[FORWARDED_BY] !== undefined) this.#texts.set(request, text);
   }
 
-  has(request: FastifyRequest): boolean {
+  /** For `preHandler`: verifies the signature of another node, whose connection is no stranger's then. */
+  readonly verify = async (request: FastifyRequest): Promise<void> => {
     const { method, url: path, headers } = request;
-    if (headers[FORWARDED_BY] === undefined) return false;
+    if (headers[FORWARDED_BY] === undefined) return;
     const body = Buffer.isBuffer(request.body) ? request.body : (this.#texts.get(request) ?? '');
-    return this.#signatures.verify({ method, path, body }, headers);
+    if (!this.#signatures.verify({ method, path, body }, headers)) return;
+    this.#passedOn.add(request);
+    this.#strangers.forget(request.raw.socket);
+  };
+
+  /** Whether `verify` found the request to be another node's. */
+  has(request: FastifyRequest): boolean {
+    return this.#passedOn.has(request);
   }
 }

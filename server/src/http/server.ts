@@ -99,10 +99,11 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
 
   const strangers = new Strangers(MOST_STRANGERS);
   app.server.on('connection', strangers.add);
+  app.server.on('request', strangers.watch);
   const callers = new Callers(deps.authenticator, strangers);
   const ownHosts = createOwnHosts(deps.settings);
 
-  const passedOn = new PassedOnRequests(deps.signatures);
+  const passedOn = new PassedOnRequests(deps.signatures, strangers);
   acceptJsonOnly(app, passedOn);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
@@ -111,6 +112,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   });
   refuseWhileClosing(app);
   tellForwarders(app);
+  app.addHook('preHandler', passedOn.verify);
   app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendError(log, asAppError(error, request), request, reply),

@@ -1,31 +1,77 @@
+import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from '../auth/network.ts';
+
+interface Stranger {
+  readonly network: string;
+  /** Requests in progress. */
+  requests: number;
+}
 
 /**
- * Bounds the connections that have shown no credential. A new one takes the place of the oldest, so whoever opens
- * connections and leaves them open shuts nobody out.
+ * Bounds the connections that have shown no credential. A new one takes the place of one from the network that has the
+ * most: of the oldest without a request in progress, or else of the oldest. So whoever opens connections, and leaves
+ * them open or not, loses their own. Connections through a proxy count as the proxy's.
  */
 export class Strangers {
   readonly #most: number;
   /** Oldest first. */
-  readonly #sockets = new Set<Socket>();
+  readonly #strangers = new Map<Socket, Stranger>();
+  readonly #byNetwork = new Map<string, number>();
 
+  /** @param most connections, across all networks */
   constructor(most: number) {
     this.#most = most;
   }
 
   /** For `connection`. */
   readonly add = (socket: Socket): void => {
-    const [oldest] = this.#sockets;
-    if (this.#sockets.size >= this.#most && oldest !== undefined) {
-      this.forget(oldest);
-      oldest.destroy();
-    }
-    this.#sockets.add(socket);
+    const network = networkOf(socket.remoteAddress ?? '');
+    this.#strangers.set(socket, { network, requests: 0 });
+    this.#byNetwork.set(network, this.#countOf(network) + 1);
     socket.once('close', () => this.forget(socket));
+    if (this.#strangers.size <= this.#most) return;
+    const victim = this.#victimFor(socket);
+    if (victim === undefined) return;
+    this.forget(victim);
+    victim.destroy();
+  };
+
+  /** For `request`: marks its connection as busy until the response has ended. */
+  readonly watch: RequestListener = ({ socket }, response) => {
+    const stranger = this.#strangers.get(socket);
+    if (stranger === undefined) return;
+    stranger.requests++;
+    response.once('close', () => stranger.requests--);
   };
 
   /** The connection has shown a credential, or is gone. */
   forget(socket: Socket): void {
-    this.#sockets.delete(socket);
+    const stranger = this.#strangers.get(socket);
+    if (stranger === undefined) return;
+    this.#strangers.delete(socket);
+    const left = this.#countOf(stranger.network) - 1;
+    if (left > 0) this.#byNetwork.set(stranger.network, left);
+    else this.#byNetwork.delete(stranger.network);
+  }
+
+  /** Finds the connection whose place a new one takes; the new one itself stays. */
+  #victimFor(added: Socket): Socket | undefined {
+    let victim: Socket | undefined;
+    let most = 0;
+    let isIdle = false;
+    for (const [socket, { network, requests }] of this.#strangers) {
+      if (socket === added) continue;
+      const count = this.#countOf(network);
+      if (count < most || (count === most && (isIdle || requests > 0))) continue;
+      victim = socket;
+      most = count;
+      isIdle = requests === 0;
+    }
+    return victim;
+  }
+
+  #countOf(network: string): number {
+    return this.#byNetwork.get(network) ?? 0;
   }
 }
