@@ -32,6 +32,7 @@ import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createMetrics, sparingly } from './metrics.ts';
 import type { Services } from './operations/context.ts';
+import { createIdempotency } from './operations/idempotency.ts';
 import { createInvoke } from './operations/operation.ts';
 import { accountOfSession } from './operations/sessions.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
@@ -255,7 +256,8 @@ export async function createApp(
   });
   const isReady = async () => !isStopping && cluster.isMember() && (await canWork());
   const readTotals = sparingly(async () => ({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }));
-  const invoking = createInvoke(services);
+  const idempotency = createIdempotency({ database, clock: steady, newId, cluster });
+  const invoking = createInvoke(services, idempotency);
   const invoke = tracing?.invoke(invoking) ?? invoking;
   const http = await createServer({
     settings,
@@ -332,6 +334,7 @@ export async function createApp(
         await media.close();
         await authenticator.stop();
         await passwords.stop();
+        await idempotency.stop();
         await cluster.stop(); // from here on nothing more is written
         await database.close();
         await tracing?.stop();

@@ -8,22 +8,18 @@ import { query } from '../db/query.ts';
 import type { IdempotencyKeyTable } from '../db/schema.ts';
 import { AppError, type ErrorCode, invalidField, isAway } from '../errors.ts';
 import type { NewId } from '../ids.ts';
+import { type Key, KeyReleases, nameOf } from './keyReleases.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A run that has not ended by now has died: no operation is allowed to take this long. */
 const ABANDONED_MS = LONGEST_SEND_MS + 90_000;
-const RELEASE_RETRY_MS = 1000;
-/** A claim whose commit was not answered may take effect after it was looked for. */
-const RELEASE_LOOKS = 3;
 /** Owner of a key whose run has broken off: whoever asks next goes on with it. */
 const NOBODY = '';
 /** Errors after which the same request may be made again, and goes on where it broke off. */
 const OPEN: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
 /** A request that may have been made before. */
-export interface KeyedRequest {
-  readonly accountId: string;
-  readonly key: string;
+export interface KeyedRequest extends Key {
   readonly operationId: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -39,7 +35,9 @@ export interface Idempotency {
     run: (resourceId: string) => Promise<unknown>,
   ): Promise<{ output: unknown; replayed: boolean }>;
   /** The id that whoever works on a key, or has, gives to what it makes; undefined when nobody has. */
-  resourceOf(key: Pick<KeyedRequest, 'accountId' | 'key'>): Promise<string | undefined>;
+  resourceOf(key: Key): Promise<string | undefined>;
+  /** Ends what goes on in the background. */
+  stop(): Promise<void>;
 }
 
 export function createIdempotency({
@@ -58,15 +56,14 @@ export function createIdempotency({
   const running = new Set<string>();
   /** Requests of this process that claim a key or work on it, by the key. */
   const requests = new Map<string, number>();
-  /** Keys that are being released in the background. */
-  const releasing = new Set<string>();
+  const releases = new KeyReleases(releaseOnce, (key) => requests.has(nameOf(key)), clock);
 
   async function once(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
     const { key } = request;
     if (key === '' || key.length > 255) {
       throw invalidField('Idempotency-Key', 'The idempotency key must have 1 to 255 characters');
     }
-    const name = runningName(request);
+    const name = nameOf(request);
     requests.set(name, (requests.get(name) ?? 0) + 1);
     try {
       return await claimAndRun(request, run);
@@ -81,11 +78,11 @@ export function createIdempotency({
     const { accountId, key } = request;
     const claim = await claimKey(accountId, key, hashRequest(request)).catch((error) => {
       // The claim may have taken effect all the same, with only the answer to its commit lost.
-      if (isAway(error)) void release(request);
+      if (isAway(error)) releases.add(request);
       throw error;
     });
     if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
-    running.add(runningName(request));
+    running.add(nameOf(request));
     try {
       const output = await run(claim.resourceId);
       await database.commit((tx) =>
@@ -99,38 +96,17 @@ export function createIdempotency({
       const settled = isOpen
         ? releaseOnce(request)
         : database.commit((tx) => dropKey.run(tx, { accountId, key, owner: nodeId }));
-      await settled.catch(() => void release(request));
+      await settled.catch(() => releases.add(request));
       throw error;
     } finally {
-      running.delete(runningName(request));
+      running.delete(nameOf(request));
     }
   }
 
   /** Whoever asks next goes on with the key, on whichever node. @returns whether this node had it */
-  async function releaseOnce({ accountId, key }: KeyedRequest): Promise<boolean> {
+  async function releaseOnce({ accountId, key }: Key): Promise<boolean> {
     const released = { accountId, key, from: nodeId, owner: NOBODY, now: clock.now() };
     return (await database.commit((tx) => takeOver.run(tx, released))) > 0;
-  }
-
-  /**
-   * Releases a key once the database is back: other nodes take it that this one works on what it owns. A request that
-   * comes here meanwhile goes on with the key, and sees to it.
-   */
-  async function release(request: KeyedRequest): Promise<void> {
-    const name = runningName(request);
-    if (releasing.has(name)) return;
-    releasing.add(name);
-    for (let looks = 0; looks < RELEASE_LOOKS; ) {
-      await new Promise<void>((resolve) => void clock.after(RELEASE_RETRY_MS, resolve));
-      if (requests.has(name)) break;
-      try {
-        if (await releaseOnce(request)) break;
-        looks++;
-      } catch (error) {
-        if (!isAway(error)) break; // the server stops
-      }
-    }
-    releasing.delete(name);
   }
 
   function claimKey(accountId: string, key: string, hash: string): Promise<{ resourceId: string; answer?: unknown }> {
@@ -157,7 +133,7 @@ export function createIdempotency({
     { account_id: accountId, owner, ...known }: IdempotencyKeyTable,
     now: number,
   ): Promise<boolean> {
-    if (owner === nodeId) return !running.has(runningName({ accountId, key: known.idempotency_key }));
+    if (owner === nodeId) return !running.has(nameOf({ accountId, key: known.idempotency_key }));
     if (owner === NOBODY || now - known.created_at > ABANDONED_MS) return true;
     return (await findNode.first(tx, { nodeId: owner })) === undefined;
   }
@@ -165,11 +141,8 @@ export function createIdempotency({
   return {
     once,
     resourceOf: async (key) => (await findKey.first(database.reader, key))?.resource_id,
+    stop: () => releases.stop(),
   };
-}
-
-function runningName({ accountId, key }: { accountId: string; key: string }): string {
-  return `${accountId} ${key}`;
 }
 
 function hashRequest({ operationId, input }: KeyedRequest): string {
@@ -186,11 +159,6 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member,
   );
-}
-
-interface Key {
-  accountId: string;
-  key: string;
 }
 
 const findNode = query((db, p: { nodeId: string }) =>

@@ -9,7 +9,7 @@ import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
 import type { Services } from './context.ts';
 import { type Outcome, runElsewhere } from './elsewhere.ts';
-import { createIdempotency } from './idempotency.ts';
+import type { Idempotency } from './idempotency.ts';
 import { projector } from './project.ts';
 import { validator } from './validate.ts';
 
@@ -213,9 +213,8 @@ interface Prepared {
 }
 
 /** The one door: every call of every operation, over REST and MCP, goes through here. It never throws. */
-export function createInvoke(services: Services): Invoke {
+export function createInvoke(services: Services, idempotency: Idempotency): Invoke {
   const prepared = new Map<Operation, Prepared>();
-  const idempotency = createIdempotency({ ...services, clock: services.steady });
   const { log, metrics, requestLimits } = services;
 
   function prepare(operation: Operation): Prepared {

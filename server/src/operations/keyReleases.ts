@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import { isAway } from '../errors.ts';
+
+/** An idempotency key of an account. */
+export interface Key {
+  readonly accountId: string;
+  readonly key: string;
+}
+
+const RETRY_MS = 1000;
+/** A claim whose commit was not answered may take effect after it was looked for. */
+const LOOKS = 3;
+/** Looked for at a time: what a database that is still away costs per second. */
+const AT_A_TIME = 50;
+/** Some MB. A key beyond that is this node's until its run counts as abandoned. */
+const MOST_KEYS = 10_000;
+
+/**
+ * Releases keys once the database is back: other nodes take it that this one works on what it owns. One loop serves all
+ * keys, however many requests fail while the database is away.
+ */
+export class KeyReleases {
+  readonly #release: (key: Key) => Promise<boolean>;
+  readonly #isInUse: (key: Key) => boolean;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, Key & { looks: number }>();
+  #cancel: (() => void) | undefined;
+  #passing: Promise<void> | undefined;
+  #isStopped = false;
+
+  /**
+   * @param release releases a key that this node owns, and reports whether it did
+   * @param isInUse whether a request goes on with the key, and so sees to it
+   */
+  constructor(release: (key: Key) => Promise<boolean>, isInUse: (key: Key) => boolean, clock: Clock) {
+    this.#release = release;
+    this.#isInUse = isInUse;
+    this.#clock = clock;
+  }
+
+  add({ accountId, key }: Key): void {
+    if (this.#isStopped) return;
+    const name = nameOf({ accountId, key });
+    if (this.#waiting.size >= MOST_KEYS && !this.#waiting.has(name)) return;
+    this.#waiting.set(name, { accountId, key, looks: 0 });
+    if (this.#passing === undefined) this.#schedule();
+  }
+
+  /** Resolves once nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel?.();
+    this.#waiting.clear();
+    await this.#passing;
+  }
+
+  #schedule(): void {
+    if (this.#isStopped || this.#cancel !== undefined || this.#waiting.size === 0) return;
+    this.#cancel = this.#clock.after(RETRY_MS, () => {
+      this.#cancel = undefined;
+      this.#passing = this.#pass().finally(() => {
+        this.#passing = undefined;
+        this.#schedule();
+      });
+    });
+  }
+
+  /** Looks for every key, until the database turns out to be away still. */
+  async #pass(): Promise<void> {
+    const names = [...this.#waiting.keys()];
+    for (let at = 0; at < names.length && !this.#isStopped; at += AT_A_TIME) {
+      const looks = await Promise.all(names.slice(at, at + AT_A_TIME).map((name) => this.#look(name)));
+      if (looks.includes('away')) return;
+    }
+  }
+
+  async #look(name: string): Promise<'away' | 'done'> {
+    const key = this.#waiting.get(name);
+    if (key === undefined) return 'done';
+    let isOver = this.#isInUse(key);
+    try {
+      if (!isOver) isOver = (await this.#release(key)) || ++key.looks >= LOOKS;
+    } catch (error) {
+      if (isAway(error)) return 'away';
+      isOver = true; // the server stops, or has lost what it owned
+    }
+    if (isOver && this.#waiting.get(name) === key) this.#waiting.delete(name);
+    return 'done';
+  }
+}
+
+/** Tells the keys of all accounts apart. */
+export function nameOf({ accountId, key }: Key): string {
+  return `${accountId} ${key}`;
+}
