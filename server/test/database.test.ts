@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../src/clock.ts';
 import { DataInUseError, openDatabase } from '../src/db/database.ts';
 import { databaseConformance } from './conformance/database.ts';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { startServer } from './support/server.ts';
 
 describeOnEachDatabase('the data layer', databaseConformance);
@@ -26,6 +26,24 @@ describe('SQLite', () => {
     const server = await startServer();
     assert.equal(statSync(`${server.home.dataDir}/jwt-secret`).mode & 0o777, 0o600);
     await server.stop();
+  });
+
+  it('closes the connection on which trimming the log failed', async (test) => {
+    const home = await newHome('sqlite');
+    const database = await openDatabase(home, systemClock);
+    test.after(async () => {
+      await database.close();
+      await home.remove();
+    });
+    const run = DatabaseSync.prototype.exec;
+    const failing = test.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, text: string) {
+      if (text.includes('wal_checkpoint')) throw new Error('disk I/O error');
+      run.call(this, text);
+    });
+    const closing = test.mock.method(DatabaseSync.prototype, 'close');
+    assert.throws(() => database.trimLog(), /disk I\/O error/);
+    failing.mock.restore();
+    assert.equal(closing.mock.callCount(), 1);
   });
 
   it('answers 503 while somebody else holds a lock, loses nothing and recovers', async () => {

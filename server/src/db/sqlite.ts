@@ -165,8 +165,11 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     trimLog() {
       // Not on a connection that a transaction may be open on.
       const database = openFile(file);
-      database.exec('pragma busy_timeout = 0; pragma wal_checkpoint(truncate)');
-      database.close();
+      try {
+        database.exec('pragma busy_timeout = 0; pragma wal_checkpoint(truncate)');
+      } finally {
+        database.close();
+      }
     },
     async close() {
       await files.stop();
