@@ -65,6 +65,14 @@ it('ends what waits when it stops', async () => {
   await hasher.stop();
 });
 
+it('reads the common passwords again after that failed', async () => {
+  const lists = [Promise.reject(new Error('too many open files')), Promise.resolve(new Set(['correct horse']))];
+  const rules = new PasswordRules(async () => lists.shift() ?? assert.fail('read again without need'));
+  const check = () => rules.weaknessOf('correct horse', 'you@example.com');
+  await assert.rejects(check(), /too many open files/);
+  for (const _ of [1, 2]) assert.equal((await check())?.code, 'common_password');
+});
+
 it('answers 503 with Retry-After when too many log in at once, and takes no guess for it', async (test) => {
   const server = await startServer({ env: { LOGIN_RATE_LIMIT: '100' } });
   test.after(() => server.stop());

@@ -13,7 +13,12 @@ export interface Weakness {
 
 /** Finds passwords that are guessed first. NIST SP 800-63B asks for a list instead of rules of composition. */
 export class PasswordRules {
+  readonly #readCommon: () => Promise<ReadonlySet<string>>;
   #common: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(read = readCommon) {
+    this.#readCommon = read;
+  }
 
   /** The cost grows with the length of the password, which is bounded, and not with the list. */
   async weaknessOf(password: string, email: string): Promise<Weakness | undefined> {
@@ -23,11 +28,19 @@ export class PasswordRules {
       return { code: 'email_as_password', message: 'must not be the email address, or the name in it' };
     if (new Set(plain).size < FEWEST_CHARACTERS || isSequence(plain))
       return { code: 'simple_password', message: 'is too simple: choose a sentence, for example' };
-    this.#common ??= readCommon(); // once, at the first registration
-    const common = await this.#common;
+    const common = await this.#commonPasswords();
     if ([plain, unitOf(plain)].some((text) => common.has(text) || common.has(stemOf(text))))
       return { code: 'common_password', message: 'is one that many people use: choose a sentence, for example' };
     return undefined;
+  }
+
+  /** Reads the list at the first registration, and again if that failed: without a free file, for example. */
+  #commonPasswords(): Promise<ReadonlySet<string>> {
+    this.#common ??= this.#readCommon().catch((error) => {
+      this.#common = undefined;
+      throw error;
+    });
+    return this.#common;
   }
 }
 
