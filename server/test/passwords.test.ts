@@ -56,6 +56,15 @@ it('leaves half of the queue to others when one network fills its share', async 
   await other;
 });
 
+it('rejects the password whose thread ends, and hashes the next one in a new thread', {
+  timeout: 60_000,
+}, async (test) => {
+  const hasher = newHasher(test);
+  process.once('worker', (thread) => void thread.terminate());
+  await assert.rejects(hasher.hash('x', '192.0.2.1'), /the thread that hashes passwords ended/);
+  assert.match(await hasher.hash('x', '192.0.2.1'), /^\$argon2id/);
+});
+
 it('ends what waits when it stops', async () => {
   const hasher = new PasswordHasher();
   const work = Array.from({ length: 4 }, () => hasher.hash('x', '192.0.2.1'));

@@ -95,11 +95,12 @@ export class PasswordHasher {
       else job?.resolve(result.value);
       this.#dispatch();
     });
-    // Out of memory, for example. The next job starts a new thread.
-    thread.on('error', (cause) => {
+    // Out of memory, for example. The next job starts a new thread. Not every end is an error: `exit` rejects as well.
+    const end = (cause?: unknown) =>
       this.#running.get(thread)?.reject(new Error('the thread that hashes passwords ended', { cause }));
-    });
+    thread.on('error', end);
     thread.on('exit', () => {
+      end();
       this.#running.delete(thread);
       this.#threads.delete(thread);
       this.#idle = this.#idle.filter((other) => other !== thread);
