@@ -103,6 +103,29 @@ it('counts an IPv6 network as one address', () => {
   assert.equal(networkOf('no address'), 'no address');
 });
 
+it('a registration that was not stored does not count against its address', async (test) => {
+  const server = await startServer({ env: { LOGIN_RATE_LIMIT: '1', REGISTRATION_RATE_LIMIT: '1' } });
+  test.after(() => server.stop());
+  const account = { email: 'you@example.com', password: 'correct horse battery' };
+  const register = async () => (await server.call('POST', '/auth/register', account)).status;
+  const { database } = server.app.services;
+  const run = (statement: string) => database.commit(({ connection }) => connection.query(statement, []));
+  await run(`create trigger refuse before insert on accounts begin select raise(abort, 'refused'); end`);
+  assert.deepEqual([await register(), await register()], [500, 500]);
+  await run('drop trigger refuse');
+  assert.equal(await register(), 201);
+});
+
+it('an email that is taken while it is registered costs the address no registration', async (test) => {
+  const server = await startServer({ env: { REGISTRATION_RATE_LIMIT: '2' } });
+  test.after(() => server.stop());
+  const register = async (email: string) =>
+    (await server.call('POST', '/auth/register', { email, password: 'correct horse battery' })).status;
+  const both = await Promise.all(['one@example.com', 'one@example.com'].map(register));
+  assert.deepEqual(both.toSorted(), [201, 409]);
+  assert.equal(await register('two@example.com'), 201);
+});
+
 it('a browser that logged in before gets in while strangers use up the limits of its address', async (test) => {
   const server = await startServer({ env: { LOGIN_RATE_LIMIT: '1' } });
   test.after(() => server.stop());

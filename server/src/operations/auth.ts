@@ -73,8 +73,12 @@ export const register = defineOperation({
       token_version: 1,
       created_at: ctx.clock.now(),
     };
-    const outcome = await ctx.database.commit((tx) => insertAccount(ctx, tx, row));
-    if (outcome !== undefined) throw new AppError(outcome);
+    const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
+    const refusal = await orGiveBack(inserting, guess, registration);
+    if (refusal !== undefined) {
+      await registration.giveBack(); // not the guess: the caller learns whether the email exists
+      throw new AppError(refusal);
+    }
     await guess.wasRight();
     return logIn(ctx, row);
   },
@@ -227,7 +231,7 @@ async function orGiveBack<T>(working: Promise<T>, ...taken: readonly Taken[]): P
   try {
     return await working;
   } catch (error) {
-    for (const each of taken) await each.giveBack();
+    for (const each of taken) await each.giveBack().catch(() => {}); // the first error tells why
     throw error;
   }
 }
