@@ -66,9 +66,19 @@ describe('what a Switchboard is deployed by', () => {
 
   it('gives a stop the time that it may take', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
-    const seconds = [/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1], services.node1.stop_grace_period.replace('s', '')];
-    // Requests have 5 s, deliveries 5 s, traces 3 s, and the rest is quick.
-    for (const one of seconds) assert.ok(Number(one) >= 20, one);
+    const node = services.node1;
+    const stops = [
+      { killedAfter: /^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1], settings: readSettings({}) },
+      {
+        killedAfter: node.stop_grace_period.replace('s', ''),
+        settings: readSettings({
+          STOP_DELAY_SECONDS: node.environment.STOP_DELAY_SECONDS,
+          STOP_TIMEOUT_SECONDS: node.environment.STOP_TIMEOUT_SECONDS ?? '',
+        }),
+      },
+    ];
+    for (const { killedAfter, settings } of stops)
+      assert.ok(Number(killedAfter) >= settings.stopDelaySeconds + settings.stopTimeoutSeconds + 5, killedAfter);
   });
 });
 
