@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.ts';
 import { type Node, queryOf, spawnNodes, watchForTwoHolders } from './support/nodes.ts';
 import { startPostgres } from './support/postgres.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { type Answer, bearer, type Call, callerOf } from './support/server.ts';
+import { type Answer, bearer, type Call, callerOf, startServer } from './support/server.ts';
 
 /** How often a node is killed; more by the environment. */
 const KILLS = Number(process.env['KILLS'] ?? 3);
@@ -16,6 +16,29 @@ const SESSIONS_PER_ACCOUNT = 4;
 const LEASE_MS = 8000;
 /** Within this a session of a node that has died is to be taken over. */
 const TAKEOVER_MS = 15_000;
+
+it('a node gives up dead ones while steady time cannot be stored', async (test) => {
+  const home = await newHome('postgres');
+  const ends = [home.remove];
+  test.after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  const server = await startServer({ home });
+  ends.push(server.stop);
+  const ask = queryOf(home);
+  await ask(`
+    create function refuse() returns trigger as $$ begin
+      raise exception using errcode = '53100', message = 'could not extend file: No space left on device';
+    end $$ language plpgsql;
+    create trigger refuse before update on steady_time for each row execute function refuse();
+    insert into nodes (node_id, epoch, instance, version, carries, jwt_fingerprint, joined_at, expires_at)
+      select 'nod_dead', 1, 'dead', version, carries, jwt_fingerprint, joined_at, 1 from nodes;`);
+  await eventually(
+    () => ask('select node_id from nodes'),
+    (nodes) => nodes.length === 1,
+    60_000,
+  );
+});
 
 describe('three nodes', () => {
   it('lose nothing that was acknowledged while one after the other is killed', async (test) => {

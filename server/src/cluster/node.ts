@@ -201,12 +201,21 @@ export function createNode({
     validUntil = sentAt + LEASE_MS - MARGIN_MS;
     takeNote(heard.members.filter(({ isAlive }) => isAlive));
     isFree = heard.isFree.sessions || heard.isFree.webhooks;
-    if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, LEASE_MS));
-    noteSkew(await time.sync());
     // What it was told meanwhile it could not act upon.
     if (!wasMember) channel.noteGap();
+    if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, LEASE_MS));
+    await syncTime();
     const isSteady = sentAt - steadySince >= LEASE_MS;
     if (isSteady && heard.members.some(({ isAlive }) => !isAlive)) await bury();
+  }
+
+  /** The next beat tries again: what else a beat does must not depend on it. */
+  async function syncTime(): Promise<void> {
+    try {
+      noteSkew(await time.sync());
+    } catch (error) {
+      log.debug({ err: error }, 'storing steady time failed; trying again');
+    }
   }
 
   function noteSkew(measuredMs: number): void {
