@@ -27,7 +27,7 @@ export const errors = {
   webhook_not_set: [409, 'No webhook is set'],
   not_supported: [422, 'The network of this session cannot do this'],
   recipient_not_on_network: [422, 'The recipient is not on this network'],
-  session_unavailable: [503, 'The node that has the session does not answer'],
+  session_unavailable: [503, 'The node that has the session or webhook does not answer'],
   template_required: [422, 'The network takes only a template for this recipient now'],
   send_failed: [502, 'The network refused the message'],
   fetch_failed: [422, 'The file behind the URL could not be fetched'],

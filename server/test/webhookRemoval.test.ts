@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { queryOf } from './support/nodes.ts';
 import { startReceiver } from './support/receiver.ts';
 import { bearer, connectSession, startServer } from './support/server.ts';
 
@@ -34,4 +37,31 @@ describe('a webhook that is removed', () => {
         assert.equal(data[0].state, 'cancelled');
       }
     });
+
+  it('stays when the node that has it does not answer, and the error speaks of webhooks', async (test) => {
+    const home = await newHome('postgres');
+    const server = await startServer({ home, env: { NODE_ROLE: 'api' } });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const { call } = await server.account();
+    await call('POST', '/webhooks/set', { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'] });
+    await queryOf(home)(`
+      insert into nodes (node_id, epoch, instance, url, version, carries, jwt_fingerprint, joined_at, expires_at)
+        select 'nod_other', 1, 'other', 'http://127.0.0.1:9/', version, 1, jwt_fingerprint, joined_at,
+          expires_at + 600000 from nodes;
+      create function keep() returns trigger as $$ begin return null; end $$ language plpgsql;
+      create trigger keep before update or delete on nodes for each row when (old.node_id = 'nod_other')
+        execute function keep();
+      update webhooks set lease_owner = 'nod_other';`);
+    const { cluster } = server.app.services;
+    await eventually(
+      async () => cluster.hasOthers(),
+      (hasOthers) => hasOthers,
+    );
+    const { status, body } = await call('DELETE', '/webhooks');
+    assert.deepEqual([status, body.code], [503, 'session_unavailable']);
+    assert.match(body.detail, /webhook/);
+  });
 });
