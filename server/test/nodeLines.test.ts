@@ -109,7 +109,10 @@ describe('a request to another node', () => {
   });
 
   it('is given up when nothing comes back, and the next one has a connection of its own', async (test) => {
-    const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    const server = createServer((_, response) => {
+      response.writeProcessing();
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const line = await startFaultyLine();
     line.aim({ hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port) });
@@ -131,6 +134,30 @@ describe('a request to another node', () => {
     line.halfOpen(); // whatever is open stays silent
     line.silence('none');
     assert.equal((await forward.to(node, request, life)).status, 200);
+  });
+
+  it('waits for a node that never says that it is at it, as one of an older version', async (test) => {
+    const answers = new Set<() => void>();
+    const server = createServer((_, response) => void answers.add(() => response.end('{}'))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const forward = createForward(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
+      tickMs: 5,
+    });
+    test.after(async () => {
+      await forward.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const answered = forward.to(nodeAt((server.address() as AddressInfo).port), request, life);
+    let isOver = false;
+    answered.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
+    // Many times as long as a silence is borne.
+    for (let n = 0; n < 20 && !isOver; n++) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const answer of answers) answer();
+    assert.equal((await answered).status, 200);
   });
 
   it('waits for a node that says that it is at it, up to the deadline of the operation', async (test) => {

@@ -88,7 +88,7 @@ const OF_ONE_HOP = new Set([
 export const LONGEST_SEND_MS = 330_000;
 const CONNECT_MS = 2000;
 const CONNECTIONS_PER_NODE = 64;
-/** A node that works on a forwarded request says so this often, by `102 Processing`. */
+/** A node says at once, and then this often, that it works on a forwarded request: by `102 Processing`. */
 export const STILL_AT_IT_MS = 1000;
 const TICK_MS = 500;
 /**
@@ -100,6 +100,8 @@ const SILENT_TICKS = 7;
 /** The REST interface is how nodes ask one another: there is no other remote interface. */
 export function createForward(signatures: Pick<NodeSignatures, 'sign'>, { tickMs = TICK_MS } = {}): Forward {
   const pools = new Map<string, Pool>();
+  /** Nodes that have said before that they are at work: their silence tells. Older ones never do, nor through some proxies. */
+  const telling = new Set<string>();
 
   function poolOf(origin: string): Pool {
     let pool = pools.get(origin);
@@ -125,7 +127,7 @@ export function createForward(signatures: Pick<NodeSignatures, 'sign'>, { tickMs
   async function ask({ nodeId, url }: Member, request: Asked, life: AbortSignal): Promise<Answered> {
     const { method, path, headers, body, deadlineMs } = request;
     const { origin } = new URL(url ?? '');
-    const silence = new Silence(tickMs);
+    const silence = new Silence(tickMs, telling.has(nodeId));
     try {
       const response = await poolOf(origin).request({
         // Only what undici is told: it takes every method.
@@ -134,7 +136,10 @@ export function createForward(signatures: Pick<NodeSignatures, 'sign'>, { tickMs
         headers: { ...headers, ...signatures.sign({ method, path, body: body ?? '' }, nodeId) },
         ...(body !== undefined && { body }),
         signal: AbortSignal.any([life, silence.signal, AbortSignal.timeout(deadlineMs)]),
-        onInfo: () => silence.break(),
+        onInfo: () => {
+          telling.add(nodeId);
+          silence.break();
+        },
       });
       silence.break();
       return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
@@ -204,11 +209,14 @@ function parse(text: string): unknown {
 class Silence {
   readonly #silent = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  #isWatched: boolean;
   #ticks = 0;
 
-  constructor(tickMs: number) {
+  /** @param isWatched from the beginning, and not only once something has come */
+  constructor(tickMs: number, isWatched: boolean) {
+    this.#isWatched = isWatched;
     this.#timer = setInterval(() => {
-      if (++this.#ticks >= SILENT_TICKS) this.#silent.abort(new Error('the node is silent'));
+      if (this.#isWatched && ++this.#ticks >= SILENT_TICKS) this.#silent.abort(new Error('the node is silent'));
     }, tickMs);
   }
 
@@ -218,6 +226,7 @@ class Silence {
 
   /** Something came. */
   break(): void {
+    this.#isWatched = true;
     this.#ticks = 0;
   }
 

@@ -9,9 +9,11 @@ import { FORWARDED_BY } from '../cluster/nodeSignature.ts';
 export function tellForwarders(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers }, { raw }) => {
     if (headers[FORWARDED_BY] === undefined) return;
-    const timer = setInterval(() => {
+    const tell = () => {
       if (!raw.headersSent && raw.writable) raw.writeProcessing();
-    }, STILL_AT_IT_MS);
+    };
+    tell();
+    const timer = setInterval(tell, STILL_AT_IT_MS);
     raw.once('close', () => clearInterval(timer));
   });
 }
