@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { FailureLimit } from '../src/auth/failureLimit.ts';
 import { describeOnEachDatabase, type Home } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -192,6 +193,23 @@ describe('wrong credentials', () => {
     assert.equal((await ask(unused, '2001:db8:0:1::1')).status, 200, 'from another network');
     await clock.advance(6000);
     assert.equal((await ask('wrong', '2001:db8::1')).status, 401);
+  });
+
+  it('count once they have failed: right ones that are looked up at the same time are none', async () => {
+    const limit = new FailureLimit(10, clock);
+    const { promise: found, resolve } = Promise.withResolvers<string>();
+    const lookups = Array.from({ length: 30 }, (_, n) => limit.limit('203.0.113.9', `digest ${n}`, () => found));
+    resolve('found');
+    assert.deepEqual(await Promise.all(lookups), Array(30).fill('found'));
+  });
+
+  it('keep nobody behind the same address from logging in', async () => {
+    const { email } = await server.account();
+    const from = { 'x-forwarded-for': '203.0.113.8' };
+    for (let n = 0; n < 11; n++) await ask(`wrong${n}`, '203.0.113.8');
+    const { status, body } = await server.call('POST', '/auth/login', { email, password: PASSWORD }, from);
+    assert.equal(status, 200);
+    assert.equal((await ask(body.token, '203.0.113.8')).status, 200);
   });
 
   it('count only when they are wrong, also over MCP', async () => {

@@ -122,6 +122,11 @@ export class Authenticator {
     return caller;
   }
 
+  /** A credential was made just now: it is taken also from an address that presents wrong ones. */
+  made(value: string): void {
+    this.#failures.prove(hashOf({ value }));
+  }
+
   /** Watches a credential for a call that waits. See `CredentialWatches.open`. */
   watch(accountId: string, credential: string, permission: Permission | null): Watch {
     return this.#watches.open(accountId, credential, permission);
@@ -211,7 +216,7 @@ export class Authenticator {
   }
 }
 
-const hashOf = ({ value }: Presented) => createHash('sha256').update(value).digest('base64');
+const hashOf = ({ value }: Pick<Presented, 'value'>) => createHash('sha256').update(value).digest('base64');
 
 const findKey = query((db, p: { keyId: string }) =>
   db

@@ -19,30 +19,34 @@ export class FailureLimit {
     this.#buckets = createBuckets(perMinute, clock);
   }
 
+  /** A credential that is right, such as one that was made just now. @param digest of it */
+  prove(digest: string): void {
+    this.#proven.set(digest, true);
+  }
+
   /**
-   * Runs `find`, and counts it as a failure unless it finds something. The failure is counted beforehand, so that many
-   * attempts at a time gain nothing.
+   * Runs `find`, and counts it as a failure when it finds nothing. Only what has failed counts, so that many callers
+   * behind one address may come at a time.
    * @param digest of the credential
    * @throws {AppError} `rate_limited`, and what `find` throws
    */
   async limit<T>(address: string, digest: string, find: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
-    const isProven = this.#proven.has(digest);
-    const { allowed, resetSeconds } = this.#buckets.take(network);
-    if (!allowed && !isProven) {
+    const { limit, remaining, resetSeconds } = this.#buckets.take(network, 0);
+    if (limit > 0 && remaining < 1 && !this.#proven.has(digest)) {
       throw new AppError('rate_limited', 'Too many wrong credentials from this address', {
         retryAfterSeconds: resetSeconds,
       });
     }
     try {
       const found = await find();
-      this.#proven.set(digest, true);
-      if (allowed) this.#buckets.giveBack(network);
+      this.prove(digest);
       return found;
     } catch (error) {
-      const isWrong = error instanceof AppError && error.code === 'unauthorized';
-      if (isWrong) this.#proven.delete(digest);
-      else if (allowed) this.#buckets.giveBack(network);
+      if (error instanceof AppError && error.code === 'unauthorized') {
+        this.#proven.delete(digest);
+        this.#buckets.take(network);
+      }
       throw error;
     }
   }

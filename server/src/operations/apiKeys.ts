@@ -84,6 +84,7 @@ export const createApiKey = defineOperation({
       if (Number(count) >= ctx.settings.maxApiKeys) throw tooManyKeys(ctx);
       await kysely.insertInto('api_keys').values(row).execute();
     });
+    ctx.authenticator.made(key);
     return { ...toApiKey(row), key };
   },
 });
@@ -155,7 +156,9 @@ export const rotateApiKey = defineOperation({
   errors: ['not_found'],
   async run(ctx, { keyId }) {
     const { key, hash } = makeApiKey(keyId);
-    return { ...(await changeKey(ctx, keyId, { key_hash: hash })), key };
+    const changed = await changeKey(ctx, keyId, { key_hash: hash });
+    ctx.authenticator.made(key);
+    return { ...changed, key };
   },
 });
 

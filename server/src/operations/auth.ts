@@ -267,6 +267,7 @@ async function insertAccount(
 
 async function logIn(ctx: PublicContext, row: AccountTable) {
   const { token, expiresAt } = await ctx.tokens.issue(row.account_id, row.token_version);
+  ctx.authenticator.made(token);
   return { token, tokenType: 'Bearer' as const, expiresAt: isoTime(expiresAt), account: toAccount(row) };
 }
 
