@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createLog } from '../src/log.ts';
@@ -222,6 +222,14 @@ describe('nodes whose data folder is a copy', () => {
     const again = await start('original'); // at once: its former self is dead
     assert.equal(await again.stop(), 0);
     const copy = await start('copy');
+    await assert.rejects(start('original'), /or that node runs on a copy of this one/);
+    // As if the whole disk had been copied, inodes and all, for another machine.
+    const runs = (name: string) => join(home.dataDir, name, 'instance-runs');
+    const read = (name: string) => JSON.parse(readFileSync(runs(name), 'utf8'));
+    writeFileSync(
+      runs('original'),
+      JSON.stringify({ ...read('original'), nodeIds: read('copy').nodeIds, boot: 'another' }),
+    );
     await assert.rejects(start('original'), /or that node runs on a copy of this one/);
     assert.equal((await fetch(`${copy.url}/ready`)).status, 200);
     await copy.kill();
