@@ -3,6 +3,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/clock.ts';
 import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
@@ -10,6 +11,7 @@ import { createLog } from '../src/log.ts';
 import { newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
+import { puppet } from './support/networks/puppet.ts';
 import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import {
@@ -192,6 +194,37 @@ it('a message on the sandbox came after later ones of its chat, when the databas
     ['first', 'second', 'third'],
   );
   await server.stop();
+});
+
+it('a session that was connected again right after its network had ended it stayed away', async (test) => {
+  const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
+  const server = await startServer({ env: { CONNECTORS: PUPPET } });
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+  await call('POST', `/sessions/${sessionId}/connect`);
+
+  // What is written after the end of the session is held up.
+  const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
+  const { commit } = database;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  database.commit = async (work, key) => {
+    const result = await commit(work, key);
+    database.commit = commit;
+    void commit(() => released);
+    return result;
+  };
+  const ending = puppet.host?.onEvent({ type: 'disconnected', reason: 'ended', willReconnect: false });
+  await eventually(
+    async () => (await call('GET', `/sessions/${sessionId}`)).body.status,
+    (status) => status === 'disconnected',
+  );
+  const connecting = call('POST', `/sessions/${sessionId}/connect`);
+  await Promise.race([connecting, pass(500)]);
+  release();
+  await ending;
+  assert.equal((await connecting).body.status, 'connected');
+  assert.equal((await call('POST', '/messages/send', { sessionId, to: '491702222222', message: 'x' })).status, 201);
 });
 
 it('a number that was offline could be taken over by another account, with its mail', async () => {

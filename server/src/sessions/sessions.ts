@@ -444,8 +444,8 @@ export function createSessions({
 
   /** Its connection has ended for good. */
   async function drop(entry: Live): Promise<void> {
+    remove(entry); // before anything is waited for: who hears of it may connect the session again at once
     await lastHeard.keep(entry);
-    remove(entry);
   }
 
   function remove(entry: Live): void {
@@ -461,8 +461,8 @@ export function createSessions({
     await requireHere(session);
     const entry = owned(session);
     if (entry === undefined) return undefined;
-    await lastHeard.keep(entry);
     remove(entry);
+    await lastHeard.keep(entry);
     await settle(entry);
     requireOurs(session);
     return entry.connection;
