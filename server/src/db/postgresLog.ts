@@ -61,9 +61,10 @@ export const logPositions: readonly string[] = [
     end $body$;
     alter table events alter position set default %1$I.next_event_position();
   $statements$, current_schema()); end $migration$`,
-  // `alter table` has locked the events, so nobody writes one before this is committed.
-  `select setval('event_positions', ${BEYOND_TRANSACTION_IDS} + greatest(
-    (select coalesce(max(position), 0) from events), pg_current_xact_id()::text::bigint + (select max(shift) from log_origin)))`,
+  // `alter table` has locked the events, so nobody writes one before this is committed. Their greatest position is not
+  // looked for meanwhile, which would read the whole table: it was the id of a transaction.
+  `select setval('event_positions',
+    ${BEYOND_TRANSACTION_IDS} + pg_current_xact_id()::text::bigint + (select max(shift) from log_origin))`,
 ];
 
 /** The position up to which the log has all the events that it will ever have. */
