@@ -198,7 +198,17 @@ export async function createApp(
   const profilesOf = createSandboxProfiles({ database, media });
   const storing = createInbox({ database, media, clock, newId, emit, ...(between && { settlePost: between.settle }) });
   const inbox = tracing?.inbox(storing) ?? storing;
-  const outbox = createOutbox({ database, cluster, inbox, media, sessions: () => sessions, clock, steady, log });
+  const outbox = createOutbox({
+    database,
+    cluster,
+    inbox,
+    media,
+    sessions: () => sessions,
+    maxScheduled: settings.maxScheduledMessages,
+    clock,
+    steady,
+    log,
+  });
   const sessions = createSessions({
     database,
     cluster,

@@ -23,7 +23,7 @@ export const errors = {
   session_required: [400, 'Which session is meant is not clear'],
   idempotency_in_flight: [409, 'A request with this idempotency key is still being worked on'],
   idempotency_mismatch: [422, 'This idempotency key was used for a different request'],
-  too_many: [409, 'There are as many of these as an account may have'],
+  too_many: [409, 'The account has reached its limit'],
   webhook_not_set: [409, 'No webhook is set'],
   not_supported: [422, 'The network of this session cannot do this'],
   recipient_not_on_network: [422, 'The recipient is not on this network'],

@@ -46,6 +46,25 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     assert.equal((await create('four')).status, 201);
   });
 
+  it('are not passed by calls at the same time', async () => {
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const [keys, sessions, messages] = await Promise.all(
+      [
+        () => call('POST', '/api-keys/create', { name: 'key' }),
+        () => call('POST', '/sessions', {}),
+        () => call('POST', '/messages/send', { sessionId, to: '491707654321', message: 'Hello', sendAt }),
+      ].map(async (make) => {
+        const answers = await Promise.all(Array.from({ length: 20 }, make));
+        for (const { status, body } of answers) assert.ok(status === 201 || body.code === 'too_many');
+        return answers.filter(({ status }) => status === 201).length;
+      }),
+    );
+    assert.deepEqual([keys, sessions], [2, 1], 'one session was there');
+    assert.ok(messages !== undefined && messages > 0 && messages <= 3, `${messages} messages`);
+  });
+
   it('has so many messages that wait to be sent, in bulk or one by one', async () => {
     const { call } = await server.account();
     await connectSession(call);

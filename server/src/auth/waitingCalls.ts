@@ -18,7 +18,7 @@ export class WaitingCalls {
     if (count >= this.#most) {
       throw new AppError(
         'too_many',
-        `This account has ${count} streams and long polls open, the most that MAX_WAITING_CALLS allows: close one first`,
+        `The account has reached its limit of ${count} open streams and long polls on this node (MAX_WAITING_CALLS). Close one first.`,
       );
     }
     this.#open.set(accountId, count + 1);

@@ -4,6 +4,7 @@ import { makeApiKey } from '../auth/tokens.ts';
 import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { lockAccount } from './accountLock.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { parseTime } from './validate.ts';
@@ -78,7 +79,9 @@ export const createApiKey = defineOperation({
       last_used_at: null,
       expires_at: expiry(ctx, input.expiresAt ?? null),
     };
-    await ctx.database.commit(async ({ kysely }) => {
+    await ctx.database.commit(async (tx) => {
+      await lockAccount(tx, ctx.accountId);
+      const { kysely } = tx;
       const own = kysely.selectFrom('api_keys').where('account_id', '=', ctx.accountId);
       const { count } = await own.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
       if (Number(count) >= ctx.settings.maxApiKeys) throw tooManyKeys(ctx);
@@ -207,7 +210,7 @@ async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTabl
 function tooManyKeys({ settings }: Context): AppError {
   return new AppError(
     'too_many',
-    `This account has ${settings.maxApiKeys} API keys, the most that MAX_API_KEYS allows: revoke one first`,
+    `The account has reached its limit of ${settings.maxApiKeys} API keys (MAX_API_KEYS). Revoke one first.`,
   );
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { ElsewhereError, LONGEST_SEND_MS } from '../cluster/forward.ts';
@@ -404,7 +403,6 @@ export const sendBulk = defineOperation({
     const drafts = plan.flatMap((item) =>
       'error' in item ? [] : [{ ...item, type: 'text' as const, text: input.message, content: {}, replyTo: null }],
     );
-    await requireRoomFor(ctx, drafts.length);
     await ctx.outbox.schedule(session, drafts);
     return {
       accepted: drafts.length,
@@ -467,7 +465,6 @@ async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, 
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
   if (sendAt === undefined) return toMessage(ctx, await ctx.outbox.send(session, draft));
-  await requireRoomFor(ctx, 1);
   const [row] = await ctx.outbox.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }]);
   if (row === undefined) throw new AppError('internal_error');
   return toMessage(ctx, row);
@@ -483,30 +480,6 @@ const isGroupId = (to: unknown): boolean => typeof to === 'string' && to.startsW
 function mentioning(mentions: readonly string[] | undefined): StoredContent {
   if (mentions === undefined || mentions.length === 0) return {};
   return { mentions: mentions.map((text, index) => phoneNumber(`mentions.${index}`, text)) };
-}
-
-/**
- * Counted before and not with the insert: calls at the same moment may pass the limit together.
- * @throws {AppError} `too_many`
- */
-async function requireRoomFor({ database, accountId, settings }: Context, added: number): Promise<void> {
-  const most = settings.maxScheduledMessages;
-  const { count } = await database.reader.kysely
-    .selectFrom(({ selectFrom }) =>
-      selectFrom('messages')
-        .select('message_id')
-        .where('account_id', '=', accountId)
-        .where(sql<boolean>`status = 'scheduled'`) // a literal, so that the partial index applies
-        .limit(most)
-        .as('scheduled'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  if (Number(count) + added <= most) return;
-  throw new AppError(
-    'too_many',
-    `${count} messages of this account wait to be sent, and MAX_SCHEDULED_MESSAGES allows ${most}: wait, or cancel some`,
-  );
 }
 
 function futureTime({ clock }: Context, text: string): number {

@@ -16,6 +16,7 @@ import {
   readOptions,
   withoutSecrets,
 } from '../sessions/sessionOptions.ts';
+import { lockAccount } from './accountLock.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
@@ -144,7 +145,9 @@ export const createSession = defineOperation({
 });
 
 /** @throws {AppError} `too_many`, unless the session exists already: a repeated request gets it. */
-async function insertSession({ accountId, settings }: Context, { kysely }: Tx, row: SessionTable): Promise<void> {
+async function insertSession({ accountId, settings }: Context, tx: Tx, row: SessionTable): Promise<void> {
+  await lockAccount(tx, accountId);
+  const { kysely } = tx;
   const { count } = await kysely
     .selectFrom('sessions')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -154,7 +157,7 @@ async function insertSession({ accountId, settings }: Context, { kysely }: Tx, r
   if (Number(count) >= settings.maxSessions) {
     throw new AppError(
       'too_many',
-      `This account has ${count} sessions, the most that MAX_SESSIONS allows: delete one first`,
+      `The account has reached its limit of ${settings.maxSessions} sessions (MAX_SESSIONS). Delete one first.`,
     );
   }
   await kysely

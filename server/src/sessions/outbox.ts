@@ -54,7 +54,7 @@ export interface Outbox {
   send(session: SessionRef, draft: Draft): Promise<NewRow>;
   /**
    * Stores messages as `scheduled`, each for its time. A session that is not connected then sends it as soon as it is.
-   * @throws {AppError} `session_not_connected` when the session was never linked, `not_found`, `not_supported`
+   * @throws {AppError} `session_not_connected` when the session was never linked, `not_found`, `not_supported`, `too_many`
    */
   schedule(session: SessionRef, drafts: readonly (Draft & { readonly sendAt: number })[]): Promise<NewRow[]>;
   /**
@@ -90,6 +90,7 @@ export function createOutbox({
   inbox,
   media,
   sessions,
+  maxScheduled,
   clock,
   steady,
   log,
@@ -100,6 +101,8 @@ export function createOutbox({
   media: Media;
   /** The lines of the sessions that are connected here. */
   sessions: () => Pick<Sessions, 'line' | 'requireLine'>;
+  /** Messages that an account may have waiting for their time. */
+  maxScheduled: number;
   clock: Clock;
   steady: SteadyClock;
   log: Log;
@@ -107,6 +110,8 @@ export function createOutbox({
   /** Messages between "queued" and the network's answer; a reconnect must not send them a second time. */
   const sending = new Set<string>();
   const acknowledgements = new Acknowledgements(inbox, clock, log);
+  /** Account → messages that are being scheduled here and may not be stored yet. */
+  const scheduling = new Map<string, number>();
   /** Session → what its network has been given and not answered yet. */
   const handing = new Map<string, Set<Promise<number>>>();
   let looking = 0;
@@ -216,6 +221,39 @@ export function createOutbox({
   }
 
   async function schedule(session: SessionRef, drafts: readonly (Draft & { readonly sendAt: number })[]) {
+    const { accountId } = session;
+    const leave = await takeRoom(accountId, drafts.length);
+    try {
+      return await storeScheduled(session, drafts);
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Counts what is being stored at the same time against the limit as well.
+   * @returns what to call when all of it is stored
+   * @throws {AppError} `too_many`
+   */
+  async function takeRoom(accountId: string, added: number): Promise<() => void> {
+    const beingStored = () => scheduling.get(accountId) ?? 0;
+    const before = beingStored();
+    const { count = 0 } = (await countScheduled.first(database.reader, { accountId, most: maxScheduled })) ?? {};
+    if (Number(count) + Math.max(before, beingStored()) + added > maxScheduled) {
+      throw new AppError(
+        'too_many',
+        `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES). Wait until some are sent, or cancel some.`,
+      );
+    }
+    scheduling.set(accountId, beingStored() + added);
+    return () => {
+      const left = beingStored() - added;
+      if (left > 0) scheduling.set(accountId, left);
+      else scheduling.delete(accountId);
+    };
+  }
+
+  async function storeScheduled(session: SessionRef, drafts: readonly (Draft & { readonly sendAt: number })[]) {
     const phoneNumber = await numberOf(session);
     const line = sessions().line(session);
     const rows: NewRow[] = [];
@@ -439,8 +477,23 @@ class OnItsWayError extends AppError {
   }
 }
 
-// As a literal, for a partial index is for this and no other.
+// As literals, for a partial index is for one of them and no other.
 const isSent = sql.lit('sent');
+const isScheduled = sql.lit('scheduled');
+
+const countScheduled = query((db, p: { accountId: string; most: number }) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('messages')
+        .select('message_id')
+        .where('account_id', '=', p.accountId)
+        .where('status', '=', isScheduled)
+        .limit(p.most)
+        .as('scheduled'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count')),
+);
 
 const sentMessages = query((db, p: SessionRef & { limit: number }) =>
   db
