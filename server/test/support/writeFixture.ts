@@ -10,7 +10,7 @@ import { eventually } from './eventually.ts';
 import { type Credentials, fixturePath, openHome, readContents } from './fixtures.ts';
 import { samples, upload } from './media.ts';
 import { startReceiver } from './receiver.ts';
-import { type Call, eventOf, startServer, type TestServer } from './server.ts';
+import { type Call, eventOf, sharedSandbox, startServer, type TestServer } from './server.ts';
 
 /*
  * Writes the fixtures that the upgrade tests open: a database of the present schema with rows in every table, as a
@@ -30,7 +30,7 @@ const ENCRYPTION_KEY = 'fixture key, thirty-two characters or more';
 const version = Math.max(...migrations.map((migration) => migration.version));
 async function writeFixture(database: (typeof databaseNames)[number]): Promise<void> {
   const home = await newHome(database);
-  const server = await startServer({ home, env: { ENCRYPTION_KEY } });
+  const server = await startServer({ home, env: { ...sharedSandbox, ENCRYPTION_KEY } });
   const credentials = await fill(server);
   await server.stop();
   const store = openHome(home);
