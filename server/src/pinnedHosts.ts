@@ -35,7 +35,7 @@ export class PinnedHostError extends Error {
 export function pinHosts(dispatcher: Dispatcher, pins: Pins): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
     const origin = new URL(String(options.origin));
-    if (!isPinned(origin, pins.hosts)) throw new PinnedHostError(`${origin.host} is no host of this network`);
+    if (!isPinned(origin, pins.hosts)) throw new PinnedHostError(`${origin.host} is not a host of this network`);
     return dispatch(options, new LimitedAnswer(handler, pins));
   });
 }

@@ -62,18 +62,18 @@ it('knows the hosts of a network from those that look like them', () => {
 
 it('asks the pinned hosts, and no other, also by redirect and also for a client library', async () => {
   assert.equal(await (await request(`${own.url}/`, { dispatcher: pinned })).body.text(), 'a file');
-  await assert.rejects(request(`${other.url}/`, { dispatcher: pinned }), refused(/is no host of this network/));
+  await assert.rejects(request(`${other.url}/`, { dispatcher: pinned }), refused(/is not a host of this network/));
   answer = (_, response) => response.writeHead(302, { location: other.url }).end();
   await assert.rejects(request(`${own.url}/`, { dispatcher: pinned }), refused(/the host redirects \(302\)/));
   // Node's fetch takes a dispatcher, which the type of its options does not know.
   const options = { dispatcher: pinned } as RequestInit;
   await assert.rejects(fetch(own.url, options), refused(/the host redirects/));
-  await assert.rejects(fetch(other.url, options), refused(/is no host of this network/));
+  await assert.rejects(fetch(other.url, options), refused(/is not a host of this network/));
   // As Baileys fetches history and shared state.
   const blob = { mediaKey: randomBytes(32), directPath: '.example.com/history' };
   await assert.rejects(
     downloadContentFromMessage(blob, 'md-msg-hist', { options }),
-    refused(/^mmg\.whatsapp\.net\.example\.com is no host of this network/),
+    refused(/^mmg\.whatsapp\.net\.example\.com is not a host of this network/),
   );
   assert.deepEqual(other.visits, []);
 });

@@ -25,12 +25,12 @@ export class PasswordRules {
     const plain = password.normalize('NFKC').toLowerCase();
     const [name = ''] = email.toLowerCase().split('@', 1);
     if (plain === email.toLowerCase() || isDecorated(plain, name))
-      return { code: 'email_as_password', message: 'must not be the email address, or the name in it' };
+      return { code: 'email_as_password', message: 'must not be the email address or its local part' };
     if (new Set(plain).size < FEWEST_CHARACTERS || isSequence(plain))
       return { code: 'simple_password', message: 'is too simple: choose a sentence, for example' };
     const common = await this.#commonPasswords();
     if ([plain, unitOf(plain)].some((text) => common.has(text) || common.has(stemOf(text))))
-      return { code: 'common_password', message: 'is one that many people use: choose a sentence, for example' };
+      return { code: 'common_password', message: 'is too common. Use a sentence, for example' };
     return undefined;
   }
 

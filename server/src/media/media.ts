@@ -147,7 +147,7 @@ export function createMedia({
   };
 }
 
-const NO_ROOM = 'The file could not be stored: the disk is full or does not work. Nothing was kept';
+const NO_ROOM = 'The file was not stored, because the disk is full or failing';
 
 /** A disk that is full, over its quota, read-only or broken; not a caller who hung up. */
 const isDiskFailure = (error: unknown) =>

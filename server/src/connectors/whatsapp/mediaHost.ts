@@ -131,7 +131,7 @@ class FileDecryption extends Transform {
         this.#tail.length === MAC_LENGTH &&
         timingSafeEqual(mac, this.#tail) &&
         timingSafeEqual(this.#encryptedHash.digest(), this.#file.encryptedHash);
-      if (!isWhole) throw new Error('the file came broken, or is not the one that was sent');
+      if (!isWhole) throw new Error('the file is corrupt or does not match its hash');
       this.#pass(this.#decipher.final());
       if (!timingSafeEqual(this.#hash.digest(), this.#file.hash))
         throw new Error('the file is not the one that was sent');

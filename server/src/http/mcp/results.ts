@@ -59,8 +59,7 @@ async function imagesOf({ representations = {} }: Operation, answer: Succeeded):
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   validation_failed: 'Correct the fields that are named and call again.',
   permission_denied: 'Another key is needed: this one cannot do it.',
-  network_denied:
-    'The network does not let the session do this. In a group, an admin has to do it or make the session an admin.',
+  network_denied: 'The network refused this action. In a group, an admin has to do it, or make the session an admin.',
   not_found: 'List the resources of this kind to see which ids there are.',
   session_required: 'Call sessions_list and pass one of its ids as sessionId.',
   session_not_connected: 'Call sessions_connect, and show the code of sessions_get_qr when it awaits pairing.',
