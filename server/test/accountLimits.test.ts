@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { createFakeClock } from './support/fakeClock.ts';
 import { bearer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 const LIMITS = {
@@ -100,8 +101,9 @@ describeOnEachDatabase('limits of an account', (_, database) => {
   });
 });
 
+/** A server whose limits are not refilled while the test runs. */
 async function limited(test: TestContext, env: Record<string, string>) {
-  const server = await startServer({ env });
+  const server = await startServer({ env, clock: createFakeClock() });
   test.after(() => server.stop());
   const { call } = await server.account();
   const keys: Call[] = [];

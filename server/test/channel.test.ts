@@ -55,7 +55,8 @@ describe('the connection that a node listens on', () => {
     return { channel, heard };
   }
 
-  it('is noticed when it is half open, and another one is made', async () => {
+  it('is noticed when it is half open, and another one is made', async (test) => {
+    test.after(() => line.silence('none'));
     const here = await open('nod_here', through, 20);
     const there = await open('nod_there', home.databaseUrl, 20);
     there.channel.send('lane', 'one');
@@ -67,7 +68,6 @@ describe('the connection that a node listens on', () => {
     await eventually(
       async () => here.channel.isListening,
       (isListening) => !isListening,
-      4000,
     );
     line.silence('none');
     await eventually(
@@ -82,7 +82,8 @@ describe('the connection that a node listens on', () => {
     );
   });
 
-  it('holds up no signal when it is half open', async () => {
+  it('holds up no signal when it is half open', async (test) => {
+    test.after(() => line.silence('none'));
     const here = await open('nod_mute', through, 60_000);
     const there = await open('nod_there_too', home.databaseUrl, 20);
     line.silence('both');
@@ -90,21 +91,21 @@ describe('the connection that a node listens on', () => {
     await eventually(
       async () => there.heard,
       (heard) => heard.includes('one'),
-      4000,
     );
     here.channel.send('lane', 'two');
     await eventually(
       async () => there.heard,
       (heard) => heard.includes('two'),
-      1000,
     );
     assert.ok(!here.channel.isListening);
-    line.silence('none');
   });
 
   it('shows in GET /ready and in the metrics while it is away', async (test) => {
     const server = await startServer({ home, env: { DATABASE_DIRECT_URL: through } });
-    test.after(() => server.stop());
+    test.after(() => {
+      line.refuse(false);
+      return server.stop();
+    });
     const ready = async () => (await fetch(`${server.url}/ready`)).json();
     const figure = async () =>
       /^switchboard_signals_up (\d)$/m.exec(await (await fetch(`${server.url}/metrics`)).text());

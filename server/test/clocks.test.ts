@@ -216,11 +216,17 @@ describe('nodes whose clocks differ', () => {
         sent,
       );
 
-      const metrics = await (await fetch(`${behind.url}/metrics`)).text();
-      const skew = Number(/^switchboard_clock_skew_seconds (\S+)$/m.exec(metrics)?.[1]);
-      assert.ok(Math.abs(skew - behindMs / 1000) < 0.5, `${skew} s`);
-      const warning = 'the clock of this machine differs from that of the database: synchronize both';
-      assert.equal(lines.includes(warning), Math.abs(behindMs) > 1000);
+      const differs = 'the clock of this machine differs from that of the database: synchronize both';
+      const agrees = 'the clock of this machine agrees with that of the database again';
+      // Measured with every heartbeat: one that was slow to be answered may be off, and is corrected by the next.
+      await eventually(
+        async () => {
+          const metrics = await (await fetch(`${behind.url}/metrics`)).text();
+          const isWarned = lines.findLast((line) => line === differs || line === agrees) === differs;
+          return { skew: Number(/^switchboard_clock_skew_seconds (\S+)$/m.exec(metrics)?.[1]), isWarned };
+        },
+        ({ skew, isWarned }) => Math.abs(skew - behindMs / 1000) < 0.5 && isWarned === Math.abs(behindMs) > 1000,
+      );
     });
   }
 });

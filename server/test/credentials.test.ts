@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { App } from '../src/app.ts';
 import { FailureLimit } from '../src/auth/failureLimit.ts';
 import { describeOnEachDatabase, type Home } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -11,13 +12,22 @@ import { type Answer, bearer, type Call, startServer, type TestServer } from './
 const AT_ONCE_MS = 8000;
 const PASSWORD = 'correct horse battery';
 
+/** Lets a key expire in a moment, which has to be in the future still when the server looks. */
+async function expireSoon(call: Call, keyId: string): Promise<Answer> {
+  for (let ms = 150; ; ms *= 2) {
+    const answer = await call('PATCH', `/api-keys/${keyId}`, { expiresAt: new Date(Date.now() + ms).toISOString() });
+    if (answer.status !== 400) return answer;
+  }
+}
+
 /** What waits with a credential: a stream, a long poll, and a tool that polls. */
 interface Waiting {
   /** Resolves when all of them have ended. */
   readonly ended: Promise<{ readonly poll: Answer; readonly tool: Answer['body'] }>;
 }
 
-async function waitWith(url: string, credential: string): Promise<Waiting> {
+async function waitWith({ url, app }: TestServer, credential: string): Promise<Waiting> {
+  const watched = watchedCalls(app, credential);
   const headers = { authorization: `Bearer ${credential}` };
   const stream = await fetch(`${url}/api/v1/events/stream`, { headers });
   assert.equal(stream.status, 200);
@@ -29,9 +39,23 @@ async function waitWith(url: string, credential: string): Promise<Waiting> {
   const call = bearer(url, credential);
   const poll = call('GET', '/events?wait=30&kinds=group.created');
   const tool = callTool(url, credential, 'events_list', { wait: 30, kinds: ['group.created'] });
-  // The server has begun with both once it answers what was asked after them.
-  await call('GET', '/auth/me');
+  // One that came after the credential has ended would be refused for that, and not have waited.
+  await eventually(
+    async () => watched(),
+    (count) => count === 3,
+  );
   return { ended: Promise.all([poll, tool, drained]).then(([answer, result]) => ({ poll: answer, tool: result })) };
+}
+
+/** @returns how many calls have begun to wait with the credential since */
+function watchedCalls({ services: { authenticator } }: App, credential: string): () => number {
+  let count = 0;
+  const { watch } = authenticator;
+  authenticator.watch = function (...args) {
+    if (args[1] === credential) count++;
+    return watch.apply(this, args);
+  };
+  return () => count;
 }
 
 async function callTool(url: string, credential: string, name: string, input: object): Promise<Answer['body']> {
@@ -90,7 +114,7 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
     const { call } = await here.account();
     const { keyId, key } = await newKey(call);
     const { keyId: otherId, key: other } = await newKey(call);
-    const [waiting, unconcerned] = [await waitWith(there.url, key), await waitWith(there.url, other)];
+    const [waiting, unconcerned] = [await waitWith(there, key), await waitWith(there, other)];
     assert.equal((await call('DELETE', `/api-keys/${keyId}`)).status, 200);
     await endsAtOnce(waiting, 'unauthorized');
     assert.equal((await bearer(there.url, key)('GET', '/auth/me')).status, 401);
@@ -105,15 +129,12 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
     const changes: [code: string, change: (keyId: string) => Promise<Answer>][] = [
       ['unauthorized', (keyId) => call('POST', `/api-keys/${keyId}/rotate`)],
       ['permission_denied', (keyId) => call('PATCH', `/api-keys/${keyId}`, { permissions: ['messages:read'] })],
-      [
-        'unauthorized',
-        (keyId) => call('PATCH', `/api-keys/${keyId}`, { expiresAt: new Date(Date.now() + 150).toISOString() }),
-      ],
+      ['unauthorized', (keyId) => expireSoon(call, keyId)],
     ];
     await Promise.all(
       changes.map(async ([code, change]) => {
         const { keyId, key } = await newKey(call);
-        const waiting = await waitWith(there.url, key);
+        const waiting = await waitWith(there, key);
         assert.equal((await change(keyId)).status, 200);
         await endsAtOnce(waiting, code);
       }),
@@ -143,12 +164,12 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
 
   it('ends at once when the account logs out or changes its password', async () => {
     const { call, token, email } = await here.account();
-    const waiting = await waitWith(there.url, token);
+    const waiting = await waitWith(there, token);
     assert.equal((await call('POST', '/auth/logout')).status, 200);
     await endsAtOnce(waiting, 'unauthorized');
 
     const { token: next } = (await here.call('POST', '/auth/login', { email, password: PASSWORD })).body;
-    const again = await waitWith(there.url, next);
+    const again = await waitWith(there, next);
     const change = { currentPassword: PASSWORD, newPassword: 'another horse battery' };
     assert.equal((await bearer(here.url, next)('POST', '/auth/password', change)).status, 200);
     await endsAtOnce(again, 'unauthorized');
