@@ -123,23 +123,31 @@ describeOnEachDatabase('a clock that is set', (newHome) => {
     });
   }
 
-  it('ahead by years makes nothing old, and a long poll ends in its time', async () => {
+  it('ahead by years makes nothing old, and a long poll ends in its time', async (test) => {
     const { call } = await openAccount();
     await holdBehindBreaker(call, receiver);
     const now = clock.now();
     clock.set(now + 10 * 365 * 24 * HOUR_MS);
     assert.deepEqual(await server.app.retention.run(), { expired: 0, pruned: 0 });
 
-    const waiting = call('GET', '/events?kinds=group.created&wait=2');
     clock.set(now);
-    const ended = waiting.then(({ status }) => status);
-    let isOver = false;
-    void ended.then(() => (isOver = true));
+
+    // Login tokens end meanwhile.
+    const { key } = (await call('POST', '/api-keys/create', { name: 'polls' })).body;
+    const looks = countLooks(test, server);
+    let polled: number | undefined;
+    void bearer(server.url, key)('GET', '/events?kinds=group.created&wait=2').then(({ status }) => (polled = status));
+    await eventually(looks, (count) => count === 1);
+    clock.set(now + 10 * 365 * 24 * HOUR_MS);
+    await clock.advance(1000);
+    await eventually(looks, (count) => count === 2);
+    clock.set(now);
+    await clock.advance(1000);
     await eventually(
-      () => clock.advance(500),
-      () => isOver,
+      async () => polled,
+      (status) => status !== undefined,
     );
-    assert.equal(await ended, 200);
+    assert.deepEqual([polled, await looks()], [200, 3], 'it looked each second, and after two it ended');
   });
 
   it('ahead, and right after a restart, neither strands nor reorders anything', async () => {
@@ -248,6 +256,12 @@ async function startNode(
   const server = await startServer({ home, clock, env, log });
   test.after(() => server.stop());
   return server;
+}
+
+/** How often long polls have looked for events since. */
+function countLooks(test: TestContext, { app }: TestServer): () => Promise<number> {
+  const next = test.mock.method(app.services.feed, 'next');
+  return async () => next.mock.callCount();
 }
 
 const setWebhook = (call: Call, { url }: Pick<Receiver, 'url'>) =>

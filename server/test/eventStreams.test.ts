@@ -46,7 +46,8 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
   });
 
   it('go on behind a Last-Event-ID, whether the shared reader has it or not', async (test) => {
-    const { call, token } = await open();
+    const { call, token, accountId } = await open();
+    const areClosed = watchStreams(test, server, accountId);
     const first = await openStream(test, server, token);
     const sent: string[] = [];
     for (let n = 0; n < 5; n++) sent.push(await send(call, `${n}`));
@@ -56,10 +57,8 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     await behind.until(2);
     first.close();
     behind.close();
-    await eventually(
-      async () => sent.push(await send(call, 'with no stream open')),
-      () => true,
-    );
+    await areClosed();
+    sent.push(await send(call, 'with no stream open'));
     const later = await openStream(test, server, token, { 'last-event-id': middle });
     await later.until(3);
     sent.push(await send(call, 'live'));
@@ -110,19 +109,19 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
 
   it('leave nothing that reads once they are closed', async (test) => {
     const { call, token, accountId } = await open();
+    const areClosed = watchStreams(test, server, accountId);
     const stream = await openStream(test, server, token);
     await send(call, '1');
     await stream.until(1);
     const reads = countReads(test, server, accountId);
+    await send(call, '2');
+    await stream.until(2);
+    assert.ok(reads() > 0);
     stream.close();
-    await eventually(
-      async () => {
-        const before = reads();
-        await send(call, 'more');
-        return reads() - before;
-      },
-      (count) => count === 0,
-    );
+    await areClosed();
+    const before = reads();
+    for (const text of ['3', '4', '5']) await send(call, text);
+    assert.equal(reads() - before, 0);
   });
 
   async function open() {
@@ -137,6 +136,27 @@ function countReads(test: TestContext, { app }: TestServer, accountId: string): 
   const { eventLog } = app.services;
   const read = test.mock.method(eventLog, 'read');
   return () => read.mock.calls.filter(({ arguments: [id] }) => id === accountId).length;
+}
+
+/** @returns resolves when the server has ended every stream that the account opened since */
+function watchStreams(test: TestContext, { app }: TestServer, accountId: string): () => Promise<unknown> {
+  const { waitingCalls } = app.services;
+  const begin = waitingCalls.begin.bind(waitingCalls);
+  let open = 0;
+  test.mock.method(waitingCalls, 'begin', (id: string) => {
+    const end = begin(id);
+    if (id !== accountId) return end;
+    open++;
+    return () => {
+      open--;
+      end();
+    };
+  });
+  return () =>
+    eventually(
+      async () => open,
+      (count) => count === 0,
+    );
 }
 
 async function openStream(

@@ -6,23 +6,21 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { newHome } from './support/databases.ts';
 import { download, upload } from './support/media.ts';
-import { startServer } from './support/server.ts';
+import { startServer, type TestServer } from './support/server.ts';
 
 it('an upload to a full disk answers 503, leaves no file, and works again when there is room', async (test) => {
   const home = await newHome('sqlite');
   const mediaDir = join(home.dataDir, 'small');
   mkdirSync(mediaDir);
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mediaDir]);
-  if (status !== 0) {
-    await home.remove();
-    return test.skip('only root may mount a small disk');
-  }
-  const server = await startServer({ home, env: { MEDIA_DIR: mediaDir } });
+  let server: TestServer | undefined;
   test.after(async () => {
-    await server.stop();
-    spawnSync('umount', [mediaDir]);
+    await server?.stop();
+    if (status === 0) spawnSync('umount', [mediaDir]);
     await home.remove();
   });
+  if (status !== 0) return test.skip('only root may mount a small disk');
+  server = await startServer({ home, env: { MEDIA_DIR: mediaDir } });
   const { token, call } = await server.account();
   const files = () => globSync('**/*', { cwd: mediaDir, withFileTypes: true }).filter((entry) => entry.isFile());
   const before = files().length;

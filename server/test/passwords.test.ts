@@ -33,12 +33,20 @@ it('hashes and verifies passwords', async (test) => {
   await assert.rejects(hasher.verify('any', 'no hash at all', '192.0.2.1'), /hashing a password failed/);
 });
 
+/** Of libuv, for files among others. While more hashes than that are left, they could fill it. */
+const POOL_THREADS = 4;
+
 it('reads files while passwords are hashed, however many wait', async (test) => {
   const hasher = newHasher(test);
-  let isDone = 0;
-  const hashes = Array.from({ length: 12 }, () => hasher.hash('x', '192.0.2.1').then(() => isDone++));
-  await stat(import.meta.filename);
-  assert.ok(isDone < hashes.length, 'the file waited for every hash');
+  let left = 12;
+  const hashes = Array.from({ length: left }, () => hasher.hash('x', '192.0.2.1').then(() => left--));
+  let readMeanwhile = 0;
+  while (left > POOL_THREADS) {
+    const before = left;
+    await stat(import.meta.filename);
+    if (left === before) readMeanwhile++;
+  }
+  assert.ok(readMeanwhile > 0, 'each read waited for a hash');
   await Promise.all(hashes);
 });
 
@@ -83,14 +91,24 @@ it('reads the common passwords again after that failed', async () => {
 });
 
 it('answers 503 with Retry-After when too many log in at once, and takes no guess for it', async (test) => {
-  const server = await startServer({ env: { LOGIN_RATE_LIMIT: '100' } });
+  const server = await startServer({ env: { LOGIN_RATE_LIMIT: '2' }, clock: createFakeClock() });
   test.after(() => server.stop());
   const { email } = await server.account();
   const login = (password: string) => server.call('POST', '/auth/login', { email, password });
-  const answers = await Promise.all(Array.from({ length: 60 }, () => login('wrong')));
-  const refused = answers.filter(({ status }) => status === 503);
-  assert.ok(refused.length > 0);
-  for (const { body, headers } of refused) assert.deepEqual([body.code, headers.get('retry-after')], ['too_busy', '2']);
+  const { passwords } = server.app.services;
+  const verify = passwords.verify.bind(passwords);
+  const others: Promise<unknown>[] = [];
+  const crowded = test.mock.method(passwords, 'verify', (...args: Parameters<typeof verify>) => {
+    // As many as may wait, from the same address.
+    for (let n = 0; n < 18; n++) others.push(passwords.hash('x', args[2]).catch(() => {}));
+    return verify(...args);
+  });
+  for (let n = 0; n < 5; n++) {
+    const { status, body, headers } = await login('wrong');
+    assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'too_busy', '2']);
+  }
+  crowded.mock.restore();
+  await Promise.all(others);
   assert.equal((await login('correct horse battery')).status, 200);
 });
 

@@ -6,35 +6,65 @@ import { queryOf } from './support/nodes.ts';
 import { startReceiver } from './support/receiver.ts';
 import { bearer, connectSession, startServer } from './support/server.ts';
 
+/** How many requests to a webhook may be open at a time. */
+const IN_FLIGHT = 8;
+/** Deliveries of other chats that wait for one of these. */
+const QUEUED = 2;
+
 describe('a webhook that is removed', () => {
   for (const database of ['sqlite', 'two nodes'] as const)
     it(`gets no request after the answer, and what is under way is broken off (${database})`, async (test) => {
       const server = await startServer({ database });
       const receiver = await startReceiver();
+      const witness = await startReceiver();
       test.after(async () => {
         await receiver.close();
+        await witness.close();
         await server.stop();
       });
       const { call, token } = await server.account();
       const removals = [
         () => call('DELETE', '/webhooks'),
         async () => {
-          const [{ webhookId }] = (await call('GET', '/webhooks/endpoints')).body.data;
+          const { data } = (await call('GET', '/webhooks/endpoints')).body;
+          const { webhookId } = data.find(({ webhookUrl }: { webhookUrl: string }) => webhookUrl === receiver.url);
           return call('DELETE', `/webhooks/endpoints/${webhookId}`);
         },
       ];
       await connectSession(bearer(server.url, token));
+      const send = (count: number) =>
+        Promise.all(
+          Array.from({ length: count }, (_, n) =>
+            call('POST', '/messages/send', { to: `49170222222${n}`, message: 'hello' }),
+          ),
+        );
+      // What the removed webhook would still get has come by the time that this one has got its own.
+      await call('POST', '/webhooks/endpoints', { webhookUrl: witness.url, events: ['message.sent'] });
+      let [sent, cancelled] = [0, 0];
       for (const remove of removals) {
-        const { promise: brokenOff, resolve } = Promise.withResolvers<void>();
-        receiver.respond((_, response) => void response.once('close', resolve)); // never answers
+        let open = 0;
+        receiver.respond((_, response) => {
+          open++; // and never answers
+          response.once('close', () => open--);
+        });
         await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
         const before = receiver.deliveries.length;
-        await call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
-        await receiver.waitFor(before + 1);
+        await send(IN_FLIGHT + QUEUED);
+        sent += IN_FLIGHT + QUEUED;
+        await receiver.waitFor(before + IN_FLIGHT);
+        await witness.waitFor(sent);
         assert.equal((await remove()).status, 200);
-        await brokenOff;
-        const { data } = (await call('GET', '/webhooks/deliveries?limit=1')).body;
-        assert.equal(data[0].state, 'cancelled');
+        const { data } = (await call('GET', `/webhooks/deliveries?state=cancelled&limit=50`)).body;
+        cancelled += IN_FLIGHT + QUEUED;
+        assert.equal(data.length, cancelled);
+        await send(3);
+        sent += 3;
+        await witness.waitFor(sent);
+        await eventually(
+          async () => open,
+          (count) => count === 0,
+        );
+        assert.equal(receiver.deliveries.length - before, IN_FLIGHT);
       }
     });
 

@@ -65,6 +65,12 @@ function changesBetween(before: Snapshot, after: Snapshot): Changes {
 /** What a tool does is seen by its network alone, and the database learns nothing of it. */
 const SEEN_BY_THE_NETWORK = ['chats_set_typing', 'sessions_request_pairing_code', 'groups_get_invite_link'];
 
+/** Tools whose second call is refused, since the first one has done it all; with its error. */
+const REFUSED_AGAIN: Readonly<Record<string, string>> = {
+  messages_delete: 'message_state',
+  groups_leave: 'network_denied',
+};
+
 it('the hints of every tool are what the database saw, at its first call and at a second one', async (test) => {
   // No time passes, so nothing happens but what the tools do: no receipts, no retries.
   const server = await startServer({ clock: createFakeClock() });
@@ -88,7 +94,9 @@ it('the hints of every tool are what the database saw, at its first call and at 
     assert.ok(!isError, `${name}: ${JSON.stringify(output)}`);
     await ended(1);
     const between = await snapshot(server);
-    await callTool(client, name, input);
+    const again = await callTool(client, name, input);
+    const refusal = again.isError ? again.output.code : undefined;
+    assert.equal(refusal, REFUSED_AGAIN[name], `${name}, repeated: ${JSON.stringify(again.output)}`);
     await ended(2);
     const [first, second] = [changesBetween(before, between), changesBetween(between, await snapshot(server))];
     assert.equal(hints?.destructiveHint, first.isLoss, `${name} overwrites or removes`);

@@ -47,7 +47,7 @@ export function createTestStore(entries = new Map<string, string>()): TestStore 
 export interface HostedSession {
   readonly events: Log<NetworkEvent>;
   readonly connection: Connection;
-  /** What the connector has logged, from `warn` on. */
+  /** What the connector has logged, from `logLevel` on. */
   readonly logged: Log<string>;
   /** The next event of a type that fits. */
   told<Type extends NetworkEvent['type']>(
@@ -63,6 +63,7 @@ interface HostOptions {
   readonly options?: object;
   readonly maxFileBytes?: number;
   readonly clock?: Clock;
+  readonly logLevel?: 'info' | 'warn';
 }
 
 /** Opens a session for a test that plays the host: for what no caller of the API can bring about. */
@@ -75,6 +76,7 @@ export async function openAsHost(
     options = {},
     maxFileBytes = 1024 * 1024,
     clock = systemClock,
+    logLevel = 'warn',
   }: HostOptions = {},
 ): Promise<HostedSession> {
   const events = createLog<NetworkEvent>('events of the session', ({ type }) => type);
@@ -94,7 +96,7 @@ export async function openAsHost(
     phoneNumber: null,
     options: { pauseMs: 0, ...options },
     clock,
-    log: pino({ level: 'warn' }, { write: logged.add }),
+    log: pino({ level: logLevel }, { write: logged.add }),
     store,
     callbackUrl: null,
     async onEvent(event) {

@@ -12,23 +12,43 @@ import { type FakeWhatsapp, startFakeWhatsapp } from '../support/fakeWhatsapp/in
 import { type Call, startServer, type TestServer } from '../support/server.ts';
 import { openAsHost } from './host.ts';
 
+type Scheme = 'http' | 'socks5';
+
+/** How far an attempt gets that does not fail: the client waits for more. */
+type Waits = Partial<Record<Scheme, 'connected' | 'closed'>>;
+/** Baileys takes no notice of an HTTP response that is no upgrade: it waits until the handshake has timed out. */
+const refused: Waits = { http: 'closed' };
+
 /** What may listen where an account says that its proxy is. */
-const listeners: readonly (readonly [what: string, open: () => Server | undefined])[] = [
+const listeners: readonly (readonly [what: string, open: () => Server | undefined, waits?: Waits])[] = [
   ['nothing', () => undefined],
-  ['a service that says nothing', () => createServer()],
+  ['a service that says nothing', () => createServer(), { http: 'connected', socks5: 'connected' }],
   ['a service that hangs up', () => createServer((socket) => socket.end())],
-  ['a service that speaks first', () => createServer((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n'))],
+  [
+    'a service that speaks first',
+    () => createServer((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')),
+    { http: 'connected' },
+  ],
   ['a web server that takes no CONNECT', () => createHttp((_, response) => response.writeHead(404).end())],
-  ['a proxy that wants another password', () => refusing(407)],
-  ['a proxy that answers as WhatsApp does to an unlinked device', () => refusing(401)],
+  ['a proxy that wants another password', () => refusing(407), refused],
+  ['a proxy that answers as WhatsApp does to an unlinked device', () => refusing(401), refused],
 ];
 
 function refusing(status: number): Server {
   return createHttp().on('connect', (_, socket: Socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
 }
 
-async function listen(server: Server | undefined): Promise<{ port: number; close(): void }> {
+interface Listening {
+  readonly port: number;
+  /** When the first client has come, and when it has gone. */
+  readonly reached: Readonly<Record<'connected' | 'closed', Promise<unknown>>>;
+  close(): void;
+}
+
+async function listen(server: Server | undefined): Promise<Listening> {
   const listening = server ?? createServer();
+  const connected = once(listening, 'connection');
+  const closed = connected.then(([socket]) => new Promise((resolve) => socket.once('close', resolve)));
   const sockets = new Set<Socket>();
   listening.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -40,6 +60,7 @@ async function listen(server: Server | undefined): Promise<{ port: number; close
   if (server === undefined) listening.close();
   return {
     port,
+    reached: { connected, closed },
     close() {
       for (const socket of sockets) socket.destroy();
       if (server !== undefined) server.close();
@@ -54,17 +75,20 @@ describe('a proxy that does not lead to WhatsApp', () => {
   });
   after(() => whatsapp.close());
 
-  for (const scheme of ['http', 'socks5']) {
-    for (const [what, open] of listeners) {
+  for (const scheme of ['http', 'socks5'] as const) {
+    for (const [what, open, waits = {}] of listeners) {
       it(`is told in the same words after the same time: ${what} at ${scheme}://`, async (test) => {
-        const { port, close } = await listen(open());
+        const { port, reached, close } = await listen(open());
         test.after(close);
         const clock = createFakeClock();
-        const { events } = await openAsHost(test, whatsapp, {
+        const { events, logged } = await openAsHost(test, whatsapp, {
           clock,
           options: { proxy: `${scheme}://127.0.0.1:${port}` },
+          logLevel: 'info',
         });
-        // Every attempt that fails fast has failed by then, several times over.
+        const wait = waits[scheme];
+        if (wait !== undefined) await reached[wait];
+        else await logged.waitFor((line) => line.includes('a connection to WhatsApp ended'));
         for (let second = 1; second < 25; second++) {
           await clock.advance(1000);
           await new Promise((resolve) => setImmediate(resolve));
