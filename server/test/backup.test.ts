@@ -34,7 +34,7 @@ describe('a backup of a running server on SQLite', () => {
     assert.deepEqual(readdirSync(place.dataDir), ['empty']);
   });
 
-  it('has everything that was acknowledged before it, under writes, and starts in the place of DATA_DIR', async () => {
+  it('has everything that was acknowledged before it, under writes, and starts in the place of DATA_DIR', async (test) => {
     const { call, token } = await server.account();
     await connectSession(call);
     const bytes = picture();
@@ -52,8 +52,7 @@ describe('a backup of a running server on SQLite', () => {
     })();
     const { stdout } = await run(process.execPath, [command, at('full')], {
       env: { ...process.env, DATA_DIR: server.home.dataDir },
-    });
-    isDone = true;
+    }).finally(() => (isDone = true));
     await writing;
     assert.match(stdout, /^Backup complete: .*full \(database, login secret and \d+ files\)\n$/);
     assert.ok(acknowledged.length > due.length, 'it was made under writes');
@@ -61,10 +60,10 @@ describe('a backup of a running server on SQLite', () => {
     assert.equal(statSync(join(at('full'), 'switchboard.db')).mode & 0o777, 0o600);
 
     const restored = await startServer({ home: { ...place, dataDir: at('full') } });
+    test.after(() => restored.stop());
     const asked = bearer(restored.url, token);
     for (const id of due) assert.equal((await asked('GET', `/messages/${id}`)).status, 200);
     assert.deepEqual((await download(restored, token, mediaId)).bytes, bytes);
-    await restored.stop();
   });
 
   it('is refused where it would overwrite something, and for a folder without a database', async () => {

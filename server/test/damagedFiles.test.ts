@@ -212,18 +212,17 @@ describe('a destroyed page of SQLite', () => {
 
 describe('the count of transactions beside the database', () => {
   it('undoes none when the disk does not take it, and is noted as soon as it does', async (test) => {
+    const replaceWriteSync = replaceableWriteSync(test);
     const { server } = await start(test);
     const { send, acknowledged, requireAll } = await sender(server);
     const { writeSync: write } = fs;
-    const failing = test.mock.method(fs, 'writeSync', (...given: Parameters<typeof write>) => {
+    const failing = replaceWriteSync((...given: Parameters<typeof write>) => {
       if (String(given[1]).includes('"commits"')) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
       return write(...given);
     });
-    syncBuiltinESMExports();
     assert.equal((await send('while it fails')).status, 201);
-    assert.ok(failing.mock.callCount() > 0);
-    failing.mock.restore();
-    syncBuiltinESMExports();
+    assert.ok(failing.calls() > 0);
+    failing.restore();
     await eventually(
       async () => noted(server.home),
       (count) => count === counted(server.home),
@@ -233,23 +232,40 @@ describe('the count of transactions beside the database', () => {
   });
 
   it('is noted as a whole by a disk that takes it in parts', async (test) => {
+    const replaceWriteSync = replaceableWriteSync(test);
     const { server } = await start(test);
     const { send } = await sender(server);
     const { writeSync: write } = fs;
     const short = (fd: number, bytes: Buffer, offset: number, length: number, position: number) =>
       write(fd, bytes, offset, Math.ceil(length / 2), position);
-    const mocked = test.mock.method(fs, 'writeSync', short);
-    syncBuiltinESMExports();
+    const mocked = replaceWriteSync(short);
     assert.equal((await send()).status, 201);
-    mocked.mock.restore();
-    syncBuiltinESMExports();
-    assert.ok(mocked.mock.callCount() > 1);
+    mocked.restore();
+    assert.ok(mocked.calls() > 1);
     await eventually(
       async () => noted(server.home),
       (count) => count === counted(server.home),
     );
   });
 });
+
+/**
+ * A way to replace `writeSync` for everybody who has imported it, until it is restored or the test has ended. Call it
+ * before a server starts: what a test has opened is cleaned up in order, and a server stops only on a disk that works.
+ */
+function replaceableWriteSync(test: TestContext) {
+  let restore = () => {};
+  test.after(() => restore());
+  return (writing: (...given: never[]) => number) => {
+    const { mock } = test.mock.method(fs, 'writeSync', writing);
+    syncBuiltinESMExports();
+    restore = () => {
+      mock.restore();
+      syncBuiltinESMExports();
+    };
+    return { restore, calls: () => mock.callCount() };
+  };
+}
 
 const noted = ({ dataDir }: Home) => JSON.parse(readFileSync(join(dataDir, 'switchboard.commits'), 'utf8')).commits;
 

@@ -7,16 +7,26 @@ import { openDatabase } from '../src/db/database.ts';
 import { openSeal } from '../src/db/sealing.ts';
 import { type Home, newHome } from './support/databases.ts';
 import { createFakeClock } from './support/fakeClock.ts';
-import { connectSession, startServer } from './support/server.ts';
+import { connectSession, startServer, type TestServer, type TestServerOptions } from './support/server.ts';
 
 const ENCRYPTION_KEY = 'a key that has more than thirty-two characters';
 const SECRET = 'qzplaintextsecret-1234567890';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function homeFor(test: TestContext): Promise<Home> {
+/** A home, and a way to start servers on it that are stopped before it is removed. */
+async function homeFor(test: TestContext) {
   const home = await newHome('sqlite');
-  test.after(() => home.remove());
-  return home;
+  const started: TestServer[] = [];
+  test.after(async () => {
+    for (const server of started) await server.stop();
+    await home.remove();
+  });
+  const start = async (options: Omit<TestServerOptions, 'home'> = {}) => {
+    const server = await startServer({ ...options, home });
+    started.push(server);
+    return server;
+  };
+  return { home, start };
 }
 
 /** Whether a text stands anywhere in the files of the database, used pages or not. */
@@ -26,47 +36,46 @@ const isReadable = ({ dataDir }: Home, text: string) =>
     .some((path) => existsSync(path) && readFileSync(path).includes(text));
 
 /** A home whose database holds secrets in plain text. */
-async function plainHome(test: TestContext): Promise<Home> {
-  const home = await homeFor(test);
-  const server = await startServer({ home });
+async function plainHome(test: TestContext) {
+  const { home, start } = await homeFor(test);
+  const server = await start();
   const { call } = await server.account();
   const webhook = { webhookUrl: 'http://127.0.0.1:9/hook', events: ['message.sent'], secret: SECRET };
   assert.equal((await call('POST', '/webhooks/set', webhook)).status, 200);
   for (let n = 0; n < 30; n++) await call('POST', '/webhooks/secret/rotate', { secret: `${SECRET}-${n}` });
   await server.stop();
   assert.ok(isReadable(home, SECRET));
-  return home;
+  return { home, start };
 }
 
 describe('turning ENCRYPTION_KEY on', () => {
   it('leaves no secret readable in the database, its free pages or its log', async (test) => {
-    const home = await plainHome(test);
-    const server = await startServer({ home, env: { ENCRYPTION_KEY } });
+    const { home, start } = await plainHome(test);
+    const server = await start({ env: { ENCRYPTION_KEY } });
     assert.equal(isReadable(home, SECRET), false, 'while it runs');
     await server.stop();
     assert.equal(isReadable(home, SECRET), false);
   });
 
   it('rewrites the files at the next start if it crashed after sealing', async (test) => {
-    const home = await plainHome(test);
+    const { home, start } = await plainHome(test);
     const database = await openDatabase(home, systemClock);
     const crash = async () => {
       throw new Error('crash');
     };
     const keys = { encryptionKey: ENCRYPTION_KEY, encryptionKeyPrevious: '' };
-    await assert.rejects(openSeal(database.commit, keys, crash), /crash/);
-    await database.close();
-    const server = await startServer({ home, env: { ENCRYPTION_KEY } });
+    const sealing = openSeal(database.commit, keys, crash);
+    await assert.rejects(sealing, /crash/).finally(() => database.close());
+    await start({ env: { ENCRYPTION_KEY } });
     assert.equal(isReadable(home, SECRET), false);
-    await server.stop();
   });
 });
 
 describe('what is deleted on SQLite', () => {
   it('is not readable in free pages, the search index or the log after the next round of retention', async (test) => {
-    const home = await homeFor(test);
+    const { home, start } = await homeFor(test);
     const clock = createFakeClock(Date.now());
-    const server = await startServer({ home, clock, env: { EVENT_RETENTION_DAYS: '1' } });
+    const server = await start({ clock, env: { EVENT_RETENTION_DAYS: '1' } });
     const { call } = await server.account();
     await connectSession(call);
     const send = async (message: string) =>
@@ -80,6 +89,5 @@ describe('what is deleted on SQLite', () => {
     clock.set(before);
     assert.equal(isReadable(home, 'qzsecrettext'), false);
     assert.equal((await call('GET', '/messages?q=ordinary')).body.data.length, 20);
-    await server.stop();
   });
 });

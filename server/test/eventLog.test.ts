@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import pg from 'pg';
 import { type Home, newHome } from './support/databases.ts';
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
@@ -19,33 +19,31 @@ describe('the event log on PostgreSQL', () => {
     await home.remove();
   });
 
-  it('shows what is new while someone keeps a write transaction open in another database of the cluster', async () => {
+  it('shows what is new while someone keeps a write transaction open in another database of the cluster', async (test) => {
     const { call } = await server.account();
     await connectSession(call);
     const other = await newHome('postgres');
-    const stranger = await connectTo(other);
+    const stranger = await connectTo(test, other);
+    test.after(() => other.remove());
     await stranger.query('create table things (id int); begin; insert into things values (1)');
     const sent = await send(call, '1');
     assert.ok((await logged(call)).includes(sent));
-    await stranger.end();
-    await other.remove();
   });
 
-  it('shows what is new while someone keeps a snapshot and a write open in this database', async () => {
+  it('shows what is new while someone keeps a snapshot and a write open in this database', async (test) => {
     const { call } = await server.account();
     await connectSession(call);
-    const stranger = await connectTo(home);
+    const stranger = await connectTo(test, home);
     await stranger.query('create table things (id int)');
     await stranger.query('begin isolation level repeatable read');
     await stranger.query('insert into things values (1)');
     const sent = await send(call, '1');
     assert.ok((await logged(call)).includes(sent));
-    await stranger.end();
   });
 
-  it('stops before a position that a running transaction has drawn, and goes on when it ends', async () => {
+  it('stops before a position that a running transaction has drawn, and goes on when it ends', async (test) => {
     const { call, accountId } = await server.account();
-    const writer = await connectTo(home);
+    const writer = await connectTo(test, home);
     const log = server.app.services.eventLog;
     for (const end of ['commit', 'rollback']) {
       const cursor = await log.latest(accountId);
@@ -57,13 +55,12 @@ describe('the event log on PostgreSQL', () => {
       await writer.query(end);
       assert.deepEqual(await read(accountId, cursor), end === 'commit' ? [slow, fast] : [fast]);
     }
-    await writer.end();
     assert.equal((await call('GET', '/events')).status, 200);
   });
 
-  it('passes over nothing when a writer stands still between reading the sequence, locking and drawing', async () => {
+  it('passes over nothing when a writer stands still between reading the sequence, locking and drawing', async (test) => {
     const { accountId } = await server.account();
-    const [writer, reader] = [await connectTo(home), await connectTo(home)];
+    const [writer, reader] = [await connectTo(test, home), await connectTo(test, home)];
     const { lockOf, last, horizon } = steps(reader);
     const first = await last();
     await writer.query('begin');
@@ -84,12 +81,11 @@ describe('the event log on PostgreSQL', () => {
     await writer.query('commit');
     assert.equal(await horizon(), await last());
     assert.deepEqual(await read(accountId, undefined), [between, behind, slow]);
-    await Promise.all([writer.end(), reader.end()]);
   });
 
-  it('stays behind a writer whose savepoint was undone, and that draws again', async () => {
+  it('stays behind a writer whose savepoint was undone, and that draws again', async (test) => {
     const { accountId } = await server.account();
-    const writer = await connectTo(home);
+    const writer = await connectTo(test, home);
     await writer.query('begin; savepoint one');
     await insertEvent(writer, accountId);
     await writer.query('rollback to savepoint one');
@@ -100,12 +96,11 @@ describe('the event log on PostgreSQL', () => {
     assert.deepEqual(await read(accountId, undefined), [fast]);
     await writer.query('commit');
     assert.deepEqual(await read(accountId, undefined), [fast, slow, faster]);
-    await writer.end();
   });
 
-  it('passes over nothing while many write and read at a time', async () => {
+  it('passes over nothing while many write and read at a time', async (test) => {
     const { accountId } = await server.account();
-    const writers = await Promise.all(Array.from({ length: 4 }, () => connectTo(home)));
+    const writers = await Promise.all(Array.from({ length: 4 }, () => connectTo(test, home)));
     const log = server.app.services.eventLog;
     const written: string[] = [];
     let isWriting = true;
@@ -137,7 +132,6 @@ describe('the event log on PostgreSQL', () => {
       cursor = events.at(-1)?.cursor ?? cursor;
     }
     assert.deepEqual([...seen].sort(), [...written].sort());
-    await Promise.all(writers.map((writer) => writer.end()));
   });
 
   const read = async (accountId: string, cursor: string | undefined) =>
@@ -153,8 +147,10 @@ interface Queries {
   query(text: string): Promise<unknown>;
 }
 
-async function connectTo({ databaseUrl }: Home): Promise<pg.Client> {
+/** A connection that ends with the test, and with it its transaction. */
+async function connectTo(test: TestContext, { databaseUrl }: Home): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl });
+  test.after(() => client.end());
   await client.connect();
   return client;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/clock.ts';
 import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
@@ -21,31 +21,33 @@ import {
   connectSession,
   newNumber,
   sharedSandbox,
+  startAgain,
   startServer,
   type TestServer,
 } from './support/server.ts';
 
 /* Bugs that were found and mended, each by what a user saw. */
 
-async function setUp(env: Record<string, string> = {}) {
+async function setUp(test: TestContext, env: Record<string, string> = {}) {
   const server = await startServer({ env });
   const receiver = await startReceiver();
+  test.after(async () => {
+    await server.stop();
+    await receiver.close();
+  });
   const account = await server.account();
   const { call } = account;
   const { body } = await call('POST', '/sessions', { phoneNumber: '491701111111' });
   await call('POST', `/sessions/${body.sessionId}/connect`);
   await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
-  const stop = async () => {
-    await server.stop();
-    await receiver.close();
-  };
-  return { server, receiver, call, account, sessionId: body.sessionId as string, stop };
+  return { server, receiver, call, account, sessionId: body.sessionId as string };
 }
 /** For what must not happen: a time in which it would have. */
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('two connects at a time left a session that could never connect again', async () => {
+it('two connects at a time left a session that could never connect again', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { call } = await server.account();
   const { body } = await call('POST', '/sessions', { phoneNumber: '491701111111' });
   const path = `/sessions/${body.sessionId}`;
@@ -60,20 +62,19 @@ it('two connects at a time left a session that could never connect again', async
     call('POST', `${path}/disconnect`),
   ]);
   assert.equal((await call('POST', `${path}/connect`)).body.status, 'connected');
-  await server.stop();
 });
 
-it('many guesses at a time were all let through', async () => {
+it('many guesses at a time were all let through', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { email } = await server.account();
   const guesses = Array.from({ length: 40 }, () => server.call('POST', '/auth/login', { email, password: 'wrong' }));
   const checked = (await Promise.all(guesses)).filter(({ status }) => status === 401).length;
   assert.ok(checked <= 10, `${checked} guesses were checked`);
-  await server.stop();
 });
 
-it('a half-open breaker hammered a receiver that answered 429 without Retry-After', async () => {
-  const { receiver, call, stop } = await setUp({ BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' });
+it('a half-open breaker hammered a receiver that answered 429 without Retry-After', async (test) => {
+  const { receiver, call } = await setUp(test, { BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' });
   receiver.respond(500);
   for (let n = 0; n < 5; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
   await receiver.waitFor(5);
@@ -82,12 +83,12 @@ it('a half-open breaker hammered a receiver that answered 429 without Retry-Afte
   await receiver.waitFor(6);
   await pass(300);
   assert.equal(receiver.deliveries.length, 6);
-  await stop();
 });
 
-it('an idempotency key sent twice when the database was away for a moment', async () => {
+it('an idempotency key sent twice when the database was away for a moment', async (test) => {
   // Nothing else is stored meanwhile: no time passes, and who it goes to is away.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
+  test.after(() => server.stop());
   const { call } = await server.account();
   const [sessionId, away] = [await connectSession(call), await connectSession(call, '491702222222')];
   await call('POST', `/sessions/${away}/disconnect`);
@@ -113,7 +114,6 @@ it('an idempotency key sent twice when the database was away for a moment', asyn
     const { body } = await call('GET', '/messages');
     assert.equal(body.data.filter(({ message }: { message: string }) => message === `once ${failing}`).length, 1);
   }
-  await server.stop();
 });
 
 /** Refuses the first commit that fits, as if the database were away for a moment. */
@@ -128,9 +128,10 @@ function refuseOnce(server: TestServer, fits: (work: { readonly name: string }, 
   database.commitJointly = (work, item, key) => (fits(work, key) ? refuse() : commitJointly(work, item, key));
 }
 
-it('a message was told to be sent after later ones of its chat, when the database was away after it was sent', async () => {
+it('a message was told to be sent after later ones of its chat, when the database was away after it was sent', async (test) => {
   // No time passes: what was not stored is not stored by itself.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
+  test.after(() => server.stop());
   const { call } = await server.account();
   const sessionId = await connectSession(call);
   const away = newNumber(); // so that no receipt says it as well
@@ -144,7 +145,6 @@ it('a message was told to be sent after later ones of its chat, when the databas
     log.data.map(({ data }: Answer['body']) => data.messageId),
     messages.data.map(({ messageId }: Answer['body']) => messageId).toReversed(),
   );
-  await server.stop();
 });
 
 it('a message that another node had queued was overtaken when the signal to the node of its session was lost', async (test) => {
@@ -175,9 +175,10 @@ it('a message that another node had queued was overtaken when the signal to the 
   );
 });
 
-it('a message on the sandbox came after later ones of its chat, when the database was away as it came', async () => {
+it('a message on the sandbox came after later ones of its chat, when the database was away as it came', async (test) => {
   const clock = createFakeClock(Date.now());
   const server = await startServer({ clock });
+  test.after(() => server.stop());
   const { call } = await server.account();
   const [sessionId, to] = [await connectSession(call), newNumber()];
   const receiving = await connectSession(call, to);
@@ -193,7 +194,6 @@ it('a message on the sandbox came after later ones of its chat, when the databas
     body.data.map(({ data }: Answer['body']) => data.message),
     ['first', 'second', 'third'],
   );
-  await server.stop();
 });
 
 it('a session that was connected again right after its network had ended it stayed away', async (test) => {
@@ -227,19 +227,18 @@ it('a session that was connected again right after its network had ended it stay
   assert.equal((await call('POST', '/messages/send', { sessionId, to: '491702222222', message: 'x' })).status, 201);
 });
 
-it('a number that was offline could be taken over by another account, with its mail', async () => {
-  const { server, call, sessionId, stop } = await setUp(sharedSandbox);
+it('a number that was offline could be taken over by another account, with its mail', async (test) => {
+  const { server, call, sessionId } = await setUp(test, sharedSandbox);
   await call('POST', `/sessions/${sessionId}/disconnect`);
   const eve = await server.account();
   const { body } = await eve.call('POST', '/sessions', { phoneNumber: '491701111111' });
   assert.equal((await eve.call('POST', `/sessions/${body.sessionId}/connect`)).body.code, 'phone_number_in_use');
   await call('POST', `/sessions/${sessionId}/logout`);
   assert.equal((await eve.call('POST', `/sessions/${body.sessionId}/connect`)).body.status, 'connected');
-  await stop();
 });
 
-it('one busy conversation held up all the others of its webhook', async () => {
-  const { receiver, call, stop } = await setUp();
+it('one busy conversation held up all the others of its webhook', async (test) => {
+  const { receiver, call } = await setUp(test);
   receiver.respond((_, response) => setTimeout(() => response.writeHead(200).end(), 20));
   for (let n = 0; n < 12; n++) {
     const burst = Array.from({ length: 50 }, () =>
@@ -254,20 +253,19 @@ it('one busy conversation held up all the others of its webhook', async () => {
   const ids = receiver.deliveries.map(({ parsed }) => parsed.data).filter(({ to }) => to === '491702222222');
   const order = ids.map(({ messageId }) => messageId);
   assert.deepEqual(order, [...order].sort(), 'and the busy one kept its order');
-  await stop();
 });
 
-it('a moment that does not exist made a key that never expires', async () => {
+it('a moment that does not exist made a key that never expires', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { call } = await server.account();
   const answer = await call('POST', '/api-keys/create', { name: 'leap', expiresAt: '2026-12-31T23:59:60Z' });
   assert.deepEqual([answer.status, answer.body.errors[0].field], [400, 'expiresAt']);
   assert.equal((await call('GET', '/api-keys')).body.data.length, 0);
-  await server.stop();
 });
 
-it('a queued message whose group was gone held up all behind it', async () => {
-  const { server, call, account, sessionId, stop } = await setUp();
+it('a queued message whose group was gone held up all behind it', async (test) => {
+  const { server, call, account, sessionId } = await setUp(test);
   for (const to of ['491702222222', '491703333333']) await call('POST', '/messages/send', { to, message: 'x' });
   await call('POST', `/sessions/${sessionId}/disconnect`);
   await server.app.services.database.commit(async ({ kysely }) => {
@@ -286,11 +284,10 @@ it('a queued message whose group was gone held up all behind it', async () => {
   for (let n = 0; n < 100 && (await statuses()).some((line: string) => line.endsWith('queued')); n++) await pass(20);
   assert.ok((await statuses()).includes('grp_gone failed'));
   assert.match((await statuses()).join(), /491703333333 (sent|delivered)/);
-  await stop();
 });
 
-it('what was under way to an old URL opened the breaker of the new one', async () => {
-  const { receiver, call, stop } = await setUp({ WEBHOOK_TIMEOUT_MS: '500', WEBHOOK_RETRY_SECONDS: '60' });
+it('what was under way to an old URL opened the breaker of the new one', async (test) => {
+  const { receiver, call } = await setUp(test, { WEBHOOK_TIMEOUT_MS: '500', WEBHOOK_RETRY_SECONDS: '60' });
   const good = await startReceiver();
   receiver.respond(() => {});
   for (let n = 0; n < 6; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
@@ -299,11 +296,10 @@ it('what was under way to an old URL opened the breaker of the new one', async (
   await good.waitFor(6);
   assert.equal((await call('GET', '/webhooks/circuit-breaker')).body.state, 'closed');
   await good.close();
-  await stop();
 });
 
-it('a delivered message became failed when its acknowledgement was lost', async () => {
-  const { server, call, account, sessionId, stop } = await setUp();
+it('a delivered message became failed when its acknowledgement was lost', async (test) => {
+  const { server, call, account, sessionId } = await setUp(test);
   const connection = server.app.services.sessions.line({ accountId: account.accountId, sessionId })?.connection;
   assert.ok(connection);
   const send = connection.send.bind(connection);
@@ -317,11 +313,10 @@ it('a delivered message became failed when its acknowledgement was lost', async 
   };
   await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
   assert.equal((await call('GET', '/messages')).body.data[0].status, 'delivered');
-  await stop();
 });
 
-it('a disabled webhook still got its retries', async () => {
-  const { receiver, call, stop } = await setUp({ WEBHOOK_RETRY_SECONDS: '1' });
+it('a disabled webhook still got its retries', async (test) => {
+  const { receiver, call } = await setUp(test, { WEBHOOK_RETRY_SECONDS: '1' });
   receiver.respond(500);
   await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
   await receiver.waitFor(1);
@@ -332,24 +327,28 @@ it('a disabled webhook still got its retries', async () => {
   receiver.respond(200);
   await call('PATCH', `/webhooks/endpoints/${body.data[0].webhookId}`, { enabled: true });
   await receiver.waitFor(2);
-  await stop();
 });
 
-it('a server behind a proxy let strangers point webhooks at its own machine', async () => {
+it('a server behind a proxy let strangers point webhooks at its own machine', async (test) => {
   const server = await startServer({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
+  test.after(() => server.stop());
   const { call } = await server.account();
   const answer = await call('POST', '/webhooks/set', {
     webhookUrl: `${server.url}/internal`,
     events: ['message.sent'],
   });
   assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'address']);
-  await server.stop();
 });
 
-it('a client that never finished its request kept the server from stopping', async () => {
+it('a client that never finished its request kept the server from stopping', async (test) => {
   const home = await newHome('sqlite');
   const server = await spawnServer(home);
   const socket = openSocket(Number(new URL(server.url).port), '127.0.0.1');
+  test.after(async () => {
+    socket.destroy();
+    await server.kill();
+    await home.remove();
+  });
   socket.on('error', () => {});
   socket.write(
     'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
@@ -358,22 +357,20 @@ it('a client that never finished its request kept the server from stopping', asy
   const startedAt = performance.now();
   assert.equal(await server.stop(), 0);
   assert.ok(performance.now() - startedAt < 15_000);
-  socket.destroy();
-  await home.remove();
 });
 
-it('asking for the headers of a test sent a real one', async () => {
-  const { server, receiver, account, stop } = await setUp();
+it('asking for the headers of a test sent a real one', async (test) => {
+  const { server, receiver, account } = await setUp(test);
   const headers = { authorization: `Bearer ${account.token}` };
   const answer = await fetch(`${server.url}/api/v1/webhooks/test`, { method: 'HEAD', headers });
   assert.ok([404, 405].includes(answer.status), String(answer.status));
   await pass(200);
   assert.equal(receiver.deliveries.length, 0);
-  await stop();
 });
 
-it('an event stream was outside of the rate limit', async () => {
+it('an event stream was outside of the rate limit', async (test) => {
   const server = await startServer({ env: { RATE_LIMIT: '3' } });
+  test.after(() => server.stop());
   const { token } = await server.account();
   const statuses: number[] = [];
   for (let n = 0; n < 4; n++) {
@@ -384,11 +381,10 @@ it('an event stream was outside of the rate limit', async () => {
     gone.abort();
   }
   assert.deepEqual(statuses, [200, 200, 200, 429]);
-  await server.stop();
 });
 
-it('resetting a breaker over a long queue was one long transaction', async () => {
-  const { server, receiver, call, account, stop } = await setUp({ WEBHOOK_RETRY_SECONDS: '3600' });
+it('resetting a breaker over a long queue was one long transaction', async (test) => {
+  const { server, receiver, call, account } = await setUp(test, { WEBHOOK_RETRY_SECONDS: '3600' });
   receiver.respond(410);
   await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
   await eventually(
@@ -417,51 +413,50 @@ it('resetting a breaker over a long queue was one long transaction', async () =>
     [account.accountId],
   );
   assert.ok(Number(rows[0]?.count) < 300, 'what is left is being settled');
-  await stop();
 });
 
-it('a cursor of another list broke a search, and an endless id in a path was no problem document', async () => {
+it('a cursor of another list broke a search, and an endless id in a path was no problem document', async (test) => {
   for (const database of ['sqlite', 'postgres'] as const) {
     const server = await startServer({ database });
+    test.after(() => server.stop());
     const { call } = await server.account();
     const cursor = Buffer.from('msg_1').toString('base64url');
     const answer = await call('GET', `/messages?q=x&cursor=${cursor}`);
     assert.deepEqual([answer.status, answer.body.errors[0].field], [400, 'cursor']);
     const endless = await call('GET', `/messages/${'x'.repeat(5000)}`);
     assert.equal(endless.body.code, 'validation_failed');
-    await server.stop();
   }
 });
 
-it('a session with many messages could not be deleted, and then nothing could be changed', async () => {
-  const { call, sessionId, stop } = await setUp();
+it('a session with many messages could not be deleted, and then nothing could be changed', async (test) => {
+  const { call, sessionId } = await setUp(test);
   const path = `/sessions/${sessionId}`;
   for (let n = 0; n < 30; n++) await call('POST', '/messages/send', { to: '491705555555', message: `word${n}` });
   assert.equal((await call('DELETE', path)).status, 200);
   const { body } = await call('POST', '/sessions', {});
   assert.equal((await call('PATCH', `/sessions/${body.sessionId}`, { name: 'next' })).status, 200);
-  await stop();
 });
 
-it('an address that cannot be read was answered without a request id', async () => {
+it('an address that cannot be read was answered without a request id', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { status, headers, body } = await server.call('GET', '/messages%ZZ');
   assert.deepEqual([status, body.code], [400, 'validation_failed']);
   assert.equal(headers.get('x-request-id'), body.requestId);
-  await server.stop();
 });
 
-it('an address beyond what is read was refused in another form, on a connection that was then dead', async () => {
+it('an address beyond what is read was refused in another form, on a connection that was then dead', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { status, headers, body } = await server.call('GET', `/messages?q=${'x'.repeat(20_000)}`);
   assert.deepEqual([status, body.code], [413, 'payload_too_large']);
   assert.equal(headers.get('x-request-id'), body.requestId);
   assert.equal(headers.get('connection'), 'close');
-  await server.stop();
 });
 
-it('options that were nested very deep were a fault of ours', async () => {
+it('options that were nested very deep were a fault of ours', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { call } = await server.account();
   const depth = 20_000;
   const { status, body } = await call('POST', '/sessions', `{"options":${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}}`);
@@ -470,26 +465,25 @@ it('options that were nested very deep were a fault of ours', async () => {
   const poll = `{"to":"4917055500","question":"?","options":[${'['.repeat(depth)}${']'.repeat(depth)}]}`;
   const refused = await call('POST', '/messages/send-poll', poll);
   assert.deepEqual([refused.status, refused.body.errors?.[0].code], [400, 'depth']);
-  await server.stop();
 });
 
-it('half a character was stored as another one than was answered', async () => {
+it('half a character was stored as another one than was answered', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   const { call } = await server.account();
   for (const body of [{ name: 'a\ud800' }, { metadata: { 'k\udfff': 'v' } }]) {
     const answer = await call('POST', '/sessions', body);
     assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'text']);
   }
-  await server.stop();
 });
 
-it('the database file could be read by everybody on the machine', async () => {
+it('the database file could be read by everybody on the machine', async (test) => {
   const server = await startServer();
+  test.after(() => server.stop());
   await server.account();
   for (const file of ['switchboard.db', 'switchboard.db-wal', 'switchboard.db-shm']) {
     assert.equal(statSync(`${server.home.dataDir}/${file}`).mode & 0o077, 0, file);
   }
-  await server.stop();
 });
 
 it('an unknown default network was found out only by the first session', async () => {
@@ -499,7 +493,7 @@ it('an unknown default network was found out only by the first session', async (
   );
 });
 
-it('a PostgreSQL that could not be reached was answered with 500', async () => {
+it('a PostgreSQL that could not be reached was answered with 500', async (test) => {
   const home = await newHome('postgres');
   const target = new URL(home.databaseUrl);
   const sockets = new Set<Socket>();
@@ -520,6 +514,12 @@ it('a PostgreSQL that could not be reached was answered with 500', async () => {
   const through = new URL(home.databaseUrl);
   through.host = `127.0.0.1:${port}`;
   const server = await startServer({ home: { ...home, databaseUrl: through.href } });
+  test.after(async () => {
+    await server.stop();
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+    await home.remove();
+  });
   const { call } = await server.account();
 
   proxy.close();
@@ -532,14 +532,10 @@ it('a PostgreSQL that could not be reached was answered with 500', async () => {
     () => call('GET', '/sessions'),
     ({ status }) => status === 200,
   );
-  await server.stop();
-  for (const socket of sockets) socket.destroy();
-  proxy.close();
-  await home.remove();
 });
 
-it('the event stream took no notice of kinds that were given one by one, or of unknown fields', async () => {
-  const { server, call, account, stop } = await setUp();
+it('the event stream took no notice of kinds that were given one by one, or of unknown fields', async (test) => {
+  const { server, call, account } = await setUp(test);
   const gone = new AbortController();
   const headers = { authorization: `Bearer ${account.token}` };
   const url = `${server.url}/api/v1/events/stream`;
@@ -556,14 +552,13 @@ it('the event stream took no notice of kinds that were given one by one, or of u
   gone.abort();
   const unknown = await fetch(`${url}?foo=1`, { headers });
   assert.deepEqual([unknown.status, (await unknown.json()).errors[0].field], [400, 'foo']);
-  await stop();
 });
 
-it('a data folder that cannot be written to was said to be in use by another server', async () => {
+it('a data folder that cannot be written to was said to be in use by another server', async (test) => {
   const home = await newHome('sqlite');
+  test.after(() => home.remove());
   mkdirSync(`${home.dataDir}/switchboard.lock`, { recursive: true });
   await assert.rejects(openDatabase(home, systemClock), (error) => !(error instanceof DataInUseError));
-  await home.remove();
 });
 
 it('a server that was stopped left no line in its log', async () => {
@@ -574,17 +569,16 @@ it('a server that was stopped left no line in its log', async () => {
   assert.deepEqual(lines, ['stopping: what is in flight may finish', 'stopped']);
 });
 
-it('a secret of one letter could be rotated in', async () => {
-  const { call, stop } = await setUp();
+it('a secret of one letter could be rotated in', async (test) => {
+  const { call } = await setUp(test);
   const short = await call('POST', '/webhooks/secret/rotate', { secret: 'fifteen letters' });
   assert.deepEqual([short.status, short.body.errors?.[0].field], [400, 'secret']);
   assert.equal((await call('POST', '/webhooks/secret/rotate', { secret: 'sixteen letters!' })).status, 200);
-  await stop();
 });
 
-it('the event log of a database that was restored into another cluster of PostgreSQL did not show', async () => {
-  const home = await newHome('postgres');
-  const first = await startServer({ home });
+it('the event log of a database that was restored into another cluster of PostgreSQL did not show', async (test) => {
+  const start = startAgain(test, () => newHome('postgres'), {});
+  const first = await start();
   const { call, token } = await first.account();
   await connectSession(call);
   for (const message of ['1', '2']) await call('POST', '/messages/send', { to: '491702222222', message });
@@ -598,7 +592,7 @@ it('the event log of a database that was restored into another cluster of Postgr
   });
   await first.stop();
 
-  const second = await startServer({ home });
+  const second = await start();
   const again = bearer(second.url, token);
   const cursor = `&after=${nextCursor.replace(/^\d+/, (position: string) => Number(position) + 1e9)}`;
   assert.deepEqual((await log(again)).data, before);
@@ -610,6 +604,4 @@ it('the event log of a database that was restored into another cluster of Postgr
   );
   assert.equal(data.length, 1);
   assert.deepEqual((await log(again)).data, [...before, ...data]);
-  await second.stop();
-  await home.remove();
 });

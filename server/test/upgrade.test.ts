@@ -32,9 +32,13 @@ const isDueAtOnce = ({ state, attempts, due_at, created_at }: Row) =>
   state === 'pending' && attempts === 0 && Number(due_at) <= Number(created_at);
 
 describeOnEachDatabase('a database of schema 1', (_, database) => {
-  it('has every row it had after every migration', async () => {
+  it('has every row it had after every migration', async (test) => {
     const { home } = await restoreFixture(1, database);
     const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
     const before = await readContents(store);
     assert.ok([...before.values()].every((rows) => rows.length > 0));
     const applied = await migrate(store, Date.now);
@@ -53,14 +57,16 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
       queue(before, ['due_at', 'delivery_id']),
       'what is pending keeps its order',
     );
-    await store.close();
-    await home.remove();
   });
 
-  it('opens in the server with its accounts, keys, messages, search and pending deliveries', async () => {
+  it('opens in the server with its accounts, keys, messages, search and pending deliveries', async (test) => {
     const { home, credentials } = await restoreFixture(1, database);
     const clock = createFakeClock(credentials.writtenAt);
     const server = await startServer({ home, clock, env: { ENCRYPTION_KEY: credentials.encryptionKey } });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
     const { email, password, apiKey, sessionId, webhookId, messageId } = credentials;
     const login = await server.call('POST', '/auth/login', { email, password });
     assert.equal(login.status, 200);
@@ -96,8 +102,6 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
       .where('state', '=', 'pending')
       .execute();
     assert.ok(pending.length > 0);
-    await server.stop();
-    await home.remove();
   });
 });
 
@@ -117,35 +121,41 @@ const FOUNDATION = {
 };
 
 describeOnEachDatabase('the first migration', (newHome, database) => {
-  it('never changes', async () => {
+  it('never changes', async (test) => {
     const home = await newHome();
     const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
     const statements = foundation.statements(store.dialect).join(';\n');
     assert.equal(createHash('sha256').update(statements).digest('hex'), FOUNDATION[database]);
-    await store.close();
-    await home.remove();
   });
 });
 
 describe('PostgreSQL', () => {
-  it('compares the tables of a role that may not create schemas', async () => {
+  it('compares the tables of a role that may not create schemas', async (test) => {
     const home = await newHome('postgres');
     const owner = openHome(home);
     await migrate(owner, Date.now);
     const role = `limited_${randomUUID().replaceAll('-', '')}`;
     const asOwner = queryOf(home);
+    const clients = [owner];
+    test.after(async () => {
+      for (const client of clients) await client.close();
+      // The role is one of the whole cluster.
+      await asOwner(`drop owned by ${role}; drop role ${role}`);
+      await home.remove();
+    });
     await asOwner(`create role ${role} login password 'limited'; grant all on all tables in schema public to ${role};
       grant usage, create on schema public to ${role}; revoke create on database ${new URL(home.databaseUrl).pathname.slice(1)} from public`);
     const url = new URL(home.databaseUrl);
     url.username = role;
     url.password = 'limited';
     const limited = openHome({ ...home, databaseUrl: url.href });
+    clients.push(limited);
     assert.deepEqual(await migrate(limited, Date.now), []);
     await asOwner('drop index messages_from');
     await assert.rejects(migrate(limited, Date.now), SchemaMismatchError);
-    await limited.close();
-    await owner.close();
-    await asOwner(`drop owned by ${role}; drop role ${role}`);
-    await home.remove();
   });
 });

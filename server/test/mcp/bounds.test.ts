@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { Compile } from 'typebox/compile';
@@ -25,10 +25,13 @@ before(async () => {
 after(() => server.stop());
 
 /** An account with a connected session, and an agent with a key for everything. */
-async function agent(): Promise<{ client: Client; call: Call; token: string; sessionId: string; key: string }> {
+async function agent(
+  test: TestContext,
+): Promise<{ client: Client; call: Call; token: string; sessionId: string; key: string }> {
   const { call, token } = await server.account();
   const { key } = (await call('POST', '/api-keys/create', { name: 'agent' })).body;
   const client = await mcpClient(server, key, '2026-07-28');
+  test.after(() => client.close());
   return { client, call, token, key, sessionId: await connectSession(call) };
 }
 
@@ -57,8 +60,8 @@ async function listed(client: Client, name: string, input: Record<string, unknow
 const hostile = ['\u0001'.repeat(60_000), '"\\'.repeat(30_000), '𝕏'.repeat(30_000), 'x'.repeat(60_000)];
 
 describe('answers over MCP have a size', () => {
-  it('whatever strangers write, and every entry is read once by its cursor', async () => {
-    const { client, call, sessionId } = await agent();
+  it('whatever strangers write, and every entry is read once by its cursor', async (test) => {
+    const { client, call, sessionId } = await agent(test);
     for (let n = 0; n < 12; n++) {
       const message = `${n} ${hostile[n % hostile.length]}`;
       const { status } = await call('POST', `/sessions/${sessionId}/simulate`, {
@@ -88,20 +91,18 @@ describe('answers over MCP have a size', () => {
     const uri = `switchboard://sessions/${sessionId}/chats`;
     const resource = JSON.stringify(await client.readResource({ uri }));
     assert.ok(Buffer.byteLength(resource) < MOST_BYTES, `${Buffer.byteLength(resource)} bytes`);
-    await client.close();
   });
 
-  it('lists 20 entries unless more are asked for', async () => {
-    const { client, call } = await agent();
+  it('lists 20 entries unless more are asked for', async (test) => {
+    const { client, call } = await agent(test);
     for (let n = 0; n < 24; n++) await call('POST', '/sessions', {});
     assert.equal((await small(client, 'sessions_list')).data.length, 20);
     assert.equal((await small(client, 'sessions_list', { limit: 25 })).data.length, 25);
     assert.equal((await call('GET', '/sessions')).body.data.length, 25, 'REST has its own size');
-    await client.close();
   });
 
-  it('reads a long text as a whole by its offset, without half a character', async () => {
-    const { client, call, sessionId } = await agent();
+  it('reads a long text as a whole by its offset, without half a character', async (test) => {
+    const { client, call, sessionId } = await agent(test);
     for (const message of hostile) {
       await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: newNumber(), message });
       const [{ messageId }] = (await small(client, 'messages_list', { limit: 1 })).data;
@@ -125,11 +126,10 @@ describe('answers over MCP have a size', () => {
     }
     const { status } = await call('GET', `/messages/${messageId}?offset=5`);
     assert.equal(status, 400, 'REST knows no offset');
-    await client.close();
   });
 
-  it('reads all participants of a group by its offset', async () => {
-    const { client, call } = await agent();
+  it('reads all participants of a group by its offset', async (test) => {
+    const { client, call } = await agent(test);
     const phoneNumbers = Array.from({ length: 1000 }, (_, n) => `4915${1_000_000_000 + n}`);
     const { groupId } = (await call('POST', '/groups', { subject: 'large', phoneNumbers })).body;
     const found = new Set<string>();
@@ -141,11 +141,10 @@ describe('answers over MCP have a size', () => {
     assert.equal(found.size, 1001);
     const [group] = (await small(client, 'groups_list')).data;
     assert.deepEqual([group.participants.length, group.truncated], [50, true]);
-    await client.close();
   });
 
-  it('bounds an error that repeats what the caller has sent', async () => {
-    const { client } = await agent();
+  it('bounds an error that repeats what the caller has sent', async (test) => {
+    const { client } = await agent(test);
     const input = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}${'y'.repeat(15_000)}`, 1]));
     const { isError, content } = await callTool(client, 'messages_send', input);
     assert.ok(isError && Buffer.byteLength(JSON.stringify(content)) < MOST_BYTES);
@@ -157,7 +156,6 @@ describe('answers over MCP have a size', () => {
       () => client.getPrompt({ name: 'summarise_chat', arguments: { chatId: long } }),
     ])
       await assert.rejects(attempt, ({ message }: Error) => message.length < 500);
-    await client.close();
   });
 });
 
@@ -247,8 +245,8 @@ describe('a picture over MCP', () => {
     return bomb;
   }
 
-  it('comes along only when it is asked for, scaled down, and the REST interface keeps the original', async () => {
-    const { client, token, call } = await agent();
+  it('comes along only when it is asked for, scaled down, and the REST interface keeps the original', async (test) => {
+    const { client, token, call } = await agent(test);
     const original = await noise(1200, 600).png({ compressionLevel: 0 }).toBuffer();
     assert.ok(original.length > 2_000_000);
     const { mediaId } = (await upload(server, token, original)).body;
@@ -268,11 +266,10 @@ describe('a picture over MCP', () => {
     });
     assert.equal((await whole.arrayBuffer()).byteLength, original.length);
     assert.equal((await call('GET', `/media/${mediaId}?picture=true`)).status, 400, 'REST knows no picture');
-    await client.close();
   });
 
-  it('that is none, damaged, or a bomb says why it is not shown', async () => {
-    const { client, token } = await agent();
+  it('that is none, damaged, or a bomb says why it is not shown', async (test) => {
+    const { client, token } = await agent(test);
     const png = await noise(200, 200).png().toBuffer();
     for (const [content, reason] of [
       [Buffer.from('only text'), /cannot be shown as a picture/],
@@ -285,7 +282,6 @@ describe('a picture over MCP', () => {
       assert.match(answer.content.map(({ text }) => text).join('\n'), reason);
       assert.ok(answer.content.every(({ type }) => type === 'text'));
     }
-    await client.close();
   });
 });
 
@@ -293,7 +289,7 @@ describe('what a receiver answers', () => {
   it('is bounded in a delivery, and its body is read as a whole by its offset', async (test) => {
     const receiver = await startReceiver();
     test.after(() => receiver.close());
-    const { client, call, sessionId } = await agent();
+    const { client, call, sessionId } = await agent(test);
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
     const message = `${'"'.repeat(50_000)}end`;
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: newNumber(), message });
@@ -306,6 +302,5 @@ describe('what a receiver answers', () => {
       offset = part.nextOffset;
     }
     assert.equal(JSON.parse(body).data.message, message);
-    await client.close();
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, it, type TestContext } from 'node:test';
 import { callTool, mcpClient } from '../support/mcp.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
@@ -10,21 +10,22 @@ before(async () => {
 after(() => server.stop());
 
 /** An agent with a key for everything, and a way to see how its calls fail. */
-async function agent() {
+async function agent(test: TestContext) {
   const { call } = await server.account();
   const { key } = (await call('POST', '/api-keys/create', { name: 'agent' })).body;
   const client = await mcpClient(server, key, '2026-07-28');
+  test.after(() => client.close());
   const sessionId = await connectSession(call);
   const refusal = async (name: string, input: Record<string, unknown>) => {
     const { isError, output } = await callTool(client, name, input);
     assert.ok(isError, name);
     return output;
   };
-  return { call, client, sessionId, refusal };
+  return { call, sessionId, refusal };
 }
 
-it('an error names the field that the caller gave, and lists what it may be', async () => {
-  const { client, refusal } = await agent();
+it('an error names the field that the caller gave, and lists what it may be', async (test) => {
+  const { refusal } = await agent(test);
   const field = async (name: string, input: Record<string, unknown>) => (await refusal(name, input)).errors[0];
   const state = await field('chats_set_typing', { chatId: newNumber(), state: 'singing' });
   assert.deepEqual(
@@ -43,22 +44,20 @@ it('an error names the field that the caller gave, and lists what it may be', as
     assert.equal(error.field, expected, name);
     assert.match(error.message, /message\.incoming/, name);
   }
-  await client.close();
 });
 
-it('an error of a time speaks of its offset', async () => {
-  const { client, refusal } = await agent();
+it('an error of a time speaks of its offset', async (test) => {
+  const { refusal } = await agent(test);
   const to = newNumber();
   for (const sendAt of ['2026-07-01T12:00:00', 'tomorrow', '2020-07-01T12:00:00Z', '2199-07-01T12:00:00Z']) {
     const { code, errors } = await refusal('messages_send', { to, message: 'hello', sendAt });
     assert.deepEqual([code, errors[0].field], ['validation_failed', 'sendAt'], sendAt);
     assert.match(errors[0].message, /offset/, sendAt);
   }
-  await client.close();
 });
 
-it('what only an admin may has a code of its own, and no other key is asked for', async () => {
-  const { call, client, sessionId, refusal } = await agent();
+it('what only an admin may has a code of its own, and no other key is asked for', async (test) => {
+  const { call, sessionId, refusal } = await agent(test);
   const from = newNumber();
   await call('POST', `/sessions/${sessionId}/simulate`, {
     action: 'group_create',
@@ -73,5 +72,4 @@ it('what only an admin may has a code of its own, and no other key is asked for'
   assert.doesNotMatch(denied.hint, /key/);
   const { status, body } = await call('PATCH', `/groups/${groupId}`, { settings: { announce: true } });
   assert.deepEqual([status, body.code], [403, 'network_denied']);
-  await client.close();
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type Era, eras } from '../support/mcp.ts';
@@ -43,8 +43,9 @@ const call = { name: 'sessions_list', arguments: {} };
 
 describe('limits of requests over MCP', () => {
   const limit = 6;
-  const started = async () => {
+  const started = async (test: TestContext) => {
     const server = await startServer({ env: { RATE_LIMIT: String(limit) }, clock: createFakeClock() });
+    test.after(() => server.stop());
     const account = await server.account();
     return { server, token: account.token };
   };
@@ -52,8 +53,8 @@ describe('limits of requests over MCP', () => {
   for (const era of Object.keys(eras) as Era[]) {
     const headers = { 'mcp-protocol-version': era };
 
-    it(`of ${era}: a call costs one, whatever becomes of it, and so does everything else`, async () => {
-      const { server, token } = await started();
+    it(`of ${era}: a call costs one, whatever becomes of it, and so does everything else`, async (test) => {
+      const { server, token } = await started(test);
       const send = (message: Message, more = {}) => post(server, token, message, { headers: { ...headers, ...more } });
       assert.equal((await send(messageOf(era, 'tools/call', call))).status, 200);
       assert.equal((await send(messageOf(era, 'tools/list'))).status, 200);
@@ -66,12 +67,11 @@ describe('limits of requests over MCP', () => {
       assert.equal(refused.status, 200);
       assert.match(await refused.text(), /rate_limited/);
       assert.equal((await send(messageOf(era, 'tools/list'))).status, 429);
-      await server.stop();
     });
   }
 
-  it('a batch costs as many as it has members', async () => {
-    const { server, token } = await started();
+  it('a batch costs as many as it has members', async (test) => {
+    const { server, token } = await started(test);
     const batch = (count: number) =>
       Array.from({ length: count }, (_, id) => ({ ...messageOf('2025-11-25', 'ping'), id }));
     assert.equal((await post(server, token, batch(4))).status, 200);
@@ -80,16 +80,14 @@ describe('limits of requests over MCP', () => {
     assert.ok(Number(more.headers.get('retry-after')) > 0);
     assert.equal((await post(server, token, batch(2))).status, 200, 'what was refused has cost nothing');
     assert.equal((await post(server, token, batch(1))).status, 429);
-    await server.stop();
   });
 
-  it('calls in a batch cost no more than their share', async () => {
-    const { server, token } = await started();
+  it('calls in a batch cost no more than their share', async (test) => {
+    const { server, token } = await started(test);
     const batch = Array.from({ length: limit }, (_, id) => ({ ...messageOf('2025-11-25', 'tools/call', call), id }));
     const answer = await post(server, token, batch);
     assert.equal(answer.status, 200);
     assert.doesNotMatch(await answer.text(), /rate_limited/);
-    await server.stop();
   });
 });
 
@@ -123,13 +121,14 @@ describe('a wait over MCP', () => {
   }
 
   /** A server in which an agent waits for an event; `ended` says how long the operation has taken. */
-  async function waiting(era: Era, signal?: AbortSignal) {
+  async function waiting(test: TestContext, era: Era, signal?: AbortSignal) {
     const ended = Promise.withResolvers<number>();
     const write = (text: string) => {
       const line: Line = JSON.parse(text);
       if (line.operation === 'events.list') ended.resolve(line.ms);
     };
     const server = await startServer({ log: createLog('info', { write }) });
+    test.after(() => server.stop());
     const { token } = await server.account();
     const { feed } = server.app.services;
     const waits = Promise.withResolvers<void>();
@@ -150,17 +149,16 @@ describe('a wait over MCP', () => {
   }
 
   for (const era of Object.keys(eras) as Era[]) {
-    it(`of ${era} ends at once when the caller hangs up`, async () => {
+    it(`of ${era} ends at once when the caller hangs up`, async (test) => {
       const gone = new AbortController();
-      const { server, answer, ended } = await waiting(era, gone.signal);
+      const { answer, ended } = await waiting(test, era, gone.signal);
       gone.abort();
       assert.ok((await ended) < 10_000);
       await answer;
-      await server.stop();
     });
 
-    it(`of ${era} ends at once, with its answer, when the server stops`, async () => {
-      const { server, answer, ended } = await waiting(era);
+    it(`of ${era} ends at once, with its answer, when the server stops`, async (test) => {
+      const { server, answer, ended } = await waiting(test, era);
       await server.stop();
       assert.ok((await ended) < 10_000);
       assert.match(await answer, /"nextCursor":null/);

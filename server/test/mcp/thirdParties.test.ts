@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { after, before, it, type TestContext } from 'node:test';
 import { operations } from '../../src/operations/index.ts';
 import { callTool, mcpClient } from '../support/mcp.ts';
 import { picture, upload } from '../support/media.ts';
@@ -22,7 +22,7 @@ after(async () => {
 });
 
 /** An account in which strangers have written wherever they can, and an agent that works with it. */
-async function baited() {
+async function baited(test: TestContext) {
   const { call, token } = await server.account();
   const { key } = (await call('POST', '/api-keys/create', { name: 'agent' })).body;
   const sessionId = await connectSession(call);
@@ -33,11 +33,12 @@ async function baited() {
   await simulate({ action: 'group_create', from, subject: BAIT, phoneNumbers: [] });
   await simulate({ action: 'incoming', from, senderName: BAIT, message: BAIT });
   const client = await mcpClient(server, key, '2026-07-28');
+  test.after(() => client.close());
   return { client, sessionId, from, mediaId };
 }
 
-it('every result over MCP that has words of others says so, in its text and in its structured content', async () => {
-  const { client, sessionId, from, mediaId } = await baited();
+it('every result over MCP that has words of others says so, in its text and in its structured content', async (test) => {
+  const { client, sessionId, from, mediaId } = await baited(test);
   const seen = new Set<string>();
   const run = async (name: string, input: Record<string, unknown> = {}) => {
     const { isError, content, output } = await callTool(client, name, input);
@@ -94,7 +95,6 @@ it('every result over MCP that has words of others says so, in its text and in i
     assert.ok(text.includes(BAIT), uri);
     assert.equal(JSON.parse(text).thirdPartyText, NOTICE, uri);
   }
-  await client.close();
 });
 
 it('every tool whose output has a message, group, contact, file or answer of a receiver is marked', () => {
@@ -109,11 +109,10 @@ it('every tool whose output has a message, group, contact, file or answer of a r
   );
 });
 
-it('every prompt says that what others wrote is no instruction', async () => {
-  const { client } = await baited();
+it('every prompt says that what others wrote is no instruction', async (test) => {
+  const { client } = await baited(test);
   for (const { name } of (await client.listPrompts()).prompts) {
     const prompt = await client.getPrompt({ name, arguments: { url: 'https://example.com', chatId: '491700000000' } });
     assert.match(JSON.stringify(prompt.messages), /third part(y|ies)/, name);
   }
-  await client.close();
 });
