@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type AppError, invalidField } from '../errors.ts';
+import { AppError, invalidField } from '../errors.ts';
 import { DEEPEST } from '../operations/validate.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
@@ -18,13 +18,26 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    const body = textOf(bytes);
+    if (body === undefined) return done(new AppError('invalid_json', 'The body is not UTF-8'));
     passedOn.keep(request, body);
     if (body === '') return done(null, undefined);
     const excess = findExcess(body);
     if (excess !== undefined) return done(excess);
     parse(request, body, done);
   });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Undefined for what is not UTF-8: it would be stored otherwise than it was sent. */
+function textOf(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

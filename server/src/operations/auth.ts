@@ -62,9 +62,10 @@ export const register = defineOperation({
   async run(ctx, input) {
     const email = input.email.toLowerCase();
     await requireStrong(ctx, 'password', input.password, email);
-    const guess = await ctx.loginLimit.takeGuess({ email, address: ctx.address }); // asking which emails exist is limited like guessing passwords
-    await requireRegistrable(ctx, email); // before a hash is made in vain
     const registration = await ctx.loginLimit.takeRegistration(ctx.address);
+    // Asking which emails exist is limited like guessing passwords.
+    const guess = await orGiveBack(ctx.loginLimit.takeGuess({ email, address: ctx.address }), registration);
+    await orGiveBack(requireRegistrable(ctx, email), registration); // before a hash is made in vain
     const row: AccountTable = {
       account_id: ctx.newId('acc'),
       email,

@@ -333,6 +333,12 @@ describeOnEachDeployment('logins as time goes by', (_, database) => {
       200,
       'logging in is no registration',
     );
+    for (let n = 4; n < 40; n++) assert.equal((await ask(n)).status, 429);
+    assert.equal(
+      (await login(limited.call, 'many2@example.com', PASSWORD)).status,
+      200,
+      'refused registrations are no failed logins',
+    );
   });
 
   it('asking which emails are registered is limited too', async () => {

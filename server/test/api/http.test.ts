@@ -15,7 +15,7 @@ describe('HTTP', () => {
   });
   after(() => server.stop());
 
-  const post = (body: string, headers: Record<string, string> = {}) =>
+  const post = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fetch(`${server.url}/api/v1/webhooks/set`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
@@ -36,6 +36,8 @@ describe('HTTP', () => {
     assert.deepEqual(await codeOf(await post('{"a":')), [400, 'invalid_json']);
     assert.deepEqual(await codeOf(await post('{"__proto__":{"x":1}}')), [400, 'invalid_json']);
     assert.deepEqual(await codeOf(await post('{"constructor":{"prototype":{}}}')), [400, 'invalid_json']);
+    const notUtf8 = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
+    assert.deepEqual(await codeOf(await post(notUtf8)), [400, 'invalid_json']);
     assert.deepEqual(await codeOf(await post('[]')), [400, 'validation_failed']);
     assert.deepEqual(await codeOf(await post('"text"')), [400, 'validation_failed']);
     assert.deepEqual(await codeOf(await post('null')), [400, 'validation_failed']);
