@@ -148,6 +148,8 @@ describe('SQLite files that lack what was acknowledged', () => {
     rmSync(database(image));
     await assert.rejects(startServer({ home: image }), /switchboard\.db is missing, but transactions in it were/);
     assert.equal(existsSync(database(image)), false);
+    writeFileSync(`${database(image)}.rescued`, '');
+    await assert.rejects(startServer({ home: image }), /What the server still held .* is in \S+\.rescued: rename/);
   });
 
   it('a crash alone is no damage', async (test) => {

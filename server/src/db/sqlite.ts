@@ -12,7 +12,7 @@ import {
   type Store,
 } from './dialect.ts';
 import { type PartRow, toShape } from './shape.ts';
-import { commitsOf, type DamageListener, SqliteFiles } from './sqliteFiles.ts';
+import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
 
 const STATEMENTS_KEPT = 500;
 
@@ -185,7 +185,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
  * @returns what to do with it
  */
 async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
-  const rescued = `${file}.rescued`;
+  const rescued = rescuedFile(file);
   try {
     rmSync(rescued, { force: true });
     await backup(held, rescued);

@@ -73,8 +73,11 @@ export class SqliteFiles {
       commits === undefined
         ? `${file} is missing, but transactions in it were acknowledged.`
         : `${file} lacks the last ${missing} acknowledged transactions: its write-ahead log (${file}-wal) was deleted or damaged, or an older copy was put in its place.`;
+    const rescued = existsSync(rescuedFile(file))
+      ? ` What the server still held when it noticed is in ${rescuedFile(file)}: rename that to ${file}, and delete ${file}-wal and ${file}-shm.`
+      : '';
     throw new DatabaseDamagedError(
-      `${what} Nothing was changed. Put the original files back or restore a backup; to go on without what is missing, delete ${markOf(file)}.`,
+      `${what} Nothing was changed.${rescued} Put the original files back or restore a backup; to go on without what is missing, delete ${markOf(file)}.`,
     );
   }
 
@@ -198,6 +201,8 @@ export class SqliteFiles {
   }
 }
 
+/** Where a server saves what it holds when its files are gone. */
+export const rescuedFile = (file: string) => `${file}.rescued`;
 const markOf = (file: string) => join(dirname(file), 'switchboard.commits');
 
 function readMark(path: string): Mark | undefined {
