@@ -137,6 +137,7 @@ describe('a key that may see metadata alone', () => {
     await refused('GET', `/messages?q=${SAID}`);
     await refused('POST', `/messages/${messageId}/forward`, { to: newNumber() });
     await refused('POST', '/messages/send', { to: newNumber(), message: 'See', replyTo: messageId });
+    await refused('POST', '/messages/send', { to: scene.groupId, message: 'See', replyTo: scene.inGroupId });
     await refused('POST', '/webhooks/set', { webhookUrl: receiver.url });
     await refused('GET', `/media/${scene.mediaId}`);
     const inItsChat = { to: scene.from, message: 'Yes', replyTo: messageId };
@@ -230,6 +231,9 @@ interface Scene {
   readonly deliveryId: string;
   readonly mediaId: string;
   readonly webhookId: string;
+  /** A group, and what somebody wrote there. */
+  readonly groupId: string;
+  readonly inGroupId: string;
   newKey(granted: readonly string[]): Promise<{ key: string; keyId: string }>;
   keyWith(granted: readonly string[]): Promise<Call>;
   incoming(message: string): Promise<{ messageId: string }>;
@@ -275,6 +279,8 @@ async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
   ];
   await simulate({ action: 'vote', messageId: sent[1], options: [SAID] });
   await simulate({ action: 'react', messageId: sent[0], emoji: '👍' });
+  const { groupId } = (await call('POST', '/groups', { sessionId, subject: 'Ours', phoneNumbers: [from] })).body;
+  const inGroup = await incoming({ message: SAID, groupId });
   const [ownId = ''] = sent;
   const { messageId } = received[0] ?? {};
   const delivered = await eventually(
@@ -292,6 +298,8 @@ async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
     deliveryId: delivered.body.data[0].deliveryId,
     mediaId,
     webhookId,
+    groupId,
+    inGroupId: inGroup.messageId,
     newKey,
     keyWith: async (granted) => bearer(server.url, (await newKey(granted)).key),
     incoming: (message) => incoming({ message }),

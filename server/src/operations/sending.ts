@@ -491,12 +491,13 @@ function futureTime({ clock }: Context, text: string): number {
   return at;
 }
 
-/** @throws {AppError} `validation_failed`; `permission_denied` for what would show a message to another chat */
+/** @throws {AppError} `validation_failed`; `permission_denied` for what would show a message to others */
 async function requireQuotable(ctx: Context, { sessionId }: SessionRef, messageId: string, to: string): Promise<void> {
   const row = await findMessage(ctx.database.reader, ctx.accountId, messageId);
   if (row?.session_id !== sessionId)
     throw invalidField('replyTo', `The session has no message ${messageId}`, 'not_found');
-  if (row.chat_id !== to) requireContent(ctx, 'messages');
+  // Who joins a group later learns what was written before only by a quote.
+  if (row.chat_id !== to || isGroupId(to)) requireContent(ctx, 'messages');
 }
 
 async function fileOf(
