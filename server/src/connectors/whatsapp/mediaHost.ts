@@ -134,7 +134,7 @@ class FileDecryption extends Transform {
       if (!isWhole) throw new Error('the file is corrupt or does not match its hash');
       this.#pass(this.#decipher.final());
       if (!timingSafeEqual(this.#hash.digest(), this.#file.hash))
-        throw new Error('the file is not the one that was sent');
+        throw new Error('the file is corrupt or does not match its hash');
       done();
     } catch (error) {
       done(error as Error);
