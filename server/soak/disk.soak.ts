@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newHome } from '../test/support/databases.ts';
-import { startReceiver } from '../test/support/receiver.ts';
 import { diskModes, FailingDisk } from './failingDisk.ts';
-import { Load } from './load.ts';
-import { SoakServer } from './server.ts';
+import { startScene } from './scene.ts';
 import { randomFrom, SECONDS, SEED } from './settings.ts';
 import { judge } from './verdict.ts';
 
@@ -17,21 +15,10 @@ it('one server on SQLite loses, repeats and reorders nothing while its disk fail
   skip: !FailingDisk.isAvailable && 'there is no C compiler',
 }, async (test) => {
   const random = randomFrom(SEED);
-  test.diagnostic(`SOAK_SEED=${SEED} SOAK_SECONDS=${SECONDS}`);
   const home = await newHome('sqlite');
   const dataDir = join(home.dataDir, 'disk');
   const disk = new FailingDisk(dataDir, join(home.dataDir, 'control'));
-  const receiver = await startReceiver();
-  const server = new SoakServer({ dataDir, databaseUrl: '', env: disk.env });
-  test.after(async () => {
-    await server.kill();
-    await receiver.close();
-    await home.remove();
-  });
-  await server.start();
-  const load = new Load(() => [server.url], receiver);
-  await load.prepare();
-  load.start();
+  const { server, load } = await startScene(test, home, { dataDir, databaseUrl: '', env: disk.env });
   const faults: string[] = [];
   const failing = diskModes.filter((mode) => mode !== 'ok');
   const endsAt = performance.now() + SECONDS * 1000;

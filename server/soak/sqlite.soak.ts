@@ -1,9 +1,7 @@
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newHome } from '../test/support/databases.ts';
-import { startReceiver } from '../test/support/receiver.ts';
-import { Load } from './load.ts';
-import { SoakServer } from './server.ts';
+import { startScene } from './scene.ts';
 import { randomFrom, SECONDS, SEED } from './settings.ts';
 import { judge } from './verdict.ts';
 
@@ -11,19 +9,8 @@ const JUMPS_MS = [0, 900, -900, -60_000, 600_000];
 
 it('one server on SQLite loses, repeats and reorders nothing while it is killed and its clock jumps', async (test) => {
   const random = randomFrom(SEED);
-  test.diagnostic(`SOAK_SEED=${SEED} SOAK_SECONDS=${SECONDS}`);
   const home = await newHome('sqlite');
-  const receiver = await startReceiver();
-  const server = new SoakServer(home);
-  test.after(async () => {
-    await server.kill();
-    await receiver.close();
-    await home.remove();
-  });
-  await server.start();
-  const load = new Load(() => [server.url], receiver);
-  await load.prepare();
-  load.start();
+  const { server, load } = await startScene(test, home, home);
   const faults: string[] = [];
   const endsAt = performance.now() + SECONDS * 1000;
   while (performance.now() < endsAt) {

@@ -1,0 +1,27 @@
+import type { TestContext } from 'node:test';
+import type { Home } from '../test/support/databases.ts';
+import { startReceiver } from '../test/support/receiver.ts';
+import { Load } from './load.ts';
+import { SoakServer, type SoakServerOptions } from './server.ts';
+import { SECONDS, SEED } from './settings.ts';
+
+/** Starts one server on SQLite with clients that send; both end, and the home is removed, with the test. */
+export async function startScene(
+  test: TestContext,
+  home: Pick<Home, 'remove'>,
+  options: SoakServerOptions,
+): Promise<{ server: SoakServer; load: Load }> {
+  test.diagnostic(`SOAK_SEED=${SEED} SOAK_SECONDS=${SECONDS}`);
+  const receiver = await startReceiver();
+  const server = new SoakServer(options);
+  test.after(async () => {
+    await server.kill();
+    await receiver.close();
+    await home.remove();
+  });
+  await server.start();
+  const load = new Load(() => [server.url], receiver);
+  await load.prepare();
+  load.start();
+  return { server, load };
+}
