@@ -204,7 +204,7 @@ it('a session that was connected again right after its network had ended it stay
   const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
   await call('POST', `/sessions/${sessionId}/connect`);
 
-  // What is written after the end of the session is held up.
+  // Holds up every write that follows the end of the session.
   const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
   const { commit } = database;
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

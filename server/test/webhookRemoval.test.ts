@@ -38,7 +38,7 @@ describe('a webhook that is removed', () => {
             call('POST', '/messages/send', { to: `49170222222${n}`, message: 'hello' }),
           ),
         );
-      // What the removed webhook would still get has come by the time that this one has got its own.
+      // By the time the witness has its deliveries, the removed webhook would have had its own.
       await call('POST', '/webhooks/endpoints', { webhookUrl: witness.url, events: ['message.sent'] });
       let [sent, cancelled] = [0, 0];
       for (const remove of removals) {

@@ -38,7 +38,7 @@ export const permissions: readonly Permission[] = Object.entries(permissionTable
   Object.keys(actions).map((action) => `${resource}:${action}` as Permission),
 );
 
-/** What shows the content of messages by its `read` permission, and itself without it by its `metadata` permission. */
+/** A resource that shows message content with `read`, and everything but the content with `metadata`. */
 export type ContentResource = 'messages' | 'chats' | 'events' | 'webhooks';
 
 /** A permission that another one includes. */

@@ -9,9 +9,9 @@ interface Stranger {
 }
 
 /**
- * Bounds the connections that have shown no credential. A new one takes the place of one from the network that has the
- * most: of the oldest without a request in progress, or else of the oldest. So whoever opens connections, and leaves
- * them open or not, loses their own. Connections through a proxy count as the proxy's.
+ * Bounds the connections that have shown no credential. When there is one too many, the network with the most of them
+ * loses its oldest idle connection, or its oldest one if all are busy: a flood costs the one who sends it. Connections
+ * through a proxy count as the proxy's.
  */
 export class Strangers {
   readonly #most: number;

@@ -8,16 +8,16 @@ export interface Key {
 }
 
 const RETRY_MS = 1000;
-/** A claim whose commit was not answered may take effect after it was looked for. */
+/** A claim whose commit was not answered may take effect after the first attempt to release it. */
 const LOOKS = 3;
-/** Looked for at a time: what a database that is still away costs per second. */
+/** Attempts at a time, and so the cost per second of a database that is still away. */
 const AT_A_TIME = 50;
-/** Some MB. A key beyond that is this node's until its run counts as abandoned. */
+/** A few MB. A key beyond that stays with this node until its run counts as abandoned. */
 const MOST_KEYS = 10_000;
 
 /**
- * Releases keys once the database is back: other nodes take it that this one works on what it owns. One loop serves all
- * keys, however many requests fail while the database is away.
+ * Releases keys once the database is back; until then, other nodes assume that this one still works on them. One loop
+ * serves all keys, however many requests fail while the database is away.
  */
 export class KeyReleases {
   readonly #release: (key: Key) => Promise<boolean>;
@@ -46,7 +46,7 @@ export class KeyReleases {
     if (this.#passing === undefined) this.#schedule();
   }
 
-  /** Resolves once nothing is under way any more. */
+  /** Resolves when the attempts in progress have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();
@@ -65,7 +65,7 @@ export class KeyReleases {
     });
   }
 
-  /** Looks for every key, until the database turns out to be away still. */
+  /** Tries to release every key, and stops if the database is still away. */
   async #pass(): Promise<void> {
     const names = [...this.#waiting.keys()];
     for (let at = 0; at < names.length && !this.#isStopped; at += AT_A_TIME) {

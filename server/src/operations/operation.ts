@@ -39,7 +39,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly output: O;
   /** Whether its output has texts or names that third parties wrote: an agent must not take them for instructions. */
   readonly thirdPartyText?: boolean;
-  /** Whose `metadata` permission hides the content of messages in its output, and suffices where `read` is needed. */
+  /** The resource whose `metadata` permission hides message content in the output, and is enough where `read` is needed. */
   readonly messageContent?: ContentResource | undefined;
   /** The field of the output, a text or a list, that may be too long for one answer over MCP and is read there in parts. */
   readonly longField?: string & keyof Static<O>;

@@ -49,7 +49,7 @@ const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
 /** Chats that a session's queue is sent to at a time; within a chat one message follows the other. */
 const CHATS_AT_ONCE = 8;
 const LOOK_EVERY_MS = 30_000;
-/** Of what is queued in a chat before a message, so many are looked at: more than a node sends in one chat at a time. */
+/** Earlier queued messages of a chat that are read: more than one node sends in a chat at a time. */
 const LOOKED_AT = 200;
 
 export function createSendQueue({
@@ -222,7 +222,7 @@ const queuedMessages = query((db, p: SessionRef) =>
     .orderBy('message_id'),
 );
 
-/** The order of sending, of rows in the order of their ids. What was scheduled has its place by the time it was for. */
+/** Compares rows by when they are to be sent: by the time in their id, or the time they were scheduled for. */
 function byTurn(steady: SteadyClock): (one: MessageRow, other: MessageRow) => number {
   const turnOf = ({ scheduled_at: scheduledAt, message_id: id }: MessageRow) =>
     scheduledAt === null ? timeOfId(id) : steady.fromWall(scheduledAt);
