@@ -261,13 +261,8 @@ function stagesOf(url: string, outcome: Outcome, startedAt: number, moments: Rea
   const isLiteral = /^[\d.]+$|^\[/.test(hostname);
   const endedAt = startedAt + outcome.durationMs;
   const steps: { stage: Stage['stage']; at: number | undefined; applies: boolean }[] = [
-    // The name is in order when its lookup began; a literal address that is refused never came that far.
-    { stage: 'url', at: outcome.class === 'blocked_address' && isLiteral ? undefined : startedAt, applies: true },
-    {
-      stage: 'dns',
-      at: outcome.class === 'dns' || outcome.class === 'blocked_address' ? undefined : moments.get('lookup'),
-      applies: !isLiteral,
-    },
+    { stage: 'url', at: outcome.class === 'blocked_address' ? undefined : startedAt, applies: true },
+    { stage: 'dns', at: outcome.class === 'dns' ? undefined : moments.get('lookup'), applies: !isLiteral },
     { stage: 'connect', at: moments.get('connect'), applies: true },
     { stage: 'tls', at: moments.get('secureConnect'), applies: protocol === 'https:' },
     { stage: 'http', at: outcome.status === null ? undefined : endedAt, applies: true },
