@@ -89,7 +89,7 @@ export async function createApp(
     allowedCidrs: settings.webhookAllowedCidrs,
     onRefused: (refusal) => log.info(refusal, 'a name was refused as a target'),
   });
-  const ground = (scope: string) => ({ exchange: exchangeOf(scope), profiles: profilesOf(scope) });
+  const ground = (scope: string) => ({ exchange: exchangeOf(scope), profiles: profilesOf(scope), steady });
   const connectors = await loadConnectors(settings, { clock, log, random, targets }, ground).catch((error) => {
     throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
   });

@@ -298,7 +298,7 @@ export function createSandboxExchange({
     }
     for (let failures = 0; isOnline(line) && !isStopped; ) {
       try {
-        return await phone.receive(event, String(postId));
+        return await phone.receive(event, sentAt ?? undefined, String(postId));
       } catch (error) {
         if (!isPassing(error)) failures++;
         if (failures === ATTEMPTS) {

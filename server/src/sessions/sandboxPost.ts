@@ -35,11 +35,11 @@ export interface Kept {
  * @returns the numbers that something waits for now
  */
 export async function putPost(tx: LateTx, parcels: readonly Parcel[], now: number): Promise<string[]> {
-  const rows = parcels.flatMap(({ to, event, direct, receiptTo }) => {
+  const rows = parcels.flatMap(({ to, event, sentAt, directFrom, receiptTo }) => {
     const row = {
       event: writeEvent(event),
-      direct_from: direct?.from ?? null,
-      sent_at: direct?.sentAt ?? null,
+      direct_from: directFrom ?? null,
+      sent_at: sentAt ?? null,
       message_id: event.type === 'message' ? event.networkId : null,
       receipt_to: receiptTo ?? null,
       is_counted: receiptTo !== undefined && to.length > 1 ? 1 : 0,

@@ -71,6 +71,22 @@ describeOnEachDeployment('the sandbox network', (_, database) => {
     assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'sent', 'the sender is not told');
   });
 
+  it('brings what a contact sends after it was unblocked, whatever the clock says', async () => {
+    const { call, me, write, block, heard } = await twoSessions();
+    await block(true);
+    await clock.advance(1000);
+    await block(false);
+    clock.set(clock.now() - 3_600_000);
+    await clock.advance(1000);
+    await write('an hour earlier');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'an hour earlier');
+    await reconnect(call, me);
+    await write('nobody waited for it');
+    const { replayed } = await eventOf(call, 'message.incoming', ({ message }) => message === 'nobody waited for it');
+    assert.equal(replayed, undefined);
+    assert.deepEqual(await heard(), ['an hour earlier', 'nobody waited for it', 'the last']);
+  });
+
   it('brings nothing that a blocked contact is played to do, except in a group', async () => {
     const { call, me, others, block, play, heard } = await twoSessions();
     const { groupId } = (await call('POST', '/groups', { sessionId: me, subject: 'all', phoneNumbers: [others] })).body;

@@ -10,18 +10,23 @@ import type { NetworkEvent, NetworkGroup } from '../connector.ts';
 export interface Phone {
   readonly sessionId: string;
   readonly number: string;
-  /** Whether it takes nothing that this number sent to it alone at that time. */
+  /** Whether it takes nothing that this number sent to it alone at that moment of steady time. */
   refuses(from: string, sentAt: number): boolean;
-  /** @param postId as of `SessionHost.onEvent` */
-  receive(event: NetworkEvent, postId?: string): Promise<void>;
+  /**
+   * @param sentAt the moment of steady time at which a message was sent
+   * @param postId as of `SessionHost.onEvent`
+   */
+  receive(event: NetworkEvent, sentAt?: number, postId?: string): Promise<void>;
 }
 
 /** An event on its way. */
 export interface Parcel {
   readonly to: readonly string[];
   readonly event: NetworkEvent;
-  /** Who sends it in a direct chat, and when. A phone that refuses it never gets it, and nobody is told. */
-  readonly direct?: { readonly from: string; readonly sentAt: number };
+  /** The moment of steady time at which somebody did it in a chat. */
+  readonly sentAt?: number;
+  /** Who did it, in a direct chat. A phone that refuses them never gets it, and nobody is told. */
+  readonly directFrom?: string;
   /** Who gets a receipt once the message is with all that it is for. */
   readonly receiptTo?: string;
 }

@@ -66,12 +66,12 @@ export function createHanding(clock: Clock, deliver: Exchange['deliver']): Handi
   }
 
   return {
-    async hand(phone, { event, direct }, arrived, again) {
+    async hand(phone, { event, sentAt, directFrom }, arrived, again) {
       const place = ++handed;
       if (held.has(phone)) return hold(phone, { place, again });
-      if (direct !== undefined && phone.refuses(direct.from, direct.sentAt)) return;
+      if (directFrom !== undefined && phone.refuses(directFrom, sentAt ?? 0)) return;
       try {
-        await phone.receive(event);
+        await phone.receive(event, sentAt);
       } catch {
         return hold(phone, { place, again });
       }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { SteadyClock } from '../../steadyClock.ts';
 import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
 import type { Exchange, Parcel } from './exchange.ts';
 import type { ProfileBook } from './profiles.ts';
@@ -15,6 +16,8 @@ const ABSENT = /^1555000\d{4}$/;
 export interface SandboxNetwork {
   readonly exchange: Exchange;
   readonly profiles: ProfileBook;
+  /** What is before what on it: the time of day can be set. */
+  readonly steady: SteadyClock;
   /** A number that nobody has: of the +1 555 range, which belongs to no one. */
   freeNumber(): Promise<string>;
   /** Which of these numbers can be written to. */
@@ -23,6 +26,7 @@ export interface SandboxNetwork {
   group(networkId: string): Promise<NetworkGroup>;
   /**
    * Takes a message and carries it to whom it concerns; the sender gets its receipt when it has arrived.
+   * @param timestamp when it was sent, by the time of day
    * @param group the one that it goes to
    */
   carry(from: Sender, message: OutgoingMessage, timestamp: number, group: NetworkGroup | undefined): void;
@@ -45,12 +49,14 @@ export interface Sender {
 export interface Ground {
   readonly exchange: Exchange;
   readonly profiles: ProfileBook;
+  readonly steady: SteadyClock;
 }
 
-export function createNetwork({ exchange, profiles }: Ground, clock: Clock): SandboxNetwork {
+export function createNetwork({ exchange, profiles, steady }: Ground, clock: Clock): SandboxNetwork {
   return {
     exchange,
     profiles,
+    steady,
     async freeNumber() {
       for (;;) {
         const number = `1555${randomInt(1_000_000, 9_999_999)}`;
@@ -81,12 +87,12 @@ export function createNetwork({ exchange, profiles }: Ground, clock: Clock): San
         replyTo,
       };
       const to = othersOf(from, chat, group);
-      const parcel = { to, event, ...directly(from, chat, timestamp), receiptTo: from };
+      const parcel = { to, event, ...sentIn(chat, from, steady.fromWall(timestamp)), receiptTo: from };
       // What could not be kept is carried again when the sender's session comes back: it has no receipt.
       setImmediate(() => exchange.deliver(parcel).catch(() => {}));
     },
     tell: (from, chat, group, event) =>
-      exchange.deliver({ to: othersOf(from, chat, group), event, ...directly(from, chat, clock.now()) }),
+      exchange.deliver({ to: othersOf(from, chat, group), event, ...sentIn(chat, from, steady.now()) }),
     async signOff(number, sessionId) {
       await exchange.forget(number, sessionId);
       await profiles.forget(number, sessionId);
@@ -108,7 +114,6 @@ function othersOf(from: string, chat: NetworkChat, group: NetworkGroup | undefin
   return (group?.participants ?? []).map(({ phoneNumber }) => phoneNumber).filter((number) => number !== from);
 }
 
-/** A sender is not told that it is blocked: what it sends just never arrives. */
-function directly(from: string, chat: NetworkChat, sentAt: number): Pick<Parcel, 'direct'> {
-  return chat.type === 'direct' ? { direct: { from, sentAt } } : {};
+function sentIn(chat: NetworkChat, from: string, sentAt: number): Pick<Parcel, 'sentAt' | 'directFrom'> {
+  return chat.type === 'direct' ? { sentAt, directFrom: from } : { sentAt };
 }

@@ -25,7 +25,7 @@ const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
 const PAIRING_CODE_MS = 160_000;
-/** What its store keeps about the contacts that it has blocked before: since when they reach it again. */
+/** What its store keeps about the contacts that it has blocked before: since when, in steady time, they reach it again. */
 const UNBLOCKED = 'unblocked:';
 // No 0, 1, I, L, O, U: a code is typed off a screen.
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -75,8 +75,11 @@ class SandboxConnection implements Connection, Phone {
   #cancelTimer = () => {};
   /** Of whom it wants to hear nothing. */
   readonly #blocked = new Set<string>();
-  /** What was sent before is still on its way, or is sent again: its sender has no receipt for it. */
+  /**
+   * Moments of steady time. What was sent before is still on its way, or is sent again: its sender has no receipt for it.
+   */
   readonly #unblockedAt = new Map<string, number>();
+  /** A moment of steady time. */
   #onlineSince = 0;
 
   constructor(network: SandboxNetwork, host: SessionHost) {
@@ -101,8 +104,8 @@ class SandboxConnection implements Connection, Phone {
     return this.#blocked.has(from) || sentAt < (this.#unblockedAt.get(from) ?? 0);
   }
 
-  receive(event: NetworkEvent, postId?: string): Promise<void> {
-    const hasWaited = event.type === 'message' && event.timestamp < this.#onlineSince;
+  receive(event: NetworkEvent, sentAt?: number, postId?: string): Promise<void> {
+    const hasWaited = event.type === 'message' && sentAt !== undefined && sentAt < this.#onlineSince;
     return this.#host.onEvent(hasWaited ? { ...event, isReplayed: true } : event, postId);
   }
 
@@ -132,7 +135,7 @@ class SandboxConnection implements Connection, Phone {
     // Closed while it was being opened.
     if (this.#isClosed) return exchange.leave(this);
     this.#isOnline = true;
-    this.#onlineSince = this.#now();
+    this.#onlineSince = this.#network.steady.now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
     await exchange.restoreGroups(await this.#host.groups());
     for (const other of await this.#host.blocked()) this.#blocked.add(other);
@@ -246,7 +249,7 @@ class SandboxConnection implements Connection, Phone {
     this.requireOnline();
     if (blocked) this.#blocked.add(phoneNumber);
     else if (this.#blocked.has(phoneNumber)) {
-      const now = this.#now();
+      const now = this.#network.steady.now();
       await this.#host.store.set(`${UNBLOCKED}${phoneNumber}`, String(now));
       this.#unblockedAt.set(phoneNumber, now);
       this.#blocked.delete(phoneNumber);
