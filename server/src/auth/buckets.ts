@@ -24,8 +24,14 @@ interface Bucket {
 
 const BUCKETS_KEPT = 50_000;
 
+const unlimited: Buckets = {
+  take: () => ({ allowed: true, limit: 0, remaining: 0, resetSeconds: 0 }),
+  giveBack() {},
+};
+
 /** Token buckets: `perMinute` at once, refilled evenly. With 0 there is no limit. */
 export function createBuckets(perMinute: number, clock: Clock): Buckets {
+  if (perMinute === 0) return unlimited;
   const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT });
   const perMs = perMinute / 60_000;
 
@@ -52,17 +58,14 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
     };
   }
 
-  const unlimited: Allowance = { allowed: true, limit: 0, remaining: 0, resetSeconds: 0 };
   return {
     take(key, count = 1) {
-      if (perMinute === 0) return unlimited;
       const bucket = fill(key);
       const allowed = bucket.tokens >= count;
       if (allowed) bucket.tokens -= count;
       return allowance(allowed, bucket.tokens, count);
     },
     giveBack(key, count = 1) {
-      if (perMinute === 0) return;
       const bucket = fill(key);
       bucket.tokens = Math.min(perMinute, bucket.tokens + count);
     },

@@ -12,9 +12,11 @@ const CONTENT_SECURITY_POLICY =
 
 /** `/openapi.json`, the API reference at `/docs` and the list of errors at `/docs/errors`. */
 export async function addDocs(app: FastifyInstance): Promise<void> {
-  const document = JSON.stringify(openApiDocument(operations));
+  let document: string | undefined;
+  // It takes a while to build, and most servers are never asked for it.
+  const openApi = () => (document ??= JSON.stringify(openApiDocument(operations)));
   for (const path of ['/openapi.json', '/api/v1/openapi.json']) {
-    app.get(path, async (_, reply) => reply.type('application/json; charset=utf-8').send(document));
+    app.get(path, async (_, reply) => reply.type('application/json; charset=utf-8').send(openApi()));
   }
   const pages: readonly [path: string, type: string, content: string][] = [
     ['/docs', 'text/html', referencePage],
