@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.ts';
 import { type Node, queryOf, spawnNodes, watchForTwoHolders } from './support/nodes.ts';
 import { startPostgres } from './support/postgres.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { type Answer, bearer, type Call, callerOf, startServer } from './support/server.ts';
+import { type Answer, bearer, type Call, callerOf, connectSession, newNumber, startServer } from './support/server.ts';
 
 /** How often a node is killed; more by the environment. */
 const KILLS = Number(process.env['KILLS'] ?? 3);
@@ -38,6 +38,29 @@ it('a node gives up dead ones while steady time cannot be stored', async (test) 
     (nodes) => nodes.length === 1,
     60_000,
   );
+});
+
+it('delivers the first event of a new webhook before webhooks are divided among the nodes again', async (test) => {
+  const home = await newHome('postgres');
+  const receiver = await startReceiver();
+  const ends = [home.remove, receiver.close];
+  test.after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  const server = await startServer({ home });
+  ends.push(server.stop);
+  // Dividing them acquires nothing.
+  await queryOf(home)(`
+    create function refuse() returns trigger as $$ begin
+      if current_query() like '%skip locked%' then return null; end if;
+      return new;
+    end $$ language plpgsql;
+    create trigger refuse before update of lease_owner on webhooks for each row execute function refuse();`);
+  const { call } = await server.account();
+  const sessionId = await connectSession(call);
+  await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+  await call('POST', '/messages/send', { sessionId, to: newNumber(), message: 'the first' });
+  await receiver.waitFor(1);
 });
 
 describe('three nodes', () => {

@@ -113,14 +113,15 @@ export function acceptedKinds(events: readonly string[], field = 'events'): stri
 
 export async function insertWebhook(
   ctx: Context,
-  { kysely }: Tx,
+  tx: Tx,
   isDefault: boolean,
   { url = '', events = [], secret = null, enabled = true, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: WebhookChange,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
   const breaker = newBreaker(ctx.steady.now());
   const webhookId = ctx.resourceId === undefined ? ctx.newId('whk') : `whk_${ctx.resourceId}`;
-  return kysely
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return tx.kysely
     .insertInto('webhooks')
     .values({
       account_id: ctx.accountId,

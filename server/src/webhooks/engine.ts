@@ -132,10 +132,11 @@ export function createEngine(options: {
     if (isRunning && leases.holds(webhookId)) laneOf(webhookId).reload();
   }
 
-  /** A webhook of which this node has heard first may be nobody's yet. */
+  /** A new webhook has no owner: this node acquires it, or has the nodes that accept work divide it among them. */
   async function reloadAnywhere(webhookId: string): Promise<void> {
-    if ((await leases.take(webhookId)) === 'here') reloadHere(webhookId);
-    else cluster.signals.send('webhook', webhookId);
+    if ((await leases.take(webhookId)) === 'here') return reloadHere(webhookId);
+    const hasOwner = (await leases.holderOf(webhookId)) !== 'nobody';
+    cluster.signals.send(hasOwner ? 'webhook' : 'nodes', webhookId);
   }
 
   async function letGo(webhookId: string): Promise<void> {
