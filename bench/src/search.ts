@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { accountWord, wordsOf } from '../../server/src/sessions/search.ts';
+import { accountWord, wordsOf } from '../../server/src/messages/search.ts';
 import type { Figure } from './figures.ts';
 import { apiOf, newFolder, setUp, startServer } from './harness.ts';
 import { startPostgres } from './postgres.ts';

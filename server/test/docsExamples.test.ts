@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Compile } from 'typebox/compile';
+import type { Operation } from '../src/invoke/operation.ts';
+import { validator } from '../src/invoke/validate.ts';
 import { operations } from '../src/operations/index.ts';
-import type { Operation } from '../src/operations/operation.ts';
-import { validator } from '../src/operations/validate.ts';
 import { type Call, startServer, type TestServer } from './support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -9,11 +9,28 @@ const root = fileURLToPath(new URL('../src/', import.meta.url));
 /** What each part may import beside itself. The arrows of `architecture`, read from left to right. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
-  app: ['tracing', 'http', 'operations', 'auth', 'sessions', 'connectors', 'webhooks', 'media', 'cluster', 'db'],
-  tracing: ['operations', 'sessions', 'webhooks', 'cluster', 'db'],
-  http: ['operations', 'auth', 'sessions', 'connectors', 'webhooks', 'media', 'cluster'],
-  operations: ['auth', 'sessions', 'connectors', 'webhooks', 'media', 'cluster', 'db'],
-  sessions: ['connectors', 'webhooks', 'media', 'cluster', 'db'],
+  app: [
+    'tracing',
+    'http',
+    'invoke',
+    'operations',
+    'auth',
+    'sending',
+    'sessions',
+    'messages',
+    'connectors',
+    'webhooks',
+    'media',
+    'cluster',
+    'db',
+  ],
+  tracing: ['invoke', 'messages', 'webhooks', 'cluster', 'db'],
+  http: ['invoke', 'operations', 'auth', 'sessions', 'connectors', 'webhooks', 'media', 'cluster'],
+  operations: ['invoke', 'auth', 'sessions', 'messages', 'connectors', 'webhooks', 'media', 'cluster', 'db'],
+  invoke: ['auth', 'sending', 'sessions', 'connectors', 'webhooks', 'media', 'cluster', 'db'],
+  sending: ['sessions', 'messages', 'connectors', 'media', 'cluster', 'db'],
+  sessions: ['messages', 'connectors', 'media', 'cluster', 'db'],
+  messages: ['connectors', 'webhooks', 'media', 'db'],
   webhooks: ['cluster', 'db'],
   media: ['db'],
   auth: ['db'],
@@ -39,7 +56,10 @@ const ground = [
 ];
 /** Narrower than the folder: who may import only these files of it. */
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
-  'sessions → webhooks': ['webhooks/emit.ts'],
+  'messages → webhooks': ['webhooks/emit.ts'],
+  'messages → connectors': ['connectors/connector.ts'],
+  'sending → connectors': ['connectors/connector.ts'],
+  'invoke → connectors': ['connectors/connector.ts'],
   'operations → connectors': ['connectors/connector.ts'],
   'http → connectors': ['connectors/connector.ts'],
 };

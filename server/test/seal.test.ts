@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { sql } from 'kysely';
 import { WrongKeyError } from '../src/db/sealing.ts';
 import { createSeal, SealError } from '../src/seal.ts';
-import { storeOf } from '../src/sessions/sessionStore.ts';
+import { storeOf } from '../src/sessions/store.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { startReceiver } from './support/receiver.ts';
 import { startAgain, type TestServer } from './support/server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { storeOf } from '../src/sessions/sessionStore.ts';
+import { storeOf } from '../src/sessions/store.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { startServer, type TestServer } from './support/server.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
-import { DEEPEST } from '../operations/validate.ts';
+import { DEEPEST } from '../invoke/validate.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
 /** No operation takes more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */

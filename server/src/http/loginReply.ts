@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cameByHttps, dropToken, isFromDashboard, keepDevice, keepToken } from '../auth/loginCookie.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { Operation } from '../invoke/operation.ts';
 
 /**
  * Where the dashboard has asked, a token that an operation answers with goes into the cookie and nowhere else: the

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Permission } from '../auth/permissions.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { type EventKind, eventKinds, events, sampleEvent } from '../events.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { Operation } from '../invoke/operation.ts';
 import { API_PREFIX, version } from '../version.ts';
 import { exampleOf } from './openapiExamples.ts';
 

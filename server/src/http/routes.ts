@@ -4,7 +4,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import { deviceToken } from '../auth/loginCookie.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import { AppError } from '../errors.ts';
-import { type Answer, type Invoke, isRead, type Operation } from '../operations/operation.ts';
+import { type Answer, type Invoke, isRead, type Operation } from '../invoke/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import type { Authenticated, Callers } from './callers.ts';
 import { replyWithLogin } from './loginReply.ts';

@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '../errors.ts';
 import { eventKinds, events } from '../events.ts';
-import { isRead, type Operation } from '../operations/operation.ts';
+import { isRead, type Operation } from '../invoke/operation.ts';
 
 /*
  * The operations as TypeScript, for the SDK: what each takes and gives, and where in a request its fields go. The SDK

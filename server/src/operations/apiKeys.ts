@@ -4,10 +4,10 @@ import { makeApiKey } from '../auth/tokens.ts';
 import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { lockAccount } from './accountLock.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
-import { parseTime } from './validate.ts';
+import { lockAccount } from '../invoke/accountLock.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { parseTime } from '../invoke/validate.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for the key.' });
 const Permissions = Type.Array(Type.String(), {

@@ -5,7 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { type Context, defineOperation, type PublicContext } from './operation.ts';
+import { type Context, defineOperation, type PublicContext } from '../invoke/operation.ts';
 
 const Email = Type.String({
   maxLength: 254,

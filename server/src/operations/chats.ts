@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { findMessage, type SessionRef } from '../sessions/messageStore.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { parseTime } from '../invoke/validate.ts';
+import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { recipientOf } from './sending.ts';
 import { resolveSession, SessionId } from './sessions.ts';
-import { parseTime } from './validate.ts';
 
 const ChatId = Type.String({ maxLength: 200, description: 'Phone number digits, or the id of the group.' });
 

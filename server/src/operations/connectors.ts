@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { messageTypes } from '../connectors/connector.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from '../invoke/operation.ts';
 
 const Connector = Type.Object(
   {

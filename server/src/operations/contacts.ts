@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
-import type { SessionRef } from '../sessions/messageStore.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
-import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 
 const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);

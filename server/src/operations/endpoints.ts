@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import type { BreakerState } from '../webhooks/breaker.ts';
-import { defineOperation } from './operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
 import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
 import {
   acceptedKinds,

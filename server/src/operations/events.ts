@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, type Envelope, eventKinds, events } from '../events.ts';
+import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
+import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { type Context, defineOperation, isContentHidden } from './operation.ts';
-import { projector } from './project.ts';
 import { acceptedKinds, Kind } from './webhookRecord.ts';
 
 const LONGEST_WAIT_SECONDS = 30;

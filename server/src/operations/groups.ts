@@ -5,11 +5,11 @@ import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { Participant } from '../events.ts';
-import type { SessionRef } from '../sessions/messageStore.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
-import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 
 const GroupId = Type.String({ maxLength: 100, description: 'Id of the group (`grp_…`).' });

@@ -1,3 +1,4 @@
+import type { Operation } from '../invoke/operation.ts';
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './apiKeys.ts';
 import { changePassword, forgetLogin, login, logout, me, register } from './auth.ts';
 import { getChat, listChats, markChatRead, setTyping, updateChat } from './chats.ts';
@@ -31,7 +32,6 @@ import {
 import { getMedia, uploadMedia } from './media.ts';
 import { deleteMessage, editMessage, reactToMessage } from './messageChanges.ts';
 import { getMessage, listMessages, messageStats } from './messages.ts';
-import type { Operation } from './operation.ts';
 import { contactProfile, updateProfile } from './profiles.ts';
 import {
   cancelMessage,

@@ -3,9 +3,9 @@ import { isoTime } from '../clock.ts';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { storedMedia, toNetworkMedia } from '../sessions/messageContent.ts';
-import type { Services } from './context.ts';
-import { type Context, defineOperation } from './operation.ts';
+import type { Services } from '../invoke/context.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
 export const MediaId = Type.String({ maxLength: 100, description: 'Id of the media (`med_…`).' });
 

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { storeDeletion, storeEdit, storeReaction } from '../sessions/messageInbox.ts';
-import type { SessionRef } from '../sessions/messageStore.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { storeDeletion, storeEdit, storeReaction } from '../messages/messageInbox.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
-import { type Context, defineOperation } from './operation.ts';
 
 /* The network comes first: when it does not take a change, nothing has changed here either and it can be repeated. */
 

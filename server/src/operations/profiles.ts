@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { MediaPart } from '../events.ts';
-import { mediaPart, storedMedia } from '../sessions/messageContent.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { mediaPart, storedMedia } from '../messages/content.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
 import { findSession, resolveSession, SessionId, toRef } from './sessions.ts';
 
 export const contactProfile = defineOperation({

@@ -4,13 +4,13 @@ import { ElsewhereError, LONGEST_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { type StoredContent, storedMedia } from '../sessions/messageContent.ts';
-import { findMessage, type SessionRef } from '../sessions/messageStore.ts';
+import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
+import { isPhoneNumber, notPhoneNumber, PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { parseTime } from '../invoke/validate.ts';
+import { type StoredContent, storedMedia } from '../messages/content.ts';
+import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
-import { type Context, defineOperation, requireContent } from './operation.ts';
-import { isPhoneNumber, notPhoneNumber, PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
 import { resolveSession, SessionId } from './sessions.ts';
-import { parseTime } from './validate.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the message.' });
 const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text beside it.' }));

@@ -6,21 +6,21 @@ import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { lockAccount } from '../invoke/accountLock.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { validator } from '../invoke/validate.ts';
+import { findSession as readSession, type SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
 import { deleteSessionRows } from '../sessions/deletion.ts';
-import { findSession as readSession, type SessionRef } from '../sessions/messageStore.ts';
 import {
   keepSecrets,
   type Options as OptionValues,
   optionsColumn,
   readOptions,
   withoutSecrets,
-} from '../sessions/sessionOptions.ts';
-import { lockAccount } from './accountLock.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from './pages.ts';
-import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
-import { validator } from './validate.ts';
+} from '../sessions/options.ts';
 
 export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
 const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import type { MessageContent, Simulation } from '../connectors/connector.ts';
 import { mediaTypes } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { storedMedia, toNetworkMedia } from '../sessions/messageContent.ts';
-import { findMessage, networkIdOfGroup, type SessionRef } from '../sessions/messageStore.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { PhoneNumberInput, phoneNumber } from './phoneNumbers.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { storedMedia, toNetworkMedia } from '../messages/content.ts';
+import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
 import { findSession, SessionId, toRef } from './sessions.ts';
 
 const Action = Type.Enum([

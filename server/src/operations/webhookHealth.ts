@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
+import type { Context } from '../invoke/operation.ts';
 import { type Breaker, newBreaker, reset, thresholds, windowTotals } from '../webhooks/breaker.ts';
 import { dueNow, readFigures, readHeld, storeBreaker, toWebhook } from '../webhooks/queue.ts';
 import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
-import type { Context } from './operation.ts';
 import { Class, inPieces, orNull } from './webhookRecord.ts';
 
 /* How a webhook is doing: its circuit breaker, and its statistics. */

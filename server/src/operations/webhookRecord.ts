@@ -6,11 +6,11 @@ import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 import { type EventKind, eventKinds, isEventKind } from '../events.ts';
+import type { Context } from '../invoke/operation.ts';
 import { checkUrl } from '../target.ts';
 import { type Breaker, newBreaker, reset } from '../webhooks/breaker.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
 import { cancelPending, dueNow, storeBreaker, type WebhookRef } from '../webhooks/queue.ts';
-import type { Context } from './operation.ts';
 
 /*
  * What a webhook is and how it is changed, whichever it is: the account's default one, which `operations/webhooks.ts`

@@ -3,10 +3,10 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { sampleEvent } from '../events.ts';
+import type { Context } from '../invoke/operation.ts';
 import { type Breaker, onTestSuccess } from '../webhooks/breaker.ts';
 import { storeBreaker, toWebhook, type Webhook } from '../webhooks/queue.ts';
 import { deliveryHeaders } from '../webhooks/sign.ts';
-import type { Context } from './operation.ts';
 import { acceptedKind, Class, findWebhookRow, orNull } from './webhookRecord.ts';
 
 /* A test of a webhook: one real request now, outside of the queue. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { AppError } from '../errors.ts';
-import { type Context, defineOperation } from './operation.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
 import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
 import {
   acceptedKinds,

@@ -1,6 +1,6 @@
 import type { Commit } from '../db/commit.ts';
-import type { SessionRef } from './messageStore.ts';
-import { dropWords } from './search.ts';
+import { dropWords } from '../messages/search.ts';
+import type { SessionRef } from '../messages/store.ts';
 
 const DELETED_AT_ONCE = 500;
 

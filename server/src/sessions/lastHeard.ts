@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { Log } from '../log.ts';
-import type { SessionRef } from './messageStore.ts';
+import type { SessionRef } from '../messages/store.ts';
 
 /** A session, and when something was last heard of it. */
 export interface Heard extends SessionRef {

@@ -5,7 +5,7 @@ import type { LateTx, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { Media } from '../media/media.ts';
-import { toNetworkMedia } from './messageContent.ts';
+import { toNetworkMedia } from '../messages/content.ts';
 
 /*
  * The rows of the sandbox networks, by statements that only PostgreSQL runs: where the database is one process's own,

@@ -19,16 +19,16 @@ import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
 import { type Log, redactSecrets } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import { type StoredMedia, storedMedia } from '../messages/content.ts';
+import { readGroups } from '../messages/groupStore.ts';
+import type { Inbox } from '../messages/inbox.ts';
+import { findSession, lastIncoming, type SessionRef } from '../messages/store.ts';
 import { callbackPath } from './callbacks.ts';
-import { readGroups } from './groupStore.ts';
-import type { Inbox } from './inbox.ts';
 import { createLastHeard, type Heard } from './lastHeard.ts';
-import { type StoredMedia, storedMedia } from './messageContent.ts';
-import { findSession, lastIncoming, type SessionRef } from './messageStore.ts';
-import { readOptions, secretsOf } from './sessionOptions.ts';
-import { storeOf } from './sessionStore.ts';
+import { readOptions, secretsOf } from './options.ts';
 import { createSoleSessions, type SoleSessions } from './soleSession.ts';
 import { storable } from './storable.ts';
+import { storeOf } from './store.ts';
 
 export interface Pairing {
   readonly qr: string;

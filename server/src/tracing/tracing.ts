@@ -7,9 +7,9 @@ import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@ope
 import type { Forward } from '../cluster/forward.ts';
 import type { Commit, CommitJointly, JointWork } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import type { Invoke } from '../invoke/operation.ts';
 import type { Log } from '../log.ts';
-import type { Invoke } from '../operations/operation.ts';
-import type { Inbox } from '../sessions/inbox.ts';
+import type { Inbox } from '../messages/inbox.ts';
 import { API_PREFIX, version } from '../version.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
 

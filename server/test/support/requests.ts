@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/invoke/operation.ts';
 
 /* Requests made up from the schemas of the operation table: good ones, ones with one thing wrong, and hostile ones. */
 

@@ -5,10 +5,10 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { eventKinds, events } from '../../events.ts';
+import { type Invoke, type Operation, permits } from '../../invoke/operation.ts';
 import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';
 import { listMessages } from '../../operations/messages.ts';
-import { type Invoke, type Operation, permits } from '../../operations/operation.ts';
 import { getSession, listSessions } from '../../operations/sessions.ts';
 import { beginningOf, LONGEST_NAME } from './fit.ts';
 import type { Principal } from './mount.ts';

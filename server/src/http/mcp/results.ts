@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ErrorCode, Problem } from '../../errors.ts';
-import type { Answer, Operation } from '../../operations/operation.ts';
+import type { Answer, Operation } from '../../invoke/operation.ts';
 import { fitOne, fitPage, type Page, type Schema } from './fit.ts';
 
 /** Stands before and in every result that has words of others. */

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import type { Invoke, Operation } from '../../operations/operation.ts';
+import type { Invoke, Operation } from '../../invoke/operation.ts';
 import { beginningOf, LONGEST_NAME } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { getPrompt, listPrompts } from './prompts.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
-import type { SessionRef } from './messageStore.ts';
 import { dropWords } from './search.ts';
+import type { SessionRef } from './store.ts';
 
 /**
  * A number has become known: what was stored under its stand-in is stored under the number from now on. Where the

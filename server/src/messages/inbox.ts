@@ -8,11 +8,11 @@ import type { SessionTable } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { Emit } from '../webhooks/emit.ts';
+import type { StoredMedia } from './content.ts';
 import { createGroupInbox } from './groupInbox.ts';
 import { identify } from './identities.ts';
-import type { StoredMedia } from './messageContent.ts';
 import { createMessageInbox, type SentMessage, type Taken } from './messageInbox.ts';
-import { findSession, type SessionRef } from './messageStore.ts';
+import { findSession, type SessionRef } from './store.ts';
 
 export interface Inbox {
   /**

@@ -1,8 +1,8 @@
 import type { NetworkGroup } from '../connectors/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { Media } from '../media/media.ts';
-import { storedMedia, toNetworkMedia } from './messageContent.ts';
-import type { SessionRef } from './messageStore.ts';
+import { storedMedia, toNetworkMedia } from './content.ts';
+import type { SessionRef } from './store.ts';
 
 /** The groups that a session is in, as its network knows them. */
 export async function readGroups(

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import type { Log } from '../log.ts';
-import { type SessionRef, touchChat } from './messageStore.ts';
+import { type SessionRef, touchChat } from '../messages/store.ts';
 
 /** Messages that wait for their time. Each is queued when it comes. */
 export interface Schedule {

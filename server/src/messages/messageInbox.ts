@@ -7,18 +7,11 @@ import type { MessageRow } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { Emit } from '../webhooks/emit.ts';
+import { contentColumn, contentOf, contentParts, fromNetworkContent, type StoredMedia, searchText } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
-import {
-  contentColumn,
-  contentOf,
-  contentParts,
-  fromNetworkContent,
-  type StoredMedia,
-  searchText,
-} from './messageContent.ts';
-import { progressOf } from './messageStatus.ts';
-import { findMessage, findSession, newRow, type SessionRef, storeMessage } from './messageStore.ts';
 import { dropWords, indexWords } from './search.ts';
+import { progressOf } from './status.ts';
+import { findMessage, findSession, newRow, type SessionRef, storeMessage } from './store.ts';
 
 /** An outgoing message, as its events tell of it. */
 export interface SentMessage extends SessionRef {

@@ -3,7 +3,7 @@ import type { JointWork, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { MessageRow, SessionTable } from '../db/schema.ts';
-import { contentOf, searchText } from './messageContent.ts';
+import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
 
 /* The rows that sending and receiving share. */

@@ -17,7 +17,7 @@ import type { Media } from '../media/media.ts';
 import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
-import type { Outbox } from '../sessions/outbox.ts';
+import type { Outbox } from '../sending/sender.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { TargetPolicy } from '../target.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Inbox } from './inbox.ts';
-import type { SentMessage, Taken } from './messageInbox.ts';
-import type { Line } from './sessions.ts';
+import type { Inbox } from '../messages/inbox.ts';
+import type { SentMessage, Taken } from '../messages/messageInbox.ts';
+import type { Line } from '../sessions/sessions.ts';
 
 interface Acknowledgement {
   readonly line: Line;

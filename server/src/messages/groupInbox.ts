@@ -4,8 +4,8 @@ import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { NewId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
-import type { StoredMedia } from './messageContent.ts';
-import { findSession, type SessionRef } from './messageStore.ts';
+import type { StoredMedia } from './content.ts';
+import { findSession, type SessionRef } from './store.ts';
 
 /** What networks tell of groups. Each function works in the transaction it is given. */
 export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: NewId; emit: Emit }) {

@@ -9,11 +9,9 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
-import type { SteadyClock } from '../steadyClock.ts';
-import { Acknowledgements } from './acknowledgements.ts';
-import type { Inbox } from './inbox.ts';
-import { contentColumn, type StoredContent, toNetworkContent } from './messageContent.ts';
-import { type SentMessage, type Taken, toSent } from './messageInbox.ts';
+import { contentColumn, type StoredContent, toNetworkContent } from '../messages/content.ts';
+import type { Inbox } from '../messages/inbox.ts';
+import { type SentMessage, type Taken, toSent } from '../messages/messageInbox.ts';
 import {
   findMessage,
   findSession,
@@ -22,10 +20,12 @@ import {
   newRow,
   type SessionRef,
   storeMessages,
-} from './messageStore.ts';
+} from '../messages/store.ts';
+import type { Line, Sessions } from '../sessions/sessions.ts';
+import type { SteadyClock } from '../steadyClock.ts';
+import { Acknowledgements } from './acknowledgements.ts';
+import { createSendQueue, HeldError, type HoldMs } from './queue.ts';
 import { createSchedule } from './schedule.ts';
-import { createSendQueue, HeldError, type HoldMs } from './sendQueue.ts';
-import type { Line, Sessions } from './sessions.ts';
 
 /** A message to send. */
 export interface Draft {

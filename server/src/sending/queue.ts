@@ -7,9 +7,9 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { SessionRef } from '../messages/store.ts';
+import type { Line, Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import type { SessionRef } from './messageStore.ts';
-import type { Line, Sessions } from './sessions.ts';
 
 /*
  * Messages that are stored as `queued` and not with their network: the process died in between, their session was away
