@@ -37,10 +37,11 @@ import { createInbox } from './messages/inbox.ts';
 import { createMetrics, sparingly } from './metrics.ts';
 import { accountOfSession } from './operations/sessions.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
-import { createOutbox } from './sending/sender.ts';
+import { Sender } from './sending/sender.ts';
+import { LiveSessions } from './sessions/liveSessions.ts';
 import { createSandboxExchange } from './sessions/sandboxExchange.ts';
 import { createSandboxProfiles } from './sessions/sandboxProfiles.ts';
-import { createSessions } from './sessions/sessions.ts';
+import { Sessions } from './sessions/sessions.ts';
 import { SteadyClock } from './steadyClock.ts';
 import { createTargetPolicy, isLoopback } from './target.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -198,25 +199,25 @@ export async function createApp(
   const profilesOf = createSandboxProfiles({ database, media });
   const storing = createInbox({ database, media, clock, newId, emit, ...(between && { settlePost: between.settle }) });
   const inbox = tracing?.inbox(storing) ?? storing;
-  const outbox = createOutbox({
+  const live = new LiveSessions({ database, cluster, clock });
+  const sender = new Sender({
     database,
     cluster,
     inbox,
     media,
-    sessions: () => sessions,
+    live,
     maxScheduled: settings.maxScheduledMessages,
     clock,
     steady,
     log,
   });
-  const sessions = createSessions({
+  const sessions = new Sessions({
     database,
     cluster,
     inbox,
     media,
     connectors,
-    outbox,
-    onLine: outbox.resume,
+    live,
     publicUrl: settings.publicUrl,
     // One network for all, or one for each account.
     scopeOf: settings.sandboxShared ? () => '' : (accountId) => accountId,
@@ -250,7 +251,8 @@ export async function createApp(
     passwordRules: new PasswordRules(),
     devices,
     sessions,
-    outbox,
+    liveSessions: live,
+    sender,
     media,
     previews: new Previews(media.read),
     eventLog,
@@ -321,7 +323,7 @@ export async function createApp(
       await sessions.start();
       between?.start();
       await cluster.start();
-      outbox.start();
+      sender.start();
       const address = await http.listen({ host: settings.host, port: settings.port });
       await cluster.listensAt(settings.nodeUrl?.href ?? reachableAt(address));
       return address;
@@ -333,7 +335,7 @@ export async function createApp(
         log.info({ node: cluster.nodeId }, 'stopping: what is in flight may finish');
         if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
         await closeHttp(http, clock);
-        outbox.stop();
+        sender.stop();
         // Others can have the sessions as soon as they are closed, and the webhooks as soon as theirs is settled.
         await sessions.stop();
         await between?.stop();

@@ -44,6 +44,7 @@ const ground = [
   'events',
   'config',
   'log',
+  'async',
   'ids',
   'clock',
   'steadyClock',

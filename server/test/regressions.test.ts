@@ -300,7 +300,7 @@ it('what was under way to an old URL opened the breaker of the new one', async (
 
 it('a delivered message became failed when its acknowledgement was lost', async (test) => {
   const { server, call, account, sessionId } = await setUp(test);
-  const connection = server.app.services.sessions.line({ accountId: account.accountId, sessionId })?.connection;
+  const connection = server.app.services.liveSessions.find({ accountId: account.accountId, sessionId })?.connection;
   assert.ok(connection);
   const send = connection.send.bind(connection);
   connection.send = async (message) => {

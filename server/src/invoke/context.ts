@@ -17,7 +17,8 @@ import type { Media } from '../media/media.ts';
 import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
-import type { Outbox } from '../sending/sender.ts';
+import type { Sender } from '../sending/sender.ts';
+import type { LiveSessions } from '../sessions/liveSessions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { TargetPolicy } from '../target.ts';
@@ -49,7 +50,8 @@ export interface Services {
   readonly passwords: PasswordHasher;
   readonly passwordRules: PasswordRules;
   readonly sessions: Sessions;
-  readonly outbox: Outbox;
+  readonly liveSessions: LiveSessions;
+  readonly sender: Sender;
   /** Files of accounts. */
   readonly media: Media;
   /** Pictures of them, scaled down. */

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
+import { chatOf } from '../messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './sending.ts';
@@ -171,8 +172,8 @@ export const setTyping = defineOperation({
   async run(ctx, { chatId, sessionId, state }) {
     const session = await resolveSession(ctx, sessionId);
     const to = recipientOf(chatId, 'chatId');
-    const setTyping = await ctx.sessions.part(session, 'setTyping');
-    await setTyping(await ctx.outbox.chatOf(session, to), state);
+    const setTyping = await ctx.liveSessions.part(session, 'setTyping');
+    await setTyping(await chatOf(ctx.database.reader, session, to), state);
     return { chatId: to, state };
   },
 });
@@ -216,7 +217,7 @@ export const markChatRead = defineOperation({
       .orderBy('message_id')
       .execute();
     if (unread.length > 0) {
-      const markRead = await ctx.sessions.part(session, 'markRead');
+      const markRead = await ctx.liveSessions.part(session, 'markRead');
       // The network first: when it does not take it, the chat is still unread and the call can be repeated.
       await markRead(
         { type: chat.type, id: chat.network_id ?? chatId },

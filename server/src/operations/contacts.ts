@@ -130,7 +130,7 @@ export const checkContacts = defineOperation({
     );
     const unknown = numbers.filter((number) => !known.has(number));
     if (unknown.length > 0) {
-      const checkNumbers = await ctx.sessions.part(session, 'checkNumbers');
+      const checkNumbers = await ctx.liveSessions.part(session, 'checkNumbers');
       const present = await checkNumbers(unknown);
       await ctx.database.commit(async (tx) => {
         for (const number of unknown)
@@ -180,10 +180,10 @@ export const setContactBlocked = defineOperation({
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const number = phoneNumber('phoneNumber', input.phoneNumber);
-    const setBlocked = await ctx.sessions.part(session, 'setBlocked');
+    const setBlocked = await ctx.liveSessions.part(session, 'setBlocked');
     await setBlocked(number, input.blocked);
     // It may turn out only now that the network knows it by another one.
-    const known = ctx.sessions.line(session)?.connection.numberOf?.(number) ?? number;
+    const known = ctx.liveSessions.find(session)?.connection.numberOf?.(number) ?? number;
     await ctx.database.commit(
       (tx) => noteBlocked.run(tx, { ...session, phoneNumber: known, blocked: Number(input.blocked) }),
       session.sessionId,

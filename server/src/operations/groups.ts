@@ -104,7 +104,7 @@ export const createGroup = defineOperation({
     const session = await resolveSession(ctx, input.sessionId);
     const phoneNumbers = normalise(input.phoneNumbers);
     // The network tells the session of the new group, which stores it and emits the event.
-    const groups = await ctx.sessions.part(session, 'groups');
+    const groups = await ctx.liveSessions.part(session, 'groups');
     const { networkId } = await groups.create(input.subject, phoneNumbers);
     return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));
   },
@@ -261,7 +261,7 @@ export const joinGroup = defineOperation({
   example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
   async run(ctx, { sessionId, invite }) {
     const session = await resolveSession(ctx, sessionId);
-    const groups = await ctx.sessions.part(session, 'groups');
+    const groups = await ctx.liveSessions.part(session, 'groups');
     const joined = await groups.join(invite);
     if (joined === null) return { status: 'requested' as const, group: null };
     return {
@@ -294,7 +294,7 @@ export const leaveGroup = defineOperation({
 
 /** What the session of a group can do with groups. */
 function partOf(ctx: Context, { session_id: sessionId }: GroupTable): Promise<GroupActions> {
-  return ctx.sessions.part({ accountId: ctx.accountId, sessionId }, 'groups');
+  return ctx.liveSessions.part({ accountId: ctx.accountId, sessionId }, 'groups');
 }
 
 /** The group that the network has told the session of. */

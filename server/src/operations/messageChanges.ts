@@ -3,6 +3,7 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/messageInbox.ts';
+import { keyOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 
@@ -41,9 +42,9 @@ export const reactToMessage = defineOperation({
     const row = await requireSent(ctx, messageId);
     const session = sessionOf(row);
     const value = emoji === '' ? null : emoji;
-    const react = await ctx.sessions.part(session, 'react');
-    await react(await ctx.outbox.keyOf(row), value);
-    const from = ctx.sessions.line(session)?.phoneNumber ?? '';
+    const react = await ctx.liveSessions.part(session, 'react');
+    await react(await keyOf(ctx.database.reader, row), value);
+    const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
     await ctx.database.commit((tx) => storeReaction(tx, row, from, value, ctx.clock.now()), row.session_id);
     return readMessage(ctx, await requireMessage(ctx, messageId));
   },
@@ -72,8 +73,8 @@ export const editMessage = defineOperation({
     const row = await requireOwn(ctx, messageId);
     if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(row.type))
       throw new AppError('message_state', `A message of type ${row.type} has no text to change`);
-    const edit = await ctx.sessions.part(sessionOf(row), 'edit');
-    await edit(await ctx.outbox.keyOf(row), message);
+    const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
+    await edit(await keyOf(ctx.database.reader, row), message);
     await ctx.database.commit((tx) => storeEdit(tx, row, message, ctx.clock.now()), row.session_id);
     return readMessage(ctx, await requireMessage(ctx, messageId));
   },
@@ -96,8 +97,8 @@ export const deleteMessage = defineOperation({
   errors: changeErrors,
   async run(ctx, { messageId }) {
     const row = await requireOwn(ctx, messageId);
-    const remove = await ctx.sessions.part(sessionOf(row), 'remove');
-    await remove(await ctx.outbox.keyOf(row));
+    const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
+    await remove(await keyOf(ctx.database.reader, row));
     await ctx.database.commit((tx) => storeDeletion(tx, row, ctx.clock.now()), row.session_id);
     return readMessage(ctx, await requireMessage(ctx, messageId));
   },

@@ -48,7 +48,7 @@ export const contactProfile = defineOperation({
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const number = phoneNumber('phoneNumber', input.phoneNumber);
-    const profiles = await ctx.sessions.part(session, 'profiles');
+    const profiles = await ctx.liveSessions.part(session, 'profiles');
     const { about, picture } = await profiles.read(number);
     return { phoneNumber: number, about, picture: picture === null ? null : await keepPicture(ctx, picture) };
   },
@@ -90,7 +90,7 @@ export const updateProfile = defineOperation({
     if (name === undefined && about === undefined && pictureMediaId === undefined)
       throw invalidField('name', 'One of name, about and pictureMediaId has to be there', 'required');
     const session = toRef(await findSession(ctx, sessionId));
-    const profiles = await ctx.sessions.part(session, 'profiles');
+    const profiles = await ctx.liveSessions.part(session, 'profiles');
     await profiles.update({
       ...(name !== undefined && { name }),
       ...(about !== undefined && { about }),

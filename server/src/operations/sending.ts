@@ -8,6 +8,7 @@ import { type Context, defineOperation, requireContent } from '../invoke/operati
 import { isPhoneNumber, notPhoneNumber, PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { type StoredContent, storedMedia } from '../messages/content.ts';
+import { chatOf } from '../messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
 import { resolveSession, SessionId } from './sessions.ts';
@@ -121,7 +122,7 @@ export const sendMedia = defineOperation({
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     // Fetching a file takes its time: whoever has the session does it, and nobody twice.
-    await ctx.sessions.requireHere(session).catch((error) => {
+    await ctx.liveSessions.requireOwner(session).catch((error) => {
       if (error instanceof ElsewhereError) throw error;
     });
     const row = await fileOf(ctx, input);
@@ -393,7 +394,7 @@ export const sendBulk = defineOperation({
       const messageId = ids();
       try {
         const to = recipientOf(given);
-        await ctx.outbox.chatOf(session, to); // a group has to be one of the session's
+        await chatOf(ctx.database.reader, session, to); // a group has to be one of the session's
         plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -403,7 +404,7 @@ export const sendBulk = defineOperation({
     const drafts = plan.flatMap((item) =>
       'error' in item ? [] : [{ ...item, type: 'text' as const, text: input.message, content: {}, replyTo: null }],
     );
-    await ctx.outbox.schedule(session, drafts);
+    await ctx.sender.schedule(session, drafts);
     return {
       accepted: drafts.length,
       refused: plan.length - drafts.length,
@@ -432,7 +433,7 @@ export const cancelMessage = defineOperation({
   errors: ['not_found', 'message_state'],
   async run(ctx, { messageId }) {
     const row = await requireMessage(ctx, messageId);
-    if (!(await ctx.outbox.cancel(row))) {
+    if (!(await ctx.sender.cancel(row))) {
       const { status } = await requireMessage(ctx, messageId);
       throw new AppError('message_state', `Only a scheduled message can be cancelled; this one is ${status}`);
     }
@@ -464,8 +465,8 @@ async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, 
     replyTo: replyTo ?? null,
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
-  if (sendAt === undefined) return toMessage(ctx, await ctx.outbox.send(session, draft));
-  const [row] = await ctx.outbox.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }]);
+  if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft));
+  const [row] = await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }]);
   if (row === undefined) throw new AppError('internal_error');
   return toMessage(ctx, row);
 }

@@ -270,7 +270,7 @@ export const getSessionQr = defineOperation({
   async run(ctx, { sessionId }) {
     const { status } = await findSession(ctx, sessionId);
     const session = { accountId: ctx.accountId, sessionId };
-    await ctx.sessions.requireHere(session);
+    await ctx.liveSessions.requireOwner(session);
     const pairing = ctx.sessions.pairing(session);
     if (pairing === undefined) {
       throw new AppError(
@@ -300,7 +300,7 @@ export const requestPairingCode = defineOperation({
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
   async run(ctx, input) {
     const session = toRef(await findSession(ctx, input.sessionId));
-    const request = await ctx.sessions.part(session, 'requestPairingCode');
+    const request = await ctx.liveSessions.part(session, 'requestPairingCode');
     const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
     return { code, expiresAt: isoTime(expiresAt) };
   },

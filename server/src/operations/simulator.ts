@@ -5,6 +5,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
+import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
 import { findSession, SessionId, toRef } from './sessions.ts';
 
@@ -96,7 +97,7 @@ export const simulateSession = defineOperation({
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {
     const session = toRef(await findSession(ctx, input.sessionId));
-    const simulate = await ctx.sessions.part(session, 'simulate');
+    const simulate = await ctx.liveSessions.part(session, 'simulate');
     await simulate(await toSimulation(ctx, session, input));
     return { simulated: input.action };
   },
@@ -112,7 +113,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   const from = () => phoneNumber('from', needed('from', input.from));
   const group = () => requireGroup(ctx, session, needed('groupId', input.groupId));
   const message = () => requireMessage(ctx, session, needed('messageId', input.messageId));
-  const key = async () => ctx.outbox.keyOf(await message());
+  const key = async () => keyOf(ctx.database.reader, await message());
   switch (input.action) {
     case 'pair':
     case 'logout':

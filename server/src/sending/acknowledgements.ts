@@ -3,10 +3,10 @@ import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Inbox } from '../messages/inbox.ts';
 import type { SentMessage, Taken } from '../messages/messageInbox.ts';
-import type { Line } from '../sessions/sessions.ts';
+import type { LiveSession } from '../sessions/liveSessions.ts';
 
 interface Acknowledgement {
-  readonly line: Line;
+  readonly session: LiveSession;
   readonly message: SentMessage;
   readonly taken: Taken;
 }
@@ -47,17 +47,17 @@ export class Acknowledgements {
   }
 
   /** @throws {AppError} `storage_unavailable`: it will be stored later */
-  async add(line: Line, message: SentMessage, taken: Taken): Promise<void> {
+  async add(session: LiveSession, message: SentMessage, taken: Taken): Promise<void> {
     const chat = `${message.sessionId} ${message.chatId}`;
     const waiting = this.#waiting.get(chat);
     if (waiting !== undefined) {
-      waiting.push({ line, message, taken });
+      waiting.push({ session, message, taken });
       return this.#store(chat);
     }
     try {
       await this.#inbox.acknowledge(message, taken);
     } catch (error) {
-      if (isAway(error)) this.#keep(chat, { line, message, taken });
+      if (isAway(error)) this.#keep(chat, { session, message, taken });
       throw error;
     }
   }
@@ -91,9 +91,9 @@ export class Acknowledgements {
   async #storeAll(chat: string): Promise<void> {
     const waiting = this.#waiting.get(chat) ?? [];
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const { line, message, taken } = next;
+      const { session, message, taken } = next;
       // Who has the session now asks its network again, by the same id.
-      if (line.isOurs()) {
+      if (session.isOurs()) {
         try {
           await this.#inbox.acknowledge(message, taken);
         } catch (error) {

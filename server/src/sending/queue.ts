@@ -7,209 +7,211 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { SessionRef } from '../messages/store.ts';
-import type { Line, Sessions } from '../sessions/sessions.ts';
+import type { Inbox } from '../messages/inbox.ts';
+import { toSent } from '../messages/messageInbox.ts';
+import { chatOf } from '../messages/outgoing.ts';
+import { findMessage, type SessionRef } from '../messages/store.ts';
+import type { LiveSession, LiveSessions } from '../sessions/liveSessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
+import { type Dispatcher, HeldError } from './dispatcher.ts';
 
-/*
- * Messages that are stored as `queued` and not with their network: the process died in between, their session was away
- * at their time, their time has come just now, or their network wants a pause. They go out as soon as their session is
- * connected somewhere, in the order of their times, a few chats beside one another.
- */
-export interface SendQueue {
-  start(): void;
-  stop(): void;
-  /** Something is queued for a session: whoever has it sends that, this node or another one. */
-  wake(session: SessionRef): void;
-  /**
-   * Whether something of its chat is queued before a message that is stored: then its turn is in the queue.
-   * @param isUnderWay whether a message is on its way to the network without having been in the queue
-   */
-  isBehind(
-    row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>,
-    isUnderWay: (messageId: string) => boolean,
-  ): Promise<boolean>;
-}
-
-/** How long a message is to wait after an error of its network, in ms; undefined when it has failed by it. */
-export type HoldMs = (error: unknown) => number | undefined;
-
-/** A queued message stays queued: its network takes nothing of the session before so long. */
-export class HeldError extends Error {
-  readonly ms: number;
-  constructor(ms: number) {
-    super('The network takes nothing for now');
-    this.ms = ms;
-  }
-}
-
-/** So long a queued message waits out the pauses that its network wants; then it fails, and says why. */
+/** How long a queued message waits for a rate limit to pass. Then it fails with the network's error. */
 const LONGEST_PAUSE_MS = 10 * 60_000;
 const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
-/** Chats that a session's queue is sent to at a time; within a chat one message follows the other. */
+/** How many chats of a session are sent to at the same time. The messages of one chat go out one after the other. */
 const CHATS_AT_ONCE = 8;
 const LOOK_EVERY_MS = 30_000;
-/** Earlier queued messages of a chat that are read: more than one node sends in a chat at a time. */
+/** How many earlier queued messages of a chat are read: more than one node sends in a chat at a time. */
 const LOOKED_AT = 200;
 
-export function createSendQueue({
-  database,
-  cluster,
-  sessions,
-  send,
-  clock,
-  steady,
-  log,
-}: {
-  database: Database;
-  cluster: Cluster;
-  /** The lines of the sessions that are connected here. */
-  sessions: () => Pick<Sessions, 'line'>;
-  /**
-   * Sends a message that is queued still, and stores what becomes of it; one that is being sent it passes over.
-   * @throws {HeldError} it has to wait
-   */
-  send: (line: Line, row: MessageRow, holdMs: HoldMs) => Promise<void>;
-  clock: Clock;
+interface Options {
+  readonly database: Database;
+  readonly cluster: Cluster;
+  readonly inbox: Inbox;
+  readonly live: LiveSessions;
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
   /** What the order goes by. */
-  steady: SteadyClock;
-  log: Log;
-}): SendQueue {
-  /** Sessions whose queued messages are being sent → whether to look for more then. */
-  const resuming = new Map<string, boolean>();
-  /** Sessions whose network wants a pause → what takes it back. */
-  const pauses = new Map<string, () => void>();
-  /** Messages that their network has held up → since when. */
-  const heldSince = new Map<string, number>();
-  let isRunning = false;
-  let cancelLook = () => {};
+  readonly steady: SteadyClock;
+  readonly log: Log;
+}
 
-  function resume({ accountId, sessionId }: SessionRef): void {
-    if (pauses.has(sessionId)) return;
-    const isUnderWay = resuming.has(sessionId);
-    resuming.set(sessionId, isUnderWay);
+/**
+ * Sends messages that are stored as `queued`: their process died before the network had them, their session was away,
+ * their scheduled time has come, or their network asked for a pause. They go out as soon as their session is connected
+ * somewhere, in the order of their times.
+ */
+export class SendQueue {
+  readonly #options: Options;
+  /** Sessions whose queue is being sent → whether to look for more afterwards. */
+  readonly #sending = new Map<string, boolean>();
+  /** Sessions whose network asked for a pause → cancels its end. */
+  readonly #pauses = new Map<string, () => void>();
+  /** Messages that their network has held → since when. */
+  readonly #heldSince = new Map<string, number>();
+  #isRunning = false;
+  #cancelLook = () => {};
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { signals } = options.cluster;
+    signals.on('outbox', (id) => {
+      const [accountId = '', sessionId = ''] = id.split(' ');
+      this.#wakeHere({ accountId, sessionId });
+    });
+    signals.onGap(() => void this.#look());
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#lookLater();
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelLook();
+    for (const cancel of this.#pauses.values()) cancel();
+    this.#pauses.clear();
+  }
+
+  /** Has the owner of the session, this node or another one, send what is queued for it. */
+  wake(session: SessionRef): void {
+    if (!this.#wakeHere(session))
+      this.#options.cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
+  }
+
+  /**
+   * Returns whether a stored message has to wait for its turn in the queue, because earlier messages of its chat are
+   * queued. Messages that are being dispatched without having been in the queue do not count.
+   */
+  async isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean> {
+    const { database, cluster, dispatcher } = this.#options;
+    const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
+    const hasQueue = this.#sending.has(sessionId) || this.#pauses.has(sessionId);
+    // Another node may have queued something, and its signal may come late or not at all.
+    if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
+    const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: LOOKED_AT });
+    return before.some((other) => hasQueue || !dispatcher.isClaimed(other.message_id));
+  }
+
+  /** @returns whether the session is connected here */
+  #wakeHere(session: SessionRef): boolean {
+    const isHere = this.#options.live.find(session)?.isOpen() ?? false;
+    if (isHere) this.#send(session);
+    return isHere;
+  }
+
+  #send({ accountId, sessionId }: SessionRef): void {
+    if (this.#pauses.has(sessionId)) return;
+    const isUnderWay = this.#sending.has(sessionId);
+    this.#sending.set(sessionId, isUnderWay);
     if (isUnderWay) return;
-    sendAll({ accountId, sessionId })
-      .catch((error) => log.error({ err: error, session: sessionId }, 'sending queued messages failed'))
-      .finally(() => resuming.delete(sessionId));
+    this.#sendAll({ accountId, sessionId })
+      .catch((error) => this.#options.log.error({ err: error, session: sessionId }, 'failed to send queued messages'))
+      .finally(() => this.#sending.delete(sessionId));
   }
 
-  /** Again when more was queued meanwhile. What one message is held up by is the session's: all the others wait as well. */
-  async function sendAll(session: SessionRef): Promise<void> {
+  /** Repeats while more is queued. A pause that one message has to wait for is the whole session's. */
+  async #sendAll(session: SessionRef): Promise<void> {
+    const { database, live, steady } = this.#options;
     do {
-      resuming.set(session.sessionId, false);
-      const line = sessions().line(session);
-      if (line === undefined) return;
+      this.#sending.set(session.sessionId, false);
+      const connected = live.find(session);
+      if (connected === undefined) return;
       const rows = (await queuedMessages.all(database.reader, session)).sort(byTurn(steady));
-      const chats = [...Map.groupBy(rows, (row) => row.chat_id).values()];
-      let heldMs: number | undefined;
-      const sendChats = async () => {
-        for (let chat = chats.shift(); chat !== undefined; chat = chats.shift()) {
-          for (const row of chat) {
-            if (heldMs !== undefined || !line.isOpen()) return;
-            heldMs = (await sendOne(line, row)) ?? heldMs;
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendChats));
-      if (heldMs !== undefined) hold(session, heldMs);
-      else if (!line.isOpen()) wake(session);
-    } while (resuming.get(session.sessionId) && !pauses.has(session.sessionId));
+      const heldMs = await this.#sendChats(connected, rows);
+      if (heldMs !== undefined) this.#pause(session, heldMs);
+      else if (!connected.isOpen()) this.wake(session);
+    } while (this.#sending.get(session.sessionId) && !this.#pauses.has(session.sessionId));
   }
 
-  /** One that cannot be sent must not hold up those behind it. @returns how long it has to wait with all others */
-  async function sendOne(line: Line, row: MessageRow): Promise<number | undefined> {
+  /** @returns how long the session has to pause, in ms */
+  async #sendChats(session: LiveSession, rows: readonly MessageRow[]): Promise<number | undefined> {
+    const chats = [...Map.groupBy(rows, (row) => row.chat_id).values()].values();
+    let heldMs: number | undefined;
+    const sendNext = async () => {
+      for (const chat of chats) {
+        for (const row of chat) {
+          if (heldMs !== undefined || !session.isOpen()) return;
+          heldMs = (await this.#sendOne(session, row)) ?? heldMs;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendNext));
+    return heldMs;
+  }
+
+  /** A message that cannot be sent must not hold up those behind it. @returns how long the session has to pause, in ms */
+  async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
+    const { dispatcher, log } = this.#options;
+    const { message_id: messageId } = row;
+    if (dispatcher.isAccepted(row) || !dispatcher.claim(messageId)) return undefined;
     try {
-      await send(line, row, (error) => holdMs(row, error));
+      await this.#dispatch(session, row);
     } catch (error) {
       if (error instanceof HeldError) return error.ms;
-      log.warn({ err: error, session: line.sessionId, message: row.message_id }, 'a queued message was not sent');
+      log.warn({ err: error, session: session.sessionId, message: messageId }, 'a queued message was not sent');
+    } finally {
+      dispatcher.release(messageId);
     }
-    heldSince.delete(row.message_id);
+    this.#heldSince.delete(messageId);
     return undefined;
   }
 
-  /** Undefined where waiting does not help, or took too long. */
-  function holdMs({ message_id: messageId }: MessageRow, error: unknown): number | undefined {
+  async #dispatch(session: LiveSession, row: MessageRow): Promise<void> {
+    const { database, inbox, dispatcher } = this.#options;
+    // The row was read before those in front of it were sent.
+    const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
+    if (status !== 'queued') return;
+    const chat = await chatOf(database.reader, session, row.chat_id).catch(async (error) => {
+      if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
+      throw error;
+    });
+    await dispatcher.dispatch(session, row, chat, (error) => this.#holdMs(row, error));
+  }
+
+  /** Returns undefined if waiting does not help, or took too long. */
+  #holdMs({ message_id: messageId }: MessageRow, error: unknown): number | undefined {
     if (!(error instanceof AppError)) return undefined;
     if (error.code === 'session_not_connected') return UNTIL_CONNECTED;
     if (error.code !== 'rate_limited') return undefined;
     const ms = (error.retryAfterSeconds ?? 1) * 1000;
-    const since = heldSince.get(messageId) ?? clock.elapsed();
-    if (clock.elapsed() - since + ms > LONGEST_PAUSE_MS) return undefined;
-    heldSince.set(messageId, since);
+    const now = this.#options.clock.elapsed();
+    const since = this.#heldSince.get(messageId) ?? now;
+    if (now - since + ms > LONGEST_PAUSE_MS) return undefined;
+    this.#heldSince.set(messageId, since);
     return ms;
   }
 
-  /** What is queued goes on when the pause that the network wants is over, or when the session is connected again. */
-  function hold(session: SessionRef, ms: number): void {
-    if (ms === UNTIL_CONNECTED || !isRunning) return;
-    const cancel = clock.after(ms, () => {
-      pauses.delete(session.sessionId);
-      resume(session);
+  /** The queue goes on after the pause, or when the session is connected again. */
+  #pause(session: SessionRef, ms: number): void {
+    if (ms === UNTIL_CONNECTED || !this.#isRunning) return;
+    const cancel = this.#options.clock.after(ms, () => {
+      this.#pauses.delete(session.sessionId);
+      this.#send(session);
     });
-    pauses.set(session.sessionId, cancel);
+    this.#pauses.set(session.sessionId, cancel);
   }
 
-  /** What was queued by another node, which could not tell, or died. A safety net, not the mechanism. */
-  async function look(): Promise<void> {
-    cancelLook();
+  /** Finds messages of a node that died before it could send a signal. A safety net, not the mechanism. */
+  async #look(): Promise<void> {
+    this.#cancelLook();
     try {
-      for (const { account_id: accountId, session_id: sessionId } of await sessionsWithQueued.all(database.reader, {}))
-        resumeHere({ accountId, sessionId });
+      for (const row of await sessionsWithQueued.all(this.#options.database.reader, {}))
+        this.#wakeHere({ accountId: row.account_id, sessionId: row.session_id });
     } catch (error) {
-      log.warn({ err: error }, 'looking for queued messages failed; trying again');
+      this.#options.log.warn({ err: error }, 'failed to look for queued messages; trying again');
     }
-    cancelLook();
-    if (isRunning) cancelLook = clock.after(LOOK_EVERY_MS, () => void look());
+    this.#cancelLook();
+    if (this.#isRunning) this.#lookLater();
   }
 
-  function wake(session: SessionRef): void {
-    if (!resumeHere(session)) cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
+  #lookLater(): void {
+    this.#cancelLook = this.#options.clock.after(LOOK_EVERY_MS, () => void this.#look());
   }
-
-  /** @returns whether it is connected here */
-  function resumeHere(session: SessionRef): boolean {
-    const isHere = sessions().line(session)?.isOpen() ?? false;
-    if (isHere) resume(session);
-    return isHere;
-  }
-
-  async function isBehind(
-    row: Parameters<SendQueue['isBehind']>[0],
-    isUnderWay: (messageId: string) => boolean,
-  ): Promise<boolean> {
-    const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
-    const hasQueue = resuming.has(sessionId) || pauses.has(sessionId);
-    // Another node may have queued something, and its signal may come late or not at all.
-    if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
-    const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: LOOKED_AT });
-    return before.some((other) => hasQueue || !isUnderWay(other.message_id));
-  }
-
-  cluster.signals.on('outbox', (id) => {
-    const [accountId = '', sessionId = ''] = id.split(' ');
-    resumeHere({ accountId, sessionId });
-  });
-  cluster.signals.onGap(() => void look());
-
-  return {
-    start() {
-      isRunning = true;
-      cancelLook = clock.after(LOOK_EVERY_MS, () => void look());
-    },
-    stop() {
-      isRunning = false;
-      cancelLook();
-      for (const cancel of pauses.values()) cancel();
-      pauses.clear();
-    },
-    wake,
-    isBehind,
-  };
 }
 
-// As a literal, for a partial index is for this and no other.
+// A literal, so that the planner can use the partial index.
 const isQueued = sql.lit('queued');
 
 const queuedMessages = query((db, p: SessionRef) =>
@@ -222,7 +224,7 @@ const queuedMessages = query((db, p: SessionRef) =>
     .orderBy('message_id'),
 );
 
-/** Compares rows by when they are to be sent: by the time in their id, or the time they were scheduled for. */
+/** Compares rows by the time in their id, or the time that they were scheduled for. */
 function byTurn(steady: SteadyClock): (one: MessageRow, other: MessageRow) => number {
   const turnOf = ({ scheduled_at: scheduledAt, message_id: id }: MessageRow) =>
     scheduledAt === null ? timeOfId(id) : steady.fromWall(scheduledAt);

@@ -4,75 +4,158 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type SessionRef, touchChat } from '../messages/store.ts';
+import { chatOf } from '../messages/outgoing.ts';
+import { findMessage, type NewRow, type SessionRef, touchChat } from '../messages/store.ts';
+import type { LiveSessions } from '../sessions/liveSessions.ts';
+import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 
-/** Messages that wait for their time. Each is queued when it comes. */
-export interface Schedule {
-  start(): void;
-  stop(): void;
-  /** Queues what is due, and sets the timer to what is next: something has changed. */
-  plan(): Promise<void>;
-  /**
-   * Takes a scheduled message back.
-   * @returns whether it was still scheduled
-   */
-  cancel(row: MessageRow): Promise<boolean>;
+export interface ScheduledDraft extends Draft {
+  readonly sendAt: number;
 }
 
 const AT_ONCE = 100;
-/** Timers end at some 24 days, and clocks are set: the schedule is looked at again at least this often. */
+/** Timers end at some 24 days, and clocks are set: the schedule is read at least this often. */
 const EVERY_MS = 60_000;
 const RETRY_MS = 1000;
 
-/** @param onQueued a message of this session is queued now: it is to go out */
-export function createSchedule({
-  database,
-  cluster,
-  clock,
-  log,
-  onQueued,
-}: {
-  database: Database;
-  cluster: Cluster;
-  clock: Clock;
-  log: Log;
-  onQueued: (session: SessionRef) => void;
-}): Schedule {
-  let isRunning = false;
-  let isPlanning = false;
-  let mustPlan = false;
-  let cancelTimer = () => {};
+interface Options {
+  readonly database: Database;
+  readonly cluster: Cluster;
+  readonly live: LiveSessions;
+  /** How many messages an account may have scheduled. */
+  readonly maxScheduled: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when a message of the session has been queued. */
+  readonly onQueued: (session: SessionRef) => void;
+}
 
-  async function plan(): Promise<void> {
-    mustPlan = true;
-    if (isPlanning) return;
-    isPlanning = true;
-    while (mustPlan && isRunning) {
-      mustPlan = false;
-      cancelTimer();
-      const nextAt = await releaseDue().catch((error) => {
-        log.error({ err: error }, 'sending what was scheduled failed; trying again');
-        return clock.now() + RETRY_MS;
-      });
-      if (nextAt <= clock.now()) mustPlan = true;
-      else if (isRunning) cancelTimer = clock.after(nextAt - clock.now(), () => void plan());
-    }
-    isPlanning = false;
+/** Messages that wait for their time. Each is queued when it comes. */
+export class Schedule {
+  readonly #options: Options;
+  /** Account → messages that are being stored at the moment. */
+  readonly #adding = new Map<string, number>();
+  #isRunning = false;
+  #isPlanning = false;
+  #mustPlan = false;
+  #cancelTimer = () => {};
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { signals } = options.cluster;
+    signals.on('schedule', () => void this.plan());
+    signals.onGap(() => void this.plan());
   }
 
-  /** @returns when to look again */
-  async function releaseDue(): Promise<number> {
-    const { reader } = database;
+  start(): void {
+    this.#isRunning = true;
+    void this.plan();
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelTimer();
+  }
+
+  /**
+   * Stores messages as `scheduled`.
+   * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`, `too_many`
+   */
+  async add(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
+    const leave = await this.#takeRoom(session.accountId, drafts.length);
+    try {
+      return await this.#store(session, drafts);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Cancels a scheduled message. @returns whether it was still scheduled */
+  async cancel({ account_id: accountId, session_id: sessionId, message_id: messageId }: MessageRow): Promise<boolean> {
+    const { database, clock } = this.#options;
+    const now = clock.now();
+    return (await database.commit((tx) => markCancelled.run(tx, { accountId, messageId, now }), sessionId)) === 1;
+  }
+
+  /** Queues what is due, and sets the timer for what comes next. Call it when either may have changed. */
+  async plan(): Promise<void> {
+    const { clock, log } = this.#options;
+    this.#mustPlan = true;
+    if (this.#isPlanning) return;
+    this.#isPlanning = true;
+    while (this.#mustPlan && this.#isRunning) {
+      this.#mustPlan = false;
+      this.#cancelTimer();
+      const nextAt = await this.#queueDue().catch((error) => {
+        log.error({ err: error }, 'failed to queue scheduled messages; trying again');
+        return clock.now() + RETRY_MS;
+      });
+      if (nextAt <= clock.now()) this.#mustPlan = true;
+      else if (this.#isRunning) this.#cancelTimer = clock.after(nextAt - clock.now(), () => void this.plan());
+    }
+    this.#isPlanning = false;
+  }
+
+  /**
+   * Makes room for messages within the account's limit. Messages that are being stored at the same time count as well.
+   * @returns what to call once they are stored
+   * @throws {AppError} `too_many`
+   */
+  async #takeRoom(accountId: string, added: number): Promise<() => void> {
+    const { database, maxScheduled } = this.#options;
+    const adding = () => this.#adding.get(accountId) ?? 0;
+    const before = adding();
+    const { count = 0 } = (await countScheduled.first(database.reader, { accountId, most: maxScheduled })) ?? {};
+    if (Number(count) + Math.max(before, adding()) + added > maxScheduled) {
+      throw new AppError(
+        'too_many',
+        `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES). Wait until some are sent, or cancel some.`,
+      );
+    }
+    this.#adding.set(accountId, adding() + added);
+    return () => {
+      const left = adding() - added;
+      if (left > 0) this.#adding.set(accountId, left);
+      else this.#adding.delete(accountId);
+    };
+  }
+
+  async #store(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
+    const { database, cluster, live, clock } = this.#options;
+    const phoneNumber = await numberOf(database, session);
+    const connected = live.find(session);
+    const rows: NewRow[] = [];
+    for (const draft of drafts) {
+      if (connected !== undefined) requireType(connected, draft.type);
+      const chat = await chatOf(database.reader, session, draft.to);
+      const row = rowOf(session, phoneNumber, draft, {
+        status: 'scheduled',
+        timestamp: draft.sendAt,
+        scheduled_at: draft.sendAt,
+        created_at: clock.now(),
+      });
+      const isNew = await storeOutgoing(database, row, chat);
+      rows.push(isNew ? row : ((await findMessage(database.reader, session.accountId, draft.messageId)) ?? row));
+    }
+    void this.plan();
+    cluster.signals.send('schedule', session.sessionId);
+    return rows;
+  }
+
+  /** @returns when to look again, by the time of day */
+  async #queueDue(): Promise<number> {
+    const { database, cluster, clock } = this.#options;
     const { nodeId } = cluster;
-    const due = await dueMessages.all(reader, { nodeId, now: clock.now(), limit: AT_ONCE });
-    for (const row of due) await release(row);
-    const next = await nextScheduled.first(reader, { nodeId });
+    const due = await dueMessages.all(database.reader, { nodeId, now: clock.now(), limit: AT_ONCE });
+    for (const row of due) await this.#queue(row);
+    const next = await nextScheduled.first(database.reader, { nodeId });
     return Math.min(next?.scheduled_at ?? Number.POSITIVE_INFINITY, clock.now() + EVERY_MS);
   }
 
-  /** A scheduled message is queued, and goes out when its session is connected, now or later. */
-  async function release(row: MessageRow): Promise<void> {
+  async #queue(row: MessageRow): Promise<void> {
+    const { database, clock, onQueued } = this.#options;
     const { account_id: accountId, session_id: sessionId, message_id: messageId } = row;
     const now = clock.now();
     const isDue = await database.commit(async (tx) => {
@@ -82,33 +165,12 @@ export function createSchedule({
     }, sessionId);
     if (isDue) onQueued({ accountId, sessionId });
   }
-
-  async function cancel({ account_id: accountId, session_id: sessionId, message_id: messageId }: MessageRow) {
-    const now = clock.now();
-    return (await database.commit((tx) => markCancelled.run(tx, { accountId, messageId, now }), sessionId)) === 1;
-  }
-
-  cluster.signals.on('schedule', () => void plan());
-  cluster.signals.onGap(() => void plan());
-
-  return {
-    start() {
-      isRunning = true;
-      void plan();
-    },
-    stop() {
-      isRunning = false;
-      cancelTimer();
-    },
-    plan,
-    cancel,
-  };
 }
 
-// As a literal, for the partial index is for this and no other.
+// A literal, so that the planner can use the partial index.
 const isScheduled = sql.lit('scheduled');
 
-/** What is scheduled and for this node to release: of sessions that it has, or nobody. */
+/** Scheduled messages that this node has to queue: those of sessions that it owns, or that have no owner. */
 const scheduled = (db: Kysely<Schema>, p: { nodeId: string }) =>
   db
     .selectFrom('messages as m')
@@ -139,4 +201,18 @@ const markCancelled = query((db, p: { accountId: string; messageId: string; now:
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId)
     .where('status', '=', 'scheduled'),
+);
+
+const countScheduled = query((db, p: { accountId: string; most: number }) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('messages')
+        .select('message_id')
+        .where('account_id', '=', p.accountId)
+        .where('status', '=', isScheduled)
+        .limit(p.most)
+        .as('scheduled'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count')),
 );

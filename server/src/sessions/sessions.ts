@@ -1,336 +1,270 @@
 import { once } from 'node:events';
+import { KeyedQueue, settledWithin, sleep, withTimeout } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { ElsewhereError } from '../cluster/forward.ts';
-import type { Holder } from '../cluster/leases.ts';
-import type {
-  CallbackAnswer,
-  CallbackRequest,
-  Connection,
-  Connector,
-  NetworkEvent,
-  OutgoingMessage,
-  SessionHost,
-} from '../connectors/connector.ts';
+import type { CallbackAnswer, CallbackRequest, Connection, Connector } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
-import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
-import { type Log, redactSecrets } from '../log.ts';
+import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
-import { type StoredMedia, storedMedia } from '../messages/content.ts';
-import { readGroups } from '../messages/groupStore.ts';
 import type { Inbox } from '../messages/inbox.ts';
-import { findSession, lastIncoming, type SessionRef } from '../messages/store.ts';
-import { callbackPath } from './callbacks.ts';
-import { createLastHeard, type Heard } from './lastHeard.ts';
-import { readOptions, secretsOf } from './options.ts';
-import { createSoleSessions, type SoleSessions } from './soleSession.ts';
-import { storable } from './storable.ts';
+import { findSession, type SessionRef } from '../messages/store.ts';
+import { createLastHeard, type LastHeard } from './lastHeard.ts';
+import { isEnding, type LiveSessions, type Pairing, type SessionState } from './liveSessions.ts';
+import { SessionHosts } from './sessionHosts.ts';
+import { createSoleSessions, type Sole, type SoleSessions } from './soleSession.ts';
 import { storeOf } from './store.ts';
 
-export interface Pairing {
-  readonly qr: string;
-  readonly expiresAt: number;
-}
-
-/** The sessions that live in this process, and their connections. */
-export interface Sessions extends SoleSessions {
-  /** The names of the networks, and the schema of their options. */
-  readonly connectors: ReadonlyMap<string, Connector>;
-  /** Gets ready for the sessions that this node is given; those that were connected before connect then. */
-  start(): Promise<void>;
-  /** Closes every connection; none of it is an event, for the sessions come back with the server. */
-  stop(): Promise<void>;
-
-  /**
-   * Whoever has a session does what is asked of it: this resolves when that is this node, or nobody needs to.
-   * @throws {ElsewhereError} another node has it
-   * @throws {AppError} `session_unavailable` while its node is dead and no other has taken it over
-   */
-  requireHere(session: SessionRef): Promise<void>;
-  /**
-   * Connects, or does nothing when it is connected or connecting. Resolves when the attempt is under way, or, where the
-   * network answers within seconds, when it has.
-   * @param signal ends the waiting
-   * @throws {AppError} and as `requireHere`
-   */
-  connect(session: SessionRef, signal: AbortSignal): Promise<void>;
-  /** Ends the connection and keeps the credentials. */
-  disconnect(session: SessionRef): Promise<void>;
-  /** Unlinks the device. */
-  logout(session: SessionRef): Promise<void>;
-  /** Logs a session out that is being deleted, where it is connected and its network answers, and frees its number. */
-  forget(session: SessionRef): Promise<void>;
-
-  /** How many sessions there are in each status. */
-  countByStatus(): Promise<{ status: string; count: number }[]>;
-  /** Whether this process has, or is getting, its connection. */
-  isLive(session: SessionRef): boolean;
-  /** The QR to scan now; undefined while none is shown. */
-  pairing(session: SessionRef): Pairing | undefined;
-  /** When something was last heard of it; undefined when nothing was since the server started. */
-  lastEventAt(sessionId: string): number | undefined;
-  /** The connection of a session that is connected here now; undefined while it is not. */
-  line(session: SessionRef): Line | undefined;
-  /** As `line`. @throws {AppError} `session_not_connected`, and as `requireHere` */
-  requireLine(session: SessionRef): Promise<Line>;
-  /** The sessions that are connected here. */
-  lines(): Line[];
-  /**
-   * A part of a connection that not every network has.
-   * @throws {AppError} `session_not_connected`, `not_supported`, and as `requireHere`
-   */
-  part<K extends OptionalPart>(session: SessionRef, part: K): Promise<NonNullable<Connection[K]>>;
-  /**
-   * Has a session answer a request that came to its callback URL.
-   * @throws {AppError} `not_found`, and as `part`
-   */
-  receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer>;
-  /**
-   * Whether it is worth reading a callback.
-   * @throws {AppError} what `receive` would answer, whatever the callback says
-   */
-  requireReceiver(sessionId: string): Promise<void>;
-}
-
-/** What a connected session sends through. */
-export interface Line extends SessionRef {
-  readonly connector: Connector;
-  readonly connection: Connection;
-  /** Digits. */
-  readonly phoneNumber: string;
-  /** Whether it is to go on: one that is being closed, handed on or lost takes nothing more; its failures are no answers. */
-  isOpen(): boolean;
-  /** Whether the session is this node's still. What came of a send afterwards is not this node's to store. */
-  isOurs(): boolean;
-}
-
-type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
-
-/** A session that has, or is getting, a connection in this process. */
-interface Live extends Heard {
-  readonly connector: Connector;
-  connection: Connection | undefined;
-  phoneNumber: string | null;
-  isConnected: boolean;
-  /** It was connected elsewhere or before, and its network has not said yet whether it is again. */
-  isReturning: boolean;
-  /** We are closing it, or have: it takes nothing more, and what is still under way is not settled by its failing. */
-  isClosing: boolean;
-  /** Another node has the session, or may have: whatever comes of this connection is to change nothing. */
-  isLost: boolean;
-  pairing: Pairing | undefined;
-  lastEventAt: number | undefined;
-}
-
-const TELLS_OF_CONNECTION: ReadonlySet<NetworkEvent['type']> = new Set([
-  'pairing',
-  'connected',
-  'disconnected',
-  'logged_out',
-]);
 const RESTORED_AT_ONCE = 50;
 const RESTORE_RETRY_MS = 1000;
-/** What a stop waits for sessions that are being opened or closed. */
+/** How long a stop waits for sessions that are being opened or closed. */
 const TURNS_MS = 10_000;
-/** What a deletion waits for the network to hear of it. */
+/** How long a deletion waits for the network to log the session out. */
 const LOGOUT_MS = 5000;
 
-export function createSessions({
-  database,
-  cluster,
-  inbox,
-  media,
-  connectors,
-  outbox,
-  onLine,
-  publicUrl,
-  scopeOf,
-  clock,
-  log,
-}: {
-  database: Database;
-  cluster: Cluster;
-  inbox: Inbox;
-  media: Media;
-  connectors: readonly Connector[];
-  outbox: {
-    undelivered(session: SessionRef): Promise<readonly OutgoingMessage[]>;
-    settled(sessionId: string): Promise<void>;
-  };
-  /** A session is connected: what waits for it can go out. */
-  onLine: (line: Line) => void;
-  /** Under which networks reach the server; undefined when nobody has said. */
-  publicUrl: URL | undefined;
+interface Options {
+  readonly database: Database;
+  readonly cluster: Cluster;
+  readonly inbox: Inbox;
+  readonly media: Media;
+  readonly connectors: readonly Connector[];
+  readonly live: LiveSessions;
+  /** Where networks reach the server; undefined when nobody has said. */
+  readonly publicUrl: URL | undefined;
   /** As `SessionHost.scope`. */
-  scopeOf: (accountId: string) => string;
-  clock: Clock;
-  log: Log;
-}): Sessions {
-  const byName = new Map(connectors.map((connector) => [connector.name, connector]));
-  const leases = cluster.sessions;
-  const live = new Map<string, Live>();
-  /** Given to this node, and not opened yet → with which others: it may be lost, and given again. */
-  const restoring = new Map<string, readonly string[]>();
-  const turns = new Map<string, Promise<unknown>>();
-  const soles = createSoleSessions(database.reader, clock);
-  const lastHeard = createLastHeard(database, () => live.values(), clock, log);
-  let isStarted = false;
-  let isStopped = false;
-  leases.onGain(restore);
-  leases.onLetGo((sessionId) => inTurn(sessionId, () => letGo(sessionId)));
-  cluster.onLost(dropAll);
+  readonly scopeOf: (accountId: string) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
-  async function start(): Promise<void> {
-    const { kysely } = database.reader;
-    const numbers = await kysely
-      .selectFrom('sessions')
-      .select(['connector', 'account_id', 'session_id', 'phone_number'])
-      .where('phone_number', 'is not', null)
-      // Linked is what has been connected; a number that was only wished for is nobody's.
-      .where('status', 'not in', ['created', 'logged_out', 'failed'])
-      .orderBy('session_id')
-      .execute();
-    for (const [name, rows] of Map.groupBy(numbers, ({ connector }) => connector)) {
-      const linked = rows.map((row) => ({
-        sessionId: row.session_id,
-        phoneNumber: row.phone_number ?? '',
-        scope: scopeOf(row.account_id),
-      }));
-      byName.get(name)?.remember?.(linked);
-    }
-    lastHeard.start();
+/** Opens and closes the connections of sessions: for accounts, and as this node acquires and releases sessions. */
+export class Sessions {
+  /** By name; each has the schema of its options. */
+  readonly connectors: ReadonlyMap<string, Connector>;
+  readonly #options: Options;
+  readonly #live: LiveSessions;
+  readonly #hosts: SessionHosts;
+  readonly #lastHeard: LastHeard;
+  readonly #soles: SoleSessions;
+  /** Two changes of one session's connection at the same time would undo each other. */
+  readonly #turns = new KeyedQueue();
+  #isStarted = false;
+  #isStopped = false;
+
+  constructor(options: Options) {
+    const { database, cluster, connectors, live, clock, log } = options;
+    this.#options = options;
+    this.#live = live;
+    this.connectors = new Map(connectors.map((connector) => [connector.name, connector]));
+    this.#lastHeard = createLastHeard(database, () => live.states(), clock, log);
+    this.#hosts = new SessionHosts({ ...options, lastHeard: this.#lastHeard });
+    this.#soles = createSoleSessions(database.reader, clock);
+    cluster.sessions.onGain((sessionIds) => this.#restore(sessionIds));
+    cluster.sessions.onLetGo((sessionId) => this.#turns.run(sessionId, () => this.#letGo(sessionId)));
+    cluster.onLost(() => this.#dropAll());
   }
 
-  /** Connects those of these sessions that are to be connected. */
-  async function restore(sessionIds: readonly string[]): Promise<void> {
-    for (const sessionId of sessionIds) restoring.set(sessionId, sessionIds);
+  /** Gets ready for the sessions that this node acquires. Those that were connected before connect again then. */
+  async start(): Promise<void> {
+    const linked = await linkedSessions.all(this.#options.database.reader, {});
+    for (const [name, rows] of Map.groupBy(linked, ({ connector }) => connector)) {
+      const sessions = rows.map((row) => ({
+        sessionId: row.session_id,
+        phoneNumber: row.phone_number ?? '',
+        scope: this.#options.scopeOf(row.account_id),
+      }));
+      this.connectors.get(name)?.remember?.(sessions);
+    }
+    this.#lastHeard.start();
+  }
+
+  /** Closes every connection. None of it is an event, because the sessions come back with the server. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#lastHeard.stop();
+    await Promise.all(this.#live.clear().map((state) => this.#release(state)));
+    // A session that is just being opened, or released, may still have a connection that nobody else must overlap.
+    await settledWithin(this.#options.clock, TURNS_MS, this.#turns.idle());
+    await this.#options.cluster.sessions.giveUpAll();
+  }
+
+  /**
+   * Connects the session, or does nothing if it is connected or connecting. Resolves when the attempt is under way, or,
+   * on a network that answers within seconds, when it has ended.
+   * @param signal ends the wait
+   * @throws {AppError} what the network says, and as `LiveSessions.requireOwner`
+   */
+  async connect(session: SessionRef, signal: AbortSignal): Promise<void> {
+    await this.#turns.run(session.sessionId, () => this.#connect(session));
+    // Not in the queue: a disconnect must not have to wait for it.
+    const attempt = this.#live.stateOf(session)?.connection?.attempt;
+    if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
+  }
+
+  /** Ends the connection and keeps the credentials. */
+  disconnect(session: SessionRef): Promise<void> {
+    return this.#turns.run(session.sessionId, async () => {
+      const connection = await this.#retire(session);
+      if (connection !== undefined) {
+        await connection.close().catch(() => {});
+        this.#requireOurs(session);
+      }
+      await this.#end(session, 'disconnected', 'The account disconnected it');
+    });
+  }
+
+  /** Unlinks the device. */
+  logout(session: SessionRef): Promise<void> {
+    return this.#turns.run(session.sessionId, async () => {
+      const connection = await this.#retire(session);
+      if (connection !== undefined) {
+        await connection.logout();
+        this.#requireOurs(session);
+      }
+      await this.#freeNumber(session);
+      await storeOf(this.#options.database, session.sessionId).clear();
+      await this.#end(session, 'logged_out', 'The account logged it out');
+    });
+  }
+
+  /** Logs out a session that is being deleted, if its network answers in time, and frees its number. */
+  forget(session: SessionRef): Promise<void> {
+    return this.#turns.run(session.sessionId, async () => {
+      const connection = await this.#retire(session);
+      // Before its network reports the end in words of its own.
+      await this.#options.inbox.end(session, 'disconnected', 'The account deleted it');
+      if (connection !== undefined) await this.#logoutInTime(session, connection);
+      await this.#freeNumber(session);
+      await this.#options.cluster.sessions.giveUp(session.sessionId);
+    });
+  }
+
+  countByStatus(): Promise<{ status: string; count: number }[]> {
+    return statuses.all(this.#options.database.reader, {});
+  }
+
+  /** Whether this process has, or is opening, its connection. */
+  isLive(session: SessionRef): boolean {
+    return this.#live.stateOf(session) !== undefined;
+  }
+
+  /** The QR code to scan now; undefined while there is none. */
+  pairing(session: SessionRef): Pairing | undefined {
+    return this.#live.stateOf(session)?.pairing;
+  }
+
+  /** When the session last reported something; undefined if it has not since it was opened here. */
+  lastEventAt(sessionId: string): number | undefined {
+    return this.#live.stateById(sessionId)?.lastEventAt;
+  }
+
+  sole(accountId: string): Promise<Sole> {
+    return this.#soles.sole(accountId);
+  }
+
+  recount(accountId: string): void {
+    this.#soles.recount(accountId);
+  }
+
+  /**
+   * Dispatches a request to the session's callback URL.
+   * @throws {AppError} `not_found`, and as `LiveSessions.part`
+   */
+  async receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer> {
+    const take = await this.#callbackOf(sessionId);
+    return take(request);
+  }
+
+  /** @throws {AppError} what `receive` would answer to any request */
+  async requireReceiver(sessionId: string): Promise<void> {
+    await this.#callbackOf(sessionId);
+  }
+
+  async #callbackOf(sessionId: string) {
+    return this.#live.part(this.#live.stateById(sessionId) ?? (await this.#refOf(sessionId)), 'takeCallback');
+  }
+
+  /** Of any account: a network has no credential of ours, only the URL. @throws {AppError} `not_found` */
+  async #refOf(sessionId: string): Promise<SessionRef> {
+    const row = await sessionById.first(this.#options.database.reader, { sessionId });
+    if (row === undefined) throw new AppError('not_found', 'There is no such session');
+    return { accountId: row.account_id, sessionId };
+  }
+
+  /** Connects those of the sessions that are to be connected. */
+  async #restore(sessionIds: readonly string[]): Promise<void> {
+    const restored = this.#live.restoring(sessionIds);
     const waiting = sessionIds.values();
     const restoreNext = async () => {
       for (const sessionId of waiting) {
-        await inTurn(sessionId, async () => {
-          await restoreOne(sessionId);
-          if (restoring.get(sessionId) === sessionIds) restoring.delete(sessionId);
+        await this.#turns.run(sessionId, async () => {
+          await this.#restoreOne(sessionId);
+          restored(sessionId);
         });
       }
     };
     await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restoreNext));
-    isStarted = true;
+    this.#isStarted = true;
   }
 
-  async function restoreOne(sessionId: string): Promise<void> {
-    while (!isStopped && leases.holds(sessionId) && !live.has(sessionId)) {
+  async #restoreOne(sessionId: string): Promise<void> {
+    const { database, cluster, clock, log } = this.#options;
+    while (!this.#isStopped && cluster.sessions.holds(sessionId) && this.#live.stateById(sessionId) === undefined) {
       try {
         const row = await sessionById.first(database.reader, { sessionId });
-        if (row?.wanted === 1) await restoreRow(row);
+        if (row?.wanted === 1) await this.#restoreRow(row);
         break;
       } catch (error) {
-        log.warn({ err: error, session: sessionId }, 'a session could not be restored; trying again');
-        await new Promise<void>((resolve) => void clock.after(RESTORE_RETRY_MS, resolve));
+        log.warn({ err: error, session: sessionId }, 'failed to restore a session; trying again');
+        await sleep(clock, RESTORE_RETRY_MS);
       }
     }
   }
 
   /** @throws {AppError} `storage_unavailable` */
-  async function restoreRow(row: SessionTable): Promise<void> {
+  async #restoreRow(row: SessionTable): Promise<void> {
+    const { inbox, log } = this.#options;
     const session = { accountId: row.account_id, sessionId: row.session_id };
     try {
-      await inbox.note(session, 'connecting', isStarted ? 'Taken over from another node' : 'The server started');
-      await open(row, true);
+      await inbox.note(session, 'connecting', this.#isStarted ? 'Taken over from another node' : 'The server started');
+      await this.#open(row, true);
     } catch (error) {
       if (isAway(error)) throw error;
       log.error({ err: error, session: session.sessionId }, 'a session did not come back');
-      const reason = error instanceof AppError ? error.message : 'The connection could not be started';
-      await inbox.take(session, { type: 'disconnected', reason, willReconnect: false });
+      await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: false });
     }
   }
 
-  /** Another node is to have it: it is closed here, and what it told is stored, before this resolves. */
-  async function letGo(sessionId: string): Promise<void> {
-    const entry = live.get(sessionId);
-    live.delete(sessionId);
-    if (entry !== undefined) await putDown(entry);
-  }
-
-  /** Once this resolves nothing of it is under way any more, and what it told is stored. */
-  async function putDown(entry: Live): Promise<void> {
-    await settle(entry);
-    await entry.connection?.close().catch(() => {});
-    await lastHeard.keep(entry);
-    await database.commit(async () => {}, entry.sessionId).catch(() => {}); // then there is nothing that will be
-    entry.isLost = true;
-  }
-
-  /** The last messages get their answers, or some time for them. */
-  async function settle(entry: Live): Promise<void> {
-    entry.isClosing = true;
-    await outbox.settled(entry.sessionId);
-  }
-
-  /** Others may have all of it already. What is closed here changes nothing any more. */
-  function dropAll(): void {
-    const all = [...live.values()];
-    live.clear();
-    restoring.clear();
-    for (const entry of all) {
-      entry.isLost = true;
-      entry.connection?.close().catch(() => {});
-    }
-  }
-
-  async function stop(): Promise<void> {
-    isStopped = true;
-    await lastHeard.stop();
-    const all = [...live.values()];
-    live.clear();
-    await Promise.all(all.map(putDown));
-    // What was just being opened, or put down for another node, has no connection either before it is anybody's.
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancelTimeout = clock.after(TURNS_MS, resolve);
-    await Promise.race([late, Promise.allSettled(turns.values())]);
-    cancelTimeout();
-    await leases.giveUpAll();
-  }
-
-  /** What changes a session's connection happens one after the other, or two of them would undo each other. */
-  function inTurn<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
-    const mine = (turns.get(sessionId) ?? Promise.resolve()).then(work, work);
-    turns.set(sessionId, mine);
-    const leave = () => {
-      if (turns.get(sessionId) === mine) turns.delete(sessionId);
-    };
-    mine.then(leave, leave);
-    return mine;
-  }
-
-  async function connect(session: SessionRef): Promise<void> {
-    if (isStopped) throw new AppError('shutting_down');
-    if (live.has(session.sessionId)) return live.get(session.sessionId)?.connection?.retry?.();
+  async #connect(session: SessionRef): Promise<void> {
+    const { database, cluster, inbox } = this.#options;
+    if (this.#isStopped) throw new AppError('shutting_down');
+    const state = this.#live.stateById(session.sessionId);
+    if (state !== undefined) return state.connection?.retry?.();
     const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found');
-    const holder = await leases.take(session.sessionId);
-    requireHolder(holder, row);
-    if (holder !== 'here') throw new AppError('session_unavailable', 'No node takes sessions now');
-    await want(session);
+    const owner = await cluster.sessions.take(session.sessionId);
+    this.#live.requireOwnedBy(owner, row);
+    if (owner !== 'here') throw new AppError('session_unavailable', 'No node takes sessions now');
+    // From now until `inbox.end`, whichever node owns the session connects it.
+    const { accountId, sessionId } = session;
+    await database.commit((tx) => markWanted.run(tx, { accountId, sessionId }), sessionId);
     await inbox.note(session, 'connecting', null);
     try {
-      await open(row, false);
+      await this.#open(row, false);
     } catch (error) {
-      const reason = error instanceof AppError ? error.message : 'The connection could not be started';
-      await inbox.end(session, 'disconnected', reason);
-      await leases.giveUp(session.sessionId);
+      await this.#end(session, 'disconnected', reasonOf(error));
       throw error;
     }
   }
 
-  async function open(row: SessionTable, isReturning: boolean): Promise<void> {
-    const connector = byName.get(row.connector);
+  async #open(row: SessionTable, isReturning: boolean): Promise<void> {
+    const connector = this.connectors.get(row.connector);
     if (connector === undefined) throw new AppError('not_supported', `This server has no connector "${row.connector}"`);
-    // It was this node's when somebody asked for it. Whoever has it next opens it.
-    if (isStopped || !leases.isOurs(row.session_id)) return;
-    const entry: Live = {
+    // It may have moved since it was acquired; its next owner opens it.
+    if (this.#isStopped || !this.#options.cluster.sessions.isOurs(row.session_id)) return;
+    const state: SessionState = {
       accountId: row.account_id,
       sessionId: row.session_id,
       connector,
@@ -344,292 +278,107 @@ export function createSessions({
       lastEventAt: undefined,
       notedAt: undefined,
     };
-    live.set(entry.sessionId, entry);
+    this.#live.add(state);
     let connection: Connection;
     try {
-      connection = await connector.open(hostOf(entry, row, connector));
+      connection = await connector.open(this.#hosts.of(state, row));
     } catch (error) {
-      remove(entry);
-      if (isPutDown(entry)) return; // it comes back with whoever has it next
+      this.#live.remove(state);
+      if (isEnding(state)) return; // its next owner opens it
       throw error;
     }
     // While it was being opened there was nothing to close.
-    if (isPutDown(entry)) return connection.close().catch(() => {});
-    entry.connection = connection;
-    announce(entry);
+    if (isEnding(state)) return connection.close().catch(() => {});
+    state.connection = connection;
+    this.#live.announce(state);
   }
 
-  function hostOf(entry: Live, row: SessionTable, connector: Connector): SessionHost {
-    const { sessionId } = entry;
-    const options = readOptions(database.seal, row);
-    const secrets = secretsOf(connector.options, options);
-    return {
-      sessionId,
-      scope: scopeOf(entry.accountId),
-      get phoneNumber() {
-        return entry.phoneNumber;
-      },
-      options,
-      clock,
-      log: log.child({ session: sessionId }),
-      store: storeOf(database, sessionId, () => !entry.isLost),
-      callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
-      onEvent: (event, postId) => onEvent(entry, redacted(storable(event), secrets), postId),
-      undelivered: () => outbox.undelivered(entry),
-      lastIncoming: (chatId) => lastIncoming(database.reader, entry, chatId),
-      groups: () => readGroups(database.reader, entry, media),
-      blocked: () => readBlocked(database.reader, entry),
-    };
+  /** Another node is to own it: this resolves once it is closed here, and the events that it reported are stored. */
+  async #letGo(sessionId: string): Promise<void> {
+    const state = this.#live.stateById(sessionId);
+    if (state === undefined) return;
+    this.#live.remove(state);
+    await this.#release(state);
   }
 
-  async function onEvent(entry: Live, event: NetworkEvent, postId?: string): Promise<void> {
-    const file = await keepFile(entry, event);
-    // Another node has it, or nobody: a network that is refused keeps what it told and tells it again.
-    if (entry.isLost || !leases.isOurs(entry.sessionId)) throw new AppError('session_not_connected');
-    // It comes back in the moment in which it is closed.
-    if (event.type === 'connected' && entry.isClosing) return;
-    await inbox.take(entry, event, { file, postId });
-    entry.lastEventAt = clock.now();
-    entry.isReturning &&= !TELLS_OF_CONNECTION.has(event.type);
-    switch (event.type) {
-      case 'pairing':
-        entry.pairing = event;
-        return;
-      case 'connected':
-        entry.isConnected = true;
-        entry.pairing = undefined;
-        entry.phoneNumber = event.phoneNumber;
-        announce(entry);
-        return;
-      case 'disconnected':
-        entry.isConnected = false;
-        entry.pairing = undefined;
-        if (!event.willReconnect) await drop(entry);
-        return;
-      case 'logged_out':
-        entry.isConnected = false;
-        await drop(entry);
-        return;
-      default:
-        return;
+  /** Resolves once the session has drained and the events that it reported are stored. */
+  async #release(state: SessionState): Promise<void> {
+    await this.#live.drain(state);
+    await state.connection?.close().catch(() => {});
+    await this.#lastHeard.keep(state);
+    await this.#options.database.commit(async () => {}, state.sessionId).catch(() => {}); // after all that was queued
+    state.isLost = true;
+  }
+
+  /** Other nodes may own all of them already: nothing that is closed here changes anything any more. */
+  #dropAll(): void {
+    for (const state of this.#live.clear()) {
+      state.isLost = true;
+      state.connection?.close().catch(() => {});
     }
-  }
-
-  /** A connection, and the word that it is connected, come in either order. */
-  function announce(entry: Live): void {
-    const line = lineOf(entry);
-    if (line !== undefined) onLine(line);
-  }
-
-  function lineOf(entry: Live): Line | undefined {
-    const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = entry;
-    if (connection === undefined || !isConnected) return undefined;
-    const isOurs = () => !entry.isLost;
-    const isOpen = () => !isPutDown(entry) && leases.holds(sessionId) && cluster.isMember();
-    return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
-  }
-
-  /** Puts the file that came with an event where files are, before there is a row that speaks of it. */
-  async function keepFile({ accountId }: Live, event: NetworkEvent): Promise<StoredMedia | undefined> {
-    const file =
-      event.type === 'message'
-        ? event.content.media
-        : event.type === 'group_updated' && event.change.type === 'picture'
-          ? event.group.picture
-          : null;
-    if (file === null || file === undefined) return undefined;
-    const { mimeType, fileName } = file;
-    return storedMedia(await media.keep(accountId, { stream: await file.open(), mimeType, fileName }));
-  }
-
-  /** Its connection has ended for good. */
-  async function drop(entry: Live): Promise<void> {
-    remove(entry); // before anything is waited for: who hears of it may connect the session again at once
-    await lastHeard.keep(entry);
-  }
-
-  function remove(entry: Live): void {
-    if (live.get(entry.sessionId) === entry) live.delete(entry.sessionId);
   }
 
   /**
-   * Begins to end a session.
-   * @returns its connection, by which nothing more goes out; undefined where it has none
-   * @throws {AppError} `session_unavailable` when another node has got it meanwhile, and as `requireHere`
+   * Begins to end a session: it sends nothing more.
+   * @returns its connection; undefined if it has none
+   * @throws {AppError} `session_unavailable` if another node has acquired it meanwhile, and as `requireOwner`
    */
-  async function retire(session: SessionRef): Promise<Connection | undefined> {
-    await requireHere(session);
-    const entry = owned(session);
-    if (entry === undefined) return undefined;
-    remove(entry);
-    await lastHeard.keep(entry);
-    await settle(entry);
-    requireOurs(session);
-    return entry.connection;
+  async #retire(session: SessionRef): Promise<Connection | undefined> {
+    await this.#live.requireOwner(session);
+    const state = this.#live.stateOf(session);
+    if (state === undefined) return undefined;
+    this.#live.remove(state);
+    await this.#lastHeard.keep(state);
+    await this.#live.drain(state);
+    this.#requireOurs(session);
+    return state.connection;
   }
 
-  /** Of what another node may have by now, nothing is stored. @throws {AppError} `session_unavailable` */
-  function requireOurs({ sessionId }: SessionRef): void {
-    if (!leases.isOurs(sessionId)) throw new AppError('session_unavailable');
+  /** Nothing is stored about a session that another node may own. @throws {AppError} `session_unavailable` */
+  #requireOurs({ sessionId }: SessionRef): void {
+    if (!this.#options.cluster.sessions.isOurs(sessionId)) throw new AppError('session_unavailable');
   }
 
-  async function disconnect(session: SessionRef): Promise<void> {
-    const connection = await retire(session);
-    if (connection !== undefined) {
-      await connection.close().catch(() => {});
-      requireOurs(session);
-    }
-    await inbox.end(session, 'disconnected', 'The account disconnected it');
-    await leases.giveUp(session.sessionId);
+  async #end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void> {
+    await this.#options.inbox.end(session, status, reason);
+    await this.#options.cluster.sessions.giveUp(session.sessionId);
   }
 
-  async function logout(session: SessionRef): Promise<void> {
-    const connection = await retire(session);
-    if (connection !== undefined) {
-      await connection.logout();
-      requireOurs(session);
-    }
-    await freeNumber(session);
-    await storeOf(database, session.sessionId).clear();
-    await inbox.end(session, 'logged_out', 'The account logged it out');
-    await leases.giveUp(session.sessionId);
-  }
-
-  async function forget(session: SessionRef): Promise<void> {
-    const connection = await retire(session);
-    // Before its network says so, in words of its own.
-    await inbox.end(session, 'disconnected', 'The account deleted it');
-    if (connection !== undefined) await leave(session, connection);
-    await freeNumber(session);
-    await leases.giveUp(session.sessionId);
-  }
-
-  /** Takes out of the network what the session has there. A network that does not answer is left as it is. */
-  async function leave({ sessionId }: SessionRef, connection: Connection): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const cancelTimeout = clock.after(LOGOUT_MS, () => reject(new Error('the network did not answer')));
+  async #logoutInTime({ sessionId }: SessionRef, connection: Connection): Promise<void> {
+    const { clock, log } = this.#options;
     try {
-      await Promise.race([late, connection.logout()]);
+      await withTimeout(clock, LOGOUT_MS, connection.logout(), () => new Error('the network did not answer'));
     } catch (error) {
-      log.warn({ err: error, session: sessionId }, 'a session was deleted that its network may still know');
+      log.warn({ err: error, session: sessionId }, 'deleted a session that its network may still list');
       await connection.close().catch(() => {});
-    } finally {
-      cancelTimeout();
     }
   }
 
-  /** Tells the network that the session gives up its number. */
-  async function freeNumber(session: SessionRef): Promise<void> {
-    const row = await findSession(database.reader, session);
+  /** Reports to the network that the session gives up its number. */
+  async #freeNumber(session: SessionRef): Promise<void> {
+    const row = await findSession(this.#options.database.reader, session);
     if (row === undefined) throw new AppError('not_found');
     const { session_id: sessionId, phone_number: phoneNumber, account_id: accountId } = row;
-    await byName.get(row.connector)?.forget?.({ sessionId, phoneNumber, scope: scopeOf(accountId) });
+    const scope = this.#options.scopeOf(accountId);
+    await this.connectors.get(row.connector)?.forget?.({ sessionId, phoneNumber, scope });
   }
-
-  function owned({ accountId, sessionId }: SessionRef): Live | undefined {
-    const entry = live.get(sessionId);
-    return entry?.accountId === accountId ? entry : undefined;
-  }
-
-  async function requireHere(session: SessionRef): Promise<void> {
-    if (owned(session) !== undefined) return;
-    const holder = await leases.holderOf(session.sessionId);
-    if (holder !== 'here' || restoring.has(session.sessionId))
-      requireHolder(holder, await findSession(database.reader, session));
-  }
-
-  /** @throws {AppError} as `requireHere` */
-  function requireHolder(holder: Holder, row: SessionTable | undefined): void {
-    if (typeof holder === 'object') throw new ElsewhereError(holder);
-    const isOnItsWay = row?.wanted === 1 && (holder === 'nobody' || restoring.has(row.session_id));
-    if (isOnItsWay) throw new AppError('session_unavailable');
-  }
-
-  async function requireLine(session: SessionRef): Promise<Line> {
-    const own = line(session);
-    if (own !== undefined) return own;
-    await requireHere(session);
-    const late = line(session);
-    if (late === undefined) throw notConnected(owned(session));
-    return late;
-  }
-
-  function line(session: SessionRef): Line | undefined {
-    const entry = owned(session);
-    return entry && lineOf(entry);
-  }
-
-  async function part<K extends OptionalPart>(session: SessionRef, name: K): Promise<NonNullable<Connection[K]>> {
-    await requireHere(session);
-    const entry = owned(session);
-    const own = entry?.connection;
-    if (own === undefined || entry?.isReturning) throw notConnected(entry);
-    const found = own[name];
-    if (found === undefined || found === null) throw new AppError('not_supported');
-    // A method must keep its connection when it is called apart from it.
-    return (typeof found === 'function' ? found.bind(own) : found) as NonNullable<Connection[K]>;
-  }
-
-  async function receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer> {
-    const take = await receiverOf(sessionId);
-    return take(request);
-  }
-
-  async function receiverOf(sessionId: string) {
-    return part(live.get(sessionId) ?? (await refOf(sessionId)), 'takeCallback');
-  }
-
-  /** @throws {AppError} `not_found` */
-  async function refOf(sessionId: string): Promise<SessionRef> {
-    // Of whichever account: a network has no credential of ours, only the address it was given.
-    const row = await sessionById.first(database.reader, { sessionId });
-    if (row === undefined) throw new AppError('not_found', 'There is no such session');
-    return { accountId: row.account_id, sessionId };
-  }
-
-  /** Wherever it has a node, it is to be connected, until `inbox.end`. */
-  async function want({ accountId, sessionId }: SessionRef): Promise<void> {
-    await database.commit((tx) => markWanted.run(tx, { accountId, sessionId }), sessionId);
-  }
-
-  return {
-    connectors: byName,
-    start,
-    stop,
-    requireHere,
-    async connect(session, signal) {
-      await inTurn(session.sessionId, () => connect(session));
-      // Not in turn: what ends it meanwhile does not wait as well.
-      const attempt = owned(session)?.connection?.attempt;
-      if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
-    },
-    disconnect: (session) => inTurn(session.sessionId, () => disconnect(session)),
-    logout: (session) => inTurn(session.sessionId, () => logout(session)),
-    forget: (session) => inTurn(session.sessionId, () => forget(session)),
-    countByStatus: () => statuses.all(database.reader, {}),
-    ...soles,
-    isLive: (session) => owned(session) !== undefined,
-    pairing: (session) => owned(session)?.pairing,
-    lastEventAt: (sessionId) => live.get(sessionId)?.lastEventAt,
-    line,
-    requireLine,
-    lines: () => [...live.values()].flatMap((entry) => lineOf(entry) ?? []),
-    part,
-    receive,
-    requireReceiver: async (sessionId) => void (await receiverOf(sessionId)),
-  };
 }
 
-/** It takes nothing more: it is being closed here, or another node may have it. */
-const isPutDown = ({ isClosing, isLost }: Live) => isClosing || isLost;
-
-const notConnected = (entry: Live | undefined) =>
-  entry?.isReturning || entry?.isConnected // the network said so before it had handed out the connection
-    ? new AppError('session_unavailable', 'The session is being connected again')
-    : new AppError('session_not_connected');
+const reasonOf = (error: unknown) =>
+  error instanceof AppError ? error.message : 'The connection could not be started';
 
 const sessionById = query((db, p: { sessionId: string }) =>
   db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
+);
+
+/** Sessions that have been connected: before that, a number that an account asked for is nobody's. */
+const linkedSessions = query((db, _: object) =>
+  db
+    .selectFrom('sessions')
+    .select(['connector', 'account_id', 'session_id', 'phone_number'])
+    .where('phone_number', 'is not', null)
+    .where('status', 'not in', ['created', 'logged_out', 'failed'])
+    .orderBy('session_id'),
 );
 
 const statuses = query((db, _: object) =>
@@ -646,27 +395,3 @@ const markWanted = query((db, p: SessionRef) =>
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId),
 );
-
-/** What a network tells as a reason is stored and shown: a token that its server quoted does not stay in it. */
-function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent {
-  switch (event.type) {
-    case 'disconnected':
-    case 'logged_out':
-      return { ...event, reason: redactSecrets(event.reason, secrets) };
-    case 'receipt':
-      return event.error === undefined ? event : { ...event, error: redactSecrets(event.error, secrets) };
-    default:
-      return event;
-  }
-}
-
-async function readBlocked({ kysely }: Queryable, { accountId, sessionId }: SessionRef): Promise<string[]> {
-  const rows = await kysely
-    .selectFrom('contacts')
-    .select('phone_number')
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId)
-    .where('blocked', '=', 1)
-    .execute();
-  return rows.map(({ phone_number }) => phone_number);
-}

@@ -103,7 +103,7 @@ export async function startServer({
 /** Two nodes have divided the sessions of their home, and all of them are connected: from now on none moves. */
 async function divided(apps: readonly App[]): Promise<void> {
   const count = async () => {
-    const [first = 0, second = 0] = apps.map(({ services }) => services.sessions.lines().length);
+    const [first = 0, second = 0] = apps.map(({ services }) => services.liveSessions.connected().length);
     const rows = await apps[0]?.services.database.reader.kysely
       .selectFrom('sessions')
       .select('session_id')

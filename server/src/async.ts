@@ -1,0 +1,51 @@
+import type { Clock } from './clock.ts';
+
+/** Resolves after `ms`. */
+export function sleep(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
+/**
+ * Resolves or rejects as `work` does.
+ * @throws what `late` returns if that takes longer than `ms`; `work` goes on
+ */
+export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const cancel = clock.after(ms, () => reject(late()));
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Resolves when `work` has settled, or after `ms`; `work` goes on. */
+export async function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise: timeout, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  try {
+    await Promise.race([work.catch(() => {}), timeout]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Runs work of the same key one after the other, in the order of the calls. */
+export class KeyedQueue {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
+    this.#last.set(key, mine);
+    const leave = () => {
+      if (this.#last.get(key) === mine) this.#last.delete(key);
+    };
+    mine.then(leave, leave);
+    return mine;
+  }
+
+  /** Resolves when the work that is queued now has settled. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#last.values());
+  }
+}

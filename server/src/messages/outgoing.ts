@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import type { MessageKey, NetworkChat, OutgoingMessage } from '../connectors/connector.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
+import type { MessageRow } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import type { Media } from '../media/media.ts';
+import { toNetworkContent } from './content.ts';
+import { findMessage, type NewRow, networkIdOfGroup, type SessionRef } from './store.ts';
+
+/* Stored chats and messages as their network addresses them. */
+
+/** More unconfirmed messages than this are not reported to the network: it would be weeks of traffic. */
+const UNDELIVERED_KEPT = 10_000;
+
+/**
+ * Returns the chat as its network addresses it: the id of a group is ours, a phone number is the network's own.
+ * @throws {AppError} `not_found` if the session has no such group
+ */
+export async function chatOf(on: Queryable, session: SessionRef, chatId: string): Promise<NetworkChat> {
+  if (!chatId.startsWith('grp_')) return { type: 'direct', id: chatId };
+  const id = await networkIdOfGroup(on, session, chatId);
+  if (id === undefined) throw new AppError('not_found', 'The session has no such group');
+  return { type: 'group', id };
+}
+
+/**
+ * Returns the message as its network addresses it.
+ * @throws {AppError} `not_found` if its group is gone
+ */
+export async function keyOf(on: Queryable, row: MessageRow): Promise<MessageKey> {
+  const session = { accountId: row.account_id, sessionId: row.session_id };
+  return { networkId: row.network_id, chat: await chatOf(on, session, row.chat_id), from: row.from_number };
+}
+
+export async function toOutgoing(
+  on: Queryable,
+  media: Media,
+  row: NewRow,
+  chat: NetworkChat,
+): Promise<OutgoingMessage> {
+  const replied = row.reply_to === null ? undefined : await findMessage(on, row.account_id, row.reply_to);
+  return {
+    networkId: row.network_id,
+    chat,
+    content: toNetworkContent(row, media),
+    replyTo: replied?.network_id ?? null,
+    ...(replied && { quoted: { from: replied.from_number, text: replied.body } }),
+  };
+}
+
+/** Messages that the network accepted and has not confirmed as delivered, oldest first. */
+export async function readUndelivered(on: Queryable, media: Media, session: SessionRef): Promise<OutgoingMessage[]> {
+  const { accountId, sessionId } = session;
+  const rows = await sentMessages.all(on, { accountId, sessionId, limit: UNDELIVERED_KEPT });
+  const found: OutgoingMessage[] = [];
+  for (const row of rows) {
+    const message = await toOutgoing(on, media, row, await chatOf(on, session, row.chat_id));
+    found.push({ ...message, ...(row.sent_at !== null && { sentAt: row.sent_at }) });
+  }
+  return found;
+}
+
+// A literal, so that the planner can use the partial index.
+const isSent = sql.lit('sent');
+
+const sentMessages = query((db, p: SessionRef & { limit: number }) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', isSent)
+    .orderBy('message_id')
+    .limit(p.limit),
+);

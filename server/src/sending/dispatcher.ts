@@ -1,0 +1,161 @@
+import { withTimeout } from '../async.ts';
+import type { Clock } from '../clock.ts';
+import { LONGEST_SEND_MS } from '../cluster/forward.ts';
+import type { NetworkChat } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import type { MessageRow } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Media } from '../media/media.ts';
+import type { Inbox } from '../messages/inbox.ts';
+import { type SentMessage, type Taken, toSent } from '../messages/messageInbox.ts';
+import { toOutgoing } from '../messages/outgoing.ts';
+import type { NewRow } from '../messages/store.ts';
+import type { LiveSession, LiveSessions } from '../sessions/liveSessions.ts';
+import { Acknowledgements } from './acknowledgements.ts';
+
+/** Returns how long a message waits after an error of its network, in ms; undefined if the message has failed. */
+export type HoldMs = (error: unknown) => number | undefined;
+
+/** The network accepts nothing of the session for so long: the message stays queued. */
+export class HeldError extends Error {
+  readonly ms: number;
+  constructor(ms: number) {
+    super('The network accepts nothing for now');
+    this.ms = ms;
+  }
+}
+
+/** The message is stored, and the next owner of the session sends it. */
+export class StillQueuedError extends AppError {
+  readonly messageId: string;
+  constructor(messageId: string) {
+    super(
+      'session_unavailable',
+      `The session is being closed, or handed to another node. The message ${messageId} is queued and goes out as soon ` +
+        'as the session is connected: ask for it by its id, or repeat the request with its idempotency key',
+    );
+    this.messageId = messageId;
+  }
+}
+
+const SEND_TIMEOUT_MS = 30_000;
+
+/** Sends stored messages to their networks, each by one caller at a time, and stores the outcome. */
+export class Dispatcher {
+  readonly #database: Database;
+  readonly #inbox: Inbox;
+  readonly #media: Media;
+  readonly #live: LiveSessions;
+  readonly #clock: Clock;
+  readonly #acknowledgements: Acknowledgements;
+  readonly #claimed = new Set<string>();
+
+  constructor({
+    database,
+    inbox,
+    media,
+    live,
+    clock,
+    log,
+  }: {
+    database: Database;
+    inbox: Inbox;
+    media: Media;
+    live: LiveSessions;
+    clock: Clock;
+    log: Log;
+  }) {
+    this.#database = database;
+    this.#inbox = inbox;
+    this.#media = media;
+    this.#live = live;
+    this.#clock = clock;
+    this.#acknowledgements = new Acknowledgements(inbox, clock, log);
+  }
+
+  start(): void {
+    this.#acknowledgements.start();
+  }
+
+  stop(): void {
+    this.#acknowledgements.stop();
+  }
+
+  /** Claims a message for the caller, until it calls `release`. @returns whether nobody else had claimed it */
+  claim(messageId: string): boolean {
+    if (this.#claimed.has(messageId)) return false;
+    this.#claimed.add(messageId);
+    return true;
+  }
+
+  release(messageId: string): void {
+    this.#claimed.delete(messageId);
+  }
+
+  isClaimed(messageId: string): boolean {
+    return this.#claimed.has(messageId);
+  }
+
+  /** Whether the network has accepted the message and the database does not know it yet. */
+  isAccepted(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
+    return this.#acknowledgements.isWaiting(row);
+  }
+
+  /**
+   * Sends a stored message and stores the outcome.
+   * @param holdMs decides whether an error fails the message; without it every error does
+   * @returns when the network accepted it
+   * @throws {AppError} `send_failed`, or what the network says
+   * @throws {StillQueuedError} the session ended, or moved, before there was an outcome
+   * @throws {HeldError} the message has to wait
+   */
+  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs = () => undefined): Promise<number> {
+    return this.#live.track(session, this.#dispatch(session, row, chat, holdMs));
+  }
+
+  async #dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<number> {
+    // The session may have been closed, or moved, since the message was stored.
+    if (!session.isOpen()) throw new StillQueuedError(row.message_id);
+    const message = toSent(row);
+    // The session was paired again with a different number.
+    if (row.from_number !== session.phoneNumber) {
+      const reason = `It was to be sent from ${row.from_number}, and the session has another number now`;
+      await this.#inbox.refuse(message, reason);
+      throw new AppError('send_failed', reason);
+    }
+    let answer: Promise<Taken> | undefined;
+    let accepted: Taken;
+    try {
+      const outgoing = await toOutgoing(this.#database.reader, this.#media, row, chat);
+      const timeoutMs = outgoing.content.media === undefined ? SEND_TIMEOUT_MS : LONGEST_SEND_MS;
+      answer = session.connection.send(outgoing);
+      accepted = await withTimeout(this.#clock, timeoutMs, answer, () => unanswered(timeoutMs));
+    } catch (error) {
+      // A closing connection's error is not authoritative: the next owner sends again, with the same id.
+      if (!session.isOpen()) throw new StillQueuedError(row.message_id);
+      const ms = holdMs(error);
+      if (ms !== undefined) throw new HeldError(ms);
+      const reason = error instanceof AppError ? error.message : 'The network did not take the message';
+      await this.#inbox.refuse(message, reason);
+      void this.#acceptLate(session, message, answer);
+      throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
+    }
+    if (!session.isOurs()) throw new StillQueuedError(row.message_id);
+    await this.#acknowledgements.add(session, message, accepted);
+    return accepted.timestamp;
+  }
+
+  /** A message that failed because no answer came is sent after all if the answer comes later. */
+  async #acceptLate(session: LiveSession, message: SentMessage, answer: Promise<Taken> | undefined): Promise<void> {
+    const accepted = await answer?.catch(() => undefined);
+    if (accepted !== undefined && session.isOurs())
+      await this.#acknowledgements.add(session, message, accepted).catch(() => {});
+  }
+}
+
+const unanswered = (timeoutMs: number) =>
+  new AppError(
+    'send_failed',
+    `The network did not answer within ${timeoutMs / 1000} s: the message may have been sent or not`,
+  );

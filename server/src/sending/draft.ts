@@ -1,0 +1,63 @@
+import type { MessageType, NetworkChat } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import { contentColumn, type StoredContent } from '../messages/content.ts';
+import { findSession, type NewRow, newRow, type SessionRef, storeMessages } from '../messages/store.ts';
+import type { LiveSession } from '../sessions/liveSessions.ts';
+
+/** A message to send. */
+export interface Draft {
+  /** The id to give it. A second run with the same id finds the message of the first. */
+  readonly messageId: string;
+  /** Digits, or the id of a group of the session. */
+  readonly to: string;
+  readonly type: MessageType;
+  readonly text: string;
+  readonly content: StoredContent;
+  /** Id of the message that it answers. */
+  readonly replyTo: string | null;
+}
+
+/** @param from the session's phone number, digits */
+export function rowOf(
+  { accountId, sessionId }: SessionRef,
+  from: string,
+  { messageId, to, type, text, content, replyTo }: Draft,
+  state: Pick<NewRow, 'status' | 'timestamp' | 'created_at'> & Partial<NewRow>,
+): NewRow {
+  return newRow({
+    account_id: accountId,
+    message_id: messageId,
+    session_id: sessionId,
+    chat_id: to,
+    network_id: messageId,
+    direction: 'outgoing',
+    type,
+    from_number: from,
+    to_id: to,
+    body: text,
+    content: contentColumn(content),
+    reply_to: replyTo,
+    ...state,
+  });
+}
+
+/** Stores an outgoing message. @returns whether it is new */
+export function storeOutgoing(database: Database, row: NewRow, { type }: NetworkChat): Promise<boolean> {
+  // A scheduled message is not the last one of its chat yet.
+  const chat = row.status === 'scheduled' ? undefined : { type, unread: 0 };
+  return database.commitJointly(storeMessages, { row, chat }, row.session_id);
+}
+
+/** Returns the session's phone number, digits. @throws {AppError} `session_not_connected` */
+export async function numberOf({ reader }: Database, session: SessionRef): Promise<string> {
+  const phoneNumber = (await findSession(reader, session))?.phone_number;
+  if (phoneNumber !== undefined && phoneNumber !== null) return phoneNumber;
+  throw new AppError('session_not_connected', 'The session has no phone number yet: connect it once');
+}
+
+/** @throws {AppError} `not_supported` */
+export function requireType({ connector }: LiveSession, type: MessageType): void {
+  if (!connector.messageTypes.includes(type))
+    throw new AppError('not_supported', `The network of this session has no messages of type ${type}`);
+}

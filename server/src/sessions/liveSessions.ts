@@ -1,0 +1,210 @@
+import { EventEmitter } from 'node:events';
+import { settledWithin } from '../async.ts';
+import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { ElsewhereError } from '../cluster/forward.ts';
+import type { Holder } from '../cluster/leases.ts';
+import type { Connection, Connector } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import type { SessionTable } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import { findSession, type SessionRef } from '../messages/store.ts';
+
+export interface Pairing {
+  readonly qr: string;
+  readonly expiresAt: number;
+}
+
+/** A session that is connected in this process: messages are sent through it. */
+export interface LiveSession extends SessionRef {
+  readonly connector: Connector;
+  readonly connection: Connection;
+  /** Digits. */
+  readonly phoneNumber: string;
+  /** False once it is closing, moved or lost: it sends nothing more, and its failures say nothing about a message. */
+  isOpen(): boolean;
+  /** False once another node may own the session: this node must not store the outcome of a send. */
+  isOurs(): boolean;
+}
+
+/** The state of a session that has, or is opening, a connection in this process. */
+export interface SessionState extends SessionRef {
+  readonly connector: Connector;
+  connection: Connection | undefined;
+  phoneNumber: string | null;
+  isConnected: boolean;
+  /** It was connected elsewhere or before, and its network has not said yet whether it is again. */
+  isReturning: boolean;
+  /** This node closes it, or has: it sends nothing more, and a failure does not settle what is still under way. */
+  isClosing: boolean;
+  /** Another node owns the session, or may: nothing that this connection reports may change anything. */
+  isLost: boolean;
+  pairing: Pairing | undefined;
+  lastEventAt: number | undefined;
+  /** The `lastEventAt` that the database has. */
+  notedAt: number | undefined;
+}
+
+export type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
+
+/** How long a session that closes waits for the answers to its last messages. */
+const DRAIN_MS = 5000;
+
+/**
+ * The sessions that have a connection in this process, and who owns the others. Emits `connected` when a session can
+ * send.
+ */
+export class LiveSessions extends EventEmitter<{ connected: [session: LiveSession] }> {
+  readonly #database: Database;
+  readonly #cluster: Cluster;
+  readonly #clock: Clock;
+  readonly #states = new Map<string, SessionState>();
+  /** Sessions that this node acquired and has not opened yet → the batch: one may be lost, and acquired again. */
+  readonly #restoring = new Map<string, object>();
+  /** Session → sends that its network has not answered. */
+  readonly #inFlight = new Map<string, Set<Promise<unknown>>>();
+
+  constructor({ database, cluster, clock }: { database: Database; cluster: Cluster; clock: Clock }) {
+    super();
+    this.#database = database;
+    this.#cluster = cluster;
+    this.#clock = clock;
+  }
+
+  add(state: SessionState): void {
+    this.#states.set(state.sessionId, state);
+  }
+
+  /** Removes it, unless the session has a newer state. */
+  remove(state: SessionState): void {
+    if (this.#states.get(state.sessionId) === state) this.#states.delete(state.sessionId);
+  }
+
+  /** Removes all. @returns what there was */
+  clear(): SessionState[] {
+    const all = [...this.#states.values()];
+    this.#states.clear();
+    this.#restoring.clear();
+    return all;
+  }
+
+  states(): Iterable<SessionState> {
+    return this.#states.values();
+  }
+
+  /** Returns the state of the session with this id, whichever account's it is. */
+  stateById(sessionId: string): SessionState | undefined {
+    return this.#states.get(sessionId);
+  }
+
+  stateOf({ accountId, sessionId }: SessionRef): SessionState | undefined {
+    const state = this.#states.get(sessionId);
+    return state?.accountId === accountId ? state : undefined;
+  }
+
+  /** Emits `connected` if the session is: its connection, and the event that it is connected, come in either order. */
+  announce(state: SessionState): void {
+    const session = this.#toLive(state);
+    if (session !== undefined) this.emit('connected', session);
+  }
+
+  /** Returns the session if it is connected here. */
+  find(session: SessionRef): LiveSession | undefined {
+    const state = this.stateOf(session);
+    return state && this.#toLive(state);
+  }
+
+  /** The sessions that are connected here. */
+  connected(): LiveSession[] {
+    return [...this.#states.values()].flatMap((state) => this.#toLive(state) ?? []);
+  }
+
+  /** Returns the session. @throws {AppError} `session_not_connected`, and as `requireOwner` */
+  async require(session: SessionRef): Promise<LiveSession> {
+    const early = this.find(session);
+    if (early !== undefined) return early;
+    await this.requireOwner(session);
+    const late = this.find(session);
+    if (late === undefined) throw notConnected(this.stateOf(session));
+    return late;
+  }
+
+  /**
+   * Returns a part of a connection that not every network has.
+   * @throws {AppError} `session_not_connected`, `not_supported`, and as `requireOwner`
+   */
+  async part<K extends OptionalPart>(session: SessionRef, name: K): Promise<NonNullable<Connection[K]>> {
+    await this.requireOwner(session);
+    const state = this.stateOf(session);
+    const connection = state?.connection;
+    if (connection === undefined || state?.isReturning) throw notConnected(state);
+    const found = connection[name];
+    if (found === undefined || found === null) throw new AppError('not_supported');
+    // A method must keep its connection when it is called apart from it.
+    return (typeof found === 'function' ? found.bind(connection) : found) as NonNullable<Connection[K]>;
+  }
+
+  /**
+   * Resolves if this node owns the session, or the session needs no owner.
+   * @throws {ElsewhereError} another node owns it
+   * @throws {AppError} `session_unavailable` while its owner is dead and no other node has acquired it
+   */
+  async requireOwner(session: SessionRef): Promise<void> {
+    const { sessionId } = session;
+    if (this.stateOf(session) !== undefined) return;
+    const owner = await this.#cluster.sessions.holderOf(sessionId);
+    if (owner !== 'here' || this.#restoring.has(sessionId))
+      this.requireOwnedBy(owner, await findSession(this.#database.reader, session));
+  }
+
+  /** @throws {AppError} as `requireOwner` */
+  requireOwnedBy(owner: Holder, row: SessionTable | undefined): void {
+    if (typeof owner === 'object') throw new ElsewhereError(owner);
+    const isOnItsWay = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
+    if (isOnItsWay) throw new AppError('session_unavailable');
+  }
+
+  /** Notes that a batch of acquired sessions is about to be opened. @returns what to call as each has been */
+  restoring(sessionIds: readonly string[]): (sessionId: string) => void {
+    const batch = {};
+    for (const sessionId of sessionIds) this.#restoring.set(sessionId, batch);
+    return (sessionId) => {
+      if (this.#restoring.get(sessionId) === batch) this.#restoring.delete(sessionId);
+    };
+  }
+
+  /** Counts `send` as in flight until it settles. */
+  track<T>({ sessionId }: SessionRef, send: Promise<T>): Promise<T> {
+    const others = this.#inFlight.get(sessionId) ?? new Set();
+    this.#inFlight.set(sessionId, others.add(send));
+    const forget = () => {
+      others.delete(send);
+      if (others.size === 0) this.#inFlight.delete(sessionId);
+    };
+    send.then(forget, forget);
+    return send;
+  }
+
+  /** Lets the session send nothing more. Resolves once its network has answered its last messages, or after 5 s. */
+  async drain(state: SessionState): Promise<void> {
+    state.isClosing = true;
+    const sends = this.#inFlight.get(state.sessionId) ?? [];
+    await settledWithin(this.#clock, DRAIN_MS, Promise.allSettled(sends));
+  }
+
+  #toLive(state: SessionState): LiveSession | undefined {
+    const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = state;
+    if (connection === undefined || !isConnected) return undefined;
+    const isOurs = () => !state.isLost;
+    const isOpen = () => !isEnding(state) && this.#cluster.sessions.holds(sessionId) && this.#cluster.isMember();
+    return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
+  }
+}
+
+/** Whether it sends nothing more: it is closing here, or another node may own it. */
+export const isEnding = ({ isClosing, isLost }: SessionState) => isClosing || isLost;
+
+const notConnected = (state: SessionState | undefined) =>
+  state?.isReturning || state?.isConnected // the network reported it before it returned the connection
+    ? new AppError('session_unavailable', 'The session is being connected again')
+    : new AppError('session_not_connected');

@@ -1,0 +1,158 @@
+import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { NetworkEvent, SessionHost } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import type { Queryable } from '../db/dialect.ts';
+import type { SessionTable } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import { type Log, redactSecrets } from '../log.ts';
+import type { Media } from '../media/media.ts';
+import { type StoredMedia, storedMedia } from '../messages/content.ts';
+import { readGroups } from '../messages/groupStore.ts';
+import type { Inbox } from '../messages/inbox.ts';
+import { readUndelivered } from '../messages/outgoing.ts';
+import { lastIncoming, type SessionRef } from '../messages/store.ts';
+import { callbackPath } from './callbacks.ts';
+import type { LastHeard } from './lastHeard.ts';
+import type { LiveSessions, SessionState } from './liveSessions.ts';
+import { readOptions, secretsOf } from './options.ts';
+import { storable } from './storable.ts';
+import { storeOf } from './store.ts';
+
+const TELLS_OF_CONNECTION: ReadonlySet<NetworkEvent['type']> = new Set([
+  'pairing',
+  'connected',
+  'disconnected',
+  'logged_out',
+]);
+
+interface Options {
+  readonly database: Database;
+  readonly cluster: Cluster;
+  readonly inbox: Inbox;
+  readonly media: Media;
+  readonly live: LiveSessions;
+  readonly lastHeard: LastHeard;
+  /** Where networks reach the server; undefined when nobody has said. */
+  readonly publicUrl: URL | undefined;
+  /** As `SessionHost.scope`. */
+  readonly scopeOf: (accountId: string) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What connectors are given for their sessions. The events that they report are stored, and then change the state. */
+export class SessionHosts {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  of(state: SessionState, row: SessionTable): SessionHost {
+    const { database, media, publicUrl, scopeOf, clock, log } = this.#options;
+    const { sessionId } = state;
+    const options = readOptions(database.seal, row);
+    const secrets = secretsOf(state.connector.options, options);
+    return {
+      sessionId,
+      scope: scopeOf(state.accountId),
+      get phoneNumber() {
+        return state.phoneNumber;
+      },
+      options,
+      clock,
+      log: log.child({ session: sessionId }),
+      store: storeOf(database, sessionId, () => !state.isLost),
+      callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
+      onEvent: (event, postId) => this.#take(state, redacted(storable(event), secrets), postId),
+      undelivered: () => readUndelivered(database.reader, media, state),
+      lastIncoming: (chatId) => lastIncoming(database.reader, state, chatId),
+      groups: () => readGroups(database.reader, state, media),
+      blocked: () => readBlocked(database.reader, state),
+    };
+  }
+
+  async #take(state: SessionState, event: NetworkEvent, postId?: string): Promise<void> {
+    const { cluster, inbox, clock } = this.#options;
+    const file = await this.#keepFile(state, event);
+    // Another node may own the session: a network whose event is rejected keeps it and reports it again.
+    if (state.isLost || !cluster.sessions.isOurs(state.sessionId)) throw new AppError('session_not_connected');
+    // It reconnected in the moment in which this node closed it.
+    if (event.type === 'connected' && state.isClosing) return;
+    await inbox.take(state, event, { file, postId });
+    state.lastEventAt = clock.now();
+    state.isReturning &&= !TELLS_OF_CONNECTION.has(event.type);
+    await this.#apply(state, event);
+  }
+
+  async #apply(state: SessionState, event: NetworkEvent): Promise<void> {
+    switch (event.type) {
+      case 'pairing':
+        state.pairing = event;
+        return;
+      case 'connected':
+        state.isConnected = true;
+        state.pairing = undefined;
+        state.phoneNumber = event.phoneNumber;
+        this.#options.live.announce(state);
+        return;
+      case 'disconnected':
+        state.isConnected = false;
+        state.pairing = undefined;
+        if (!event.willReconnect) await this.#drop(state);
+        return;
+      case 'logged_out':
+        state.isConnected = false;
+        await this.#drop(state);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Stores the file that came with an event before there is a row that refers to it. */
+  async #keepFile({ accountId }: SessionState, event: NetworkEvent): Promise<StoredMedia | undefined> {
+    const file = fileOf(event);
+    if (file === undefined) return undefined;
+    const { mimeType, fileName } = file;
+    return storedMedia(await this.#options.media.keep(accountId, { stream: await file.open(), mimeType, fileName }));
+  }
+
+  /** Its connection has ended for good. */
+  async #drop(state: SessionState): Promise<void> {
+    this.#options.live.remove(state); // first: a caller that hears of it may connect the session again at once
+    await this.#options.lastHeard.keep(state);
+  }
+}
+
+function fileOf(event: NetworkEvent) {
+  if (event.type === 'message') return event.content.media;
+  return event.type === 'group_updated' && event.change.type === 'picture'
+    ? (event.group.picture ?? undefined)
+    : undefined;
+}
+
+/** A reason that a network reports is stored and shown: a token that its server quoted must not stay in it. */
+function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent {
+  switch (event.type) {
+    case 'disconnected':
+    case 'logged_out':
+      return { ...event, reason: redactSecrets(event.reason, secrets) };
+    case 'receipt':
+      return event.error === undefined ? event : { ...event, error: redactSecrets(event.error, secrets) };
+    default:
+      return event;
+  }
+}
+
+async function readBlocked({ kysely }: Queryable, { accountId, sessionId }: SessionRef): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('contacts')
+    .select('phone_number')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('blocked', '=', 1)
+    .execute();
+  return rows.map(({ phone_number }) => phone_number);
+}
