@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
 import { Authenticator } from './auth/authenticate.ts';
 import { LoginDevices } from './auth/loginDevices.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
@@ -19,7 +20,7 @@ import { NodeSignatures } from './cluster/nodeSignature.ts';
 import { contentDir, type Settings, SettingsError } from './config.ts';
 import { ConnectorError, loadConnectors } from './connectors/registry.ts';
 import { createAloneExchanges } from './connectors/sandbox/alone.ts';
-import { openDatabase } from './db/database.ts';
+import { type Database, openDatabase } from './db/database.ts';
 import { createReadiness, inTime } from './db/readiness.ts';
 import { readSteadyTime } from './db/steadyTime.ts';
 import { createServer } from './http/server.ts';
@@ -34,7 +35,7 @@ import { Previews } from './media/previews.ts';
 import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createInbox } from './messages/inbox.ts';
-import { createMetrics, sparingly } from './metrics.ts';
+import { createMetrics, throttle } from './metrics.ts';
 import { accountOfSession } from './operations/sessions.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
 import { Sender } from './sending/sender.ts';
@@ -267,7 +268,7 @@ export async function createApp(
     signals: cluster.signals,
   });
   const isReady = async () => !isStopping && cluster.isMember() && (await canWork());
-  const readTotals = sparingly(async () => ({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }));
+  const readTotals = throttle(async () => ({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }));
   const idempotency = createIdempotency({ database, clock: steady, newId, cluster });
   const invoking = createInvoke(services, idempotency);
   const invoke = tracing?.invoke(invoking) ?? invoking;
@@ -291,15 +292,20 @@ export async function createApp(
     log,
     isReady,
     metrics,
-    readMetrics: async () =>
-      metrics.read({
+    readMetrics: async () => {
+      const [isDatabaseUp, totals] = await Promise.all([
+        inTime(answers(database), METRICS_PATIENCE_MS).catch(() => false),
+        inTime(readTotals(), METRICS_PATIENCE_MS).catch(() => undefined),
+      ]);
+      return metrics.read({
         inFlight: engine.inFlight(),
         isReady: await isReady(),
         cluster: database.shared && cluster.counts(),
         pool: database.poolUse?.(),
-        // The gauge `switchboard_database_up` tells of a database that is away, or hangs.
-        totals: await inTime(readTotals(), METRICS_PATIENCE_MS).catch(() => undefined),
-      }),
+        isDatabaseUp,
+        totals: isDatabaseUp ? totals : undefined,
+      });
+    },
   });
 
   const delayMs = settings.stopDelaySeconds * 1000;
@@ -355,6 +361,12 @@ export async function createApp(
       return inTime(stopping, delayMs + settings.stopTimeoutSeconds * 1000);
     },
   };
+}
+
+/** Resolves if the database answers. */
+async function answers({ reader }: Database): Promise<true> {
+  await sql`select 1`.execute(reader.kysely);
+  return true;
 }
 
 /** Loads OpenTelemetry where it is wanted, and nothing of it elsewhere. */

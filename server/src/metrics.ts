@@ -22,6 +22,8 @@ export interface Present {
   readonly cluster: ClusterCounts | undefined;
   /** Undefined where there is no pool. */
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number } | undefined;
+  /** Whether the database answered just now. */
+  readonly isDatabaseUp: boolean;
   /** Undefined while the database does not answer. */
   readonly totals: Totals | undefined;
 }
@@ -150,7 +152,6 @@ export function createMetrics(): Metrics {
   }
 
   function setTotals(totals: Totals | undefined): void {
-    isAnswering.set(totals === undefined ? 0 : 1);
     // Without an answer there is no figure: the one of before would look like one of now.
     for (const one of [sessions, breakers, lanes]) one.reset();
     for (const one of [pending, lag]) one.remove();
@@ -172,27 +173,38 @@ export function createMetrics(): Metrics {
     countBreakerOpened: () => opened.inc(),
     async read(now) {
       setPresent(now);
+      isAnswering.set(now.isDatabaseUp ? 1 : 0);
       setTotals(now.totals);
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
 }
 
-/** However often somebody asks, this part of the time at most is spent on the answer. */
+/** The share of the time that a throttled query may take, however often it is called. */
 const SHARE = 0.01;
-const KEPT_AT_LEAST_MS = 1000;
+const CACHED_AT_LEAST_MS = 1000;
+const CACHED_AT_MOST_MS = 60_000;
 
-/** Asks no oftener than every second, and what takes long less often still; in between the answer of before counts. */
-export function sparingly<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined;
+/**
+ * Caches the result of a query for 100 times as long as it took, at least a second and at most a minute. A failure is
+ * cached for a second: it says nothing about what the query costs.
+ */
+export function throttle<T>(query: () => Promise<T>, elapsed = () => performance.now()): () => Promise<T> {
+  let cached: Promise<T> | undefined;
+  let until = Number.POSITIVE_INFINITY;
   return () => {
-    if (answer !== undefined) return answer;
-    const startedAt = performance.now();
-    const forget = () => (answer = undefined);
-    const asked = ask();
-    answer = asked;
-    const keep = () => setTimeout(forget, Math.max(KEPT_AT_LEAST_MS, (performance.now() - startedAt) / SHARE)).unref();
-    asked.then(keep, keep);
-    return asked;
+    if (cached !== undefined && elapsed() < until) return cached;
+    const startedAt = elapsed();
+    const running = query();
+    cached = running;
+    until = Number.POSITIVE_INFINITY; // until it has settled
+    running.then(
+      () => {
+        const ms = (elapsed() - startedAt) / SHARE;
+        until = elapsed() + Math.min(CACHED_AT_MOST_MS, Math.max(CACHED_AT_LEAST_MS, ms));
+      },
+      () => (until = elapsed() + CACHED_AT_LEAST_MS),
+    );
+    return running;
   };
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
+import { throttle } from '../../src/metrics.ts';
 import { version } from '../../src/version.ts';
-import { describeOnEachDatabase } from '../support/databases.ts';
+import { describeOnEachDatabase, newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
+import { startFaultyLine } from '../support/faultyLine.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { connectSession, startServer } from '../support/server.ts';
 
@@ -100,15 +102,15 @@ describeOnEachDatabase('metrics', (_, database) => {
     }
   });
 
-  it('go on while the database is away, and say so', async (test) => {
+  it('leave out figures that cannot be read', async (test) => {
     const server = await startServer({ database });
     test.after(() => server.stop());
     await server.app.services.database.commit(({ connection }) =>
       connection.query('alter table webhooks rename to gone', []),
     );
-    const read = async () => (await fetch(`${server.url}/metrics`)).text();
-    const text = await eventually(read, (all) => all.includes('switchboard_database_up 0'));
+    const text = await (await fetch(`${server.url}/metrics`)).text();
     assert.match(text, /^process_cpu_seconds_total /m);
+    assert.match(text, /^switchboard_database_up 1$/m);
     assert.doesNotMatch(text, /^switchboard_(lane_lag_seconds|deliveries_pending|breakers\{)/m);
   });
 
@@ -116,5 +118,82 @@ describeOnEachDatabase('metrics', (_, database) => {
     const server = await startServer({ database, env: { METRICS: 'off' } });
     test.after(() => server.stop());
     assert.equal((await fetch(`${server.url}/metrics`)).status, 404);
+  });
+});
+
+it('metrics say that PostgreSQL is away, and that it is back', async (test) => {
+  const home = await newHome('postgres');
+  const line = await startFaultyLine();
+  const url = new URL(home.databaseUrl);
+  line.aim(url);
+  url.host = `127.0.0.1:${line.port}`;
+  const server = await startServer({ home: { ...home, databaseUrl: url.href } });
+  test.after(async () => {
+    line.refuse(false);
+    await server.stop();
+    await line.close();
+    await home.remove();
+  });
+  const read = async () => (await fetch(`${server.url}/metrics`)).text();
+  line.refuse(true);
+  line.reset();
+  const away = await eventually(read, (text) => text.includes('switchboard_database_up 0\n'));
+  assert.doesNotMatch(away, /^switchboard_deliveries_pending/m);
+  line.refuse(false);
+  const back = await eventually(read, (text) => text.includes('switchboard_database_up 1\n'));
+  assert.match(back, /^switchboard_ready /m);
+  await eventually(read, (text) => /^switchboard_deliveries_pending 0$/m.test(text));
+});
+
+describe('a throttled query', () => {
+  function throttled() {
+    let now = 0;
+    let runs = 0;
+    const settle: { resolve: (n: number) => void; reject: (error: Error) => void }[] = [];
+    const query = () =>
+      new Promise<number>((resolve, reject) => {
+        runs++;
+        settle.push({ resolve, reject });
+      });
+    const ask = throttle(query, () => now);
+    /** Asks, lets the answer take so long, and has it settled. */
+    const take = async (ms: number, error?: Error) => {
+      const asked = ask();
+      now += ms;
+      const last = settle.at(-1);
+      if (error === undefined) last?.resolve(runs);
+      else last?.reject(error);
+      await asked.catch(() => {});
+    };
+    /** Whether it runs again when asked after so long. */
+    const runsAgainAfter = (ms: number) => {
+      now += ms;
+      const before = runs;
+      void ask().catch(() => {});
+      return runs > before;
+    };
+    return { take, runsAgainAfter };
+  }
+
+  it('runs at most 1 % of the time, once a second and once a minute at least', async () => {
+    const { take, runsAgainAfter } = throttled();
+    await take(1);
+    assert.ok(!runsAgainAfter(999));
+    assert.ok(runsAgainAfter(1));
+    const slow = throttled();
+    await slow.take(200);
+    assert.ok(!slow.runsAgainAfter(19_999));
+    assert.ok(slow.runsAgainAfter(1));
+    const slowest = throttled();
+    await slowest.take(5000);
+    assert.ok(!slowest.runsAgainAfter(59_999));
+    assert.ok(slowest.runsAgainAfter(1));
+  });
+
+  it('runs again a second after it failed, however long that took', async () => {
+    const { take, runsAgainAfter } = throttled();
+    await take(5000, new Error('timeout'));
+    assert.ok(!runsAgainAfter(999));
+    assert.ok(runsAgainAfter(1));
   });
 });
