@@ -152,6 +152,31 @@ describe('SQLite files that lack what was acknowledged', () => {
     await assert.rejects(startServer({ home: image }), /What the server still held .* is in \S+\.rescued: rename/);
   });
 
+  for (const [title, content, message] of [
+    ['emptied', '', /switchboard\.db is empty, but its write-ahead log is not\. Nothing was changed/],
+    ['overwritten', 'x'.repeat(PAGE_BYTES), /switchboard\.db is not a SQLite database\. Nothing was changed/],
+  ] as const) {
+    it(`a database that was ${title} is refused at the start, and its write-ahead log is kept`, async (test) => {
+      const { server } = await start(test);
+      await sender(server);
+      const image = await crashImage(test, server);
+      const original = readFileSync(database(image));
+      writeFileSync(database(image), content);
+      const log = readFileSync(`${database(image)}-wal`);
+      for (const commits of ['there', 'deleted']) {
+        if (commits === 'deleted') rmSync(join(image.dataDir, 'switchboard.commits'));
+        await assert.rejects(startServer({ home: image }), (error: Error) => {
+          assert.ok(error instanceof DatabaseDamagedError);
+          assert.match(error.message, message);
+          return true;
+        });
+      }
+      assert.deepEqual(readFileSync(`${database(image)}-wal`), log);
+      writeFileSync(database(image), original); // as the message says
+      await (await startServer({ home: image })).stop();
+    });
+  }
+
   it('a crash alone is no damage', async (test) => {
     const { server } = await start(test);
     const { send, requireAll } = await sender(server);

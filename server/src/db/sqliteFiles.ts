@@ -5,6 +5,7 @@ import {
   fdatasyncSync,
   openSync,
   readFileSync,
+  readSync,
   type Stats,
   statSync,
   writeSync,
@@ -33,6 +34,8 @@ interface Mark {
 }
 
 const MARK_BYTES = 64;
+/** The first bytes of every SQLite database. */
+const SQLITE_HEADER = Buffer.from('SQLite format 3\0');
 const SYNC_MS = 1000;
 
 /**
@@ -59,9 +62,10 @@ export class SqliteFiles {
 
   /**
    * Compares the database with the count, before anything writes to it.
-   * @throws {DatabaseDamagedError} if acknowledged transactions are missing
+   * @throws {DatabaseDamagedError} if acknowledged transactions are missing, or the file is no database
    */
   static requireComplete(file: string): void {
+    requireSqlite(file);
     const mark = readMark(markOf(file));
     if (mark === undefined) return;
     const commits = existsSync(file) ? readCommits(file) : undefined;
@@ -213,6 +217,33 @@ function readMark(path: string): Mark | undefined {
   } catch (error) {
     if (error instanceof SyntaxError) return undefined; // a crash while it was made
     throw error;
+  }
+}
+
+/**
+ * Opening an empty database makes SQLite delete its write-ahead log, so this looks at the file itself.
+ * @throws {DatabaseDamagedError} if the file was emptied or overwritten
+ */
+function requireSqlite(file: string): void {
+  const header = readHeader(file);
+  if (header === undefined || header.equals(SQLITE_HEADER)) return;
+  const logBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (header.length === 0 && logBytes === 0) return;
+  const what = header.length === 0 ? 'is empty, but its write-ahead log is not' : 'is not a SQLite database';
+  throw new DatabaseDamagedError(
+    `${file} ${what}. Nothing was changed. Put the original file back beside ${file}-wal, or restore a backup.`,
+  );
+}
+
+/** @returns undefined if there is no such file */
+function readHeader(file: string): Buffer | undefined {
+  if (!existsSync(file)) return undefined;
+  const descriptor = openSync(file, 'r');
+  try {
+    const header = Buffer.alloc(SQLITE_HEADER.length);
+    return header.subarray(0, readSync(descriptor, header));
+  } finally {
+    closeSync(descriptor);
   }
 }
 
