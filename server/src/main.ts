@@ -2,7 +2,7 @@ import { createApp } from './app.ts';
 import { CopiedFolderError, OtherSecretError } from './cluster/members.ts';
 import { readSettings, SettingsError, settingsHelp } from './config.ts';
 import { DataInUseError } from './db/database.ts';
-import { NewerSchemaError, OlderNodesError, SchemaMismatchError } from './db/migrate.ts';
+import { MigrationError, NewerSchemaError, OlderNodesError, SchemaMismatchError } from './db/migrate.ts';
 import { WrongKeyError } from './db/sealing.ts';
 import { DatabaseDamagedError } from './db/sqliteFiles.ts';
 import { version } from './version.ts';
@@ -16,6 +16,7 @@ const MENDABLE = [
   DataInUseError,
   NewerSchemaError,
   SchemaMismatchError,
+  MigrationError,
   DatabaseDamagedError,
   OlderNodesError,
   WrongKeyError,

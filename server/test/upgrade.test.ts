@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { migrate, SchemaMismatchError } from '../src/db/migrate.ts';
-import { foundation } from '../src/db/migrations/0001-foundation.ts';
+import { MigrationError, migrate, SchemaMismatchError } from '../src/db/migrate.ts';
 import { migrations } from '../src/db/migrations/index.ts';
 import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -114,13 +113,23 @@ function compare(a: Row, b: Row, columns: readonly string[]): number {
   return 0;
 }
 
-/** Databases that the first migration made exist: a change of the schema is a new file in `server/src/db/migrations`. */
-const FOUNDATION = {
-  sqlite: '5b794828e14e8b06667048211a10c9c32ce552eeb08b07318283e138e1d2c9fd',
-  postgres: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
+/** Databases exist that these migrations made: a change of the schema is a new file in `server/src/db/migrations`. */
+const FROZEN = {
+  sqlite: {
+    1: '5b794828e14e8b06667048211a10c9c32ce552eeb08b07318283e138e1d2c9fd',
+    2: '1c370371f8935bee0e12183565828cdb682725862a8037202900ec0cbdf67e49',
+    3: '5362b1d5f9c4868df23906ff9e69ce15bc162537fc30277595007d3c151d959d',
+    4: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', // nothing to do on SQLite
+  },
+  postgres: {
+    1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
+    2: '1c370371f8935bee0e12183565828cdb682725862a8037202900ec0cbdf67e49',
+    3: 'c0289d0635596c31d4b797a81a4944c552313af166c90f39f2c9d1ee6fee15b2',
+    4: '505f1192312614736d2438e706e3b0758b71b8376997d6a676c4dc1594edc945',
+  },
 };
 
-describeOnEachDatabase('the first migration', (newHome, database) => {
+describeOnEachDatabase('a migration that was released', (newHome, database) => {
   it('never changes', async (test) => {
     const home = await newHome();
     const store = openHome(home);
@@ -128,8 +137,34 @@ describeOnEachDatabase('the first migration', (newHome, database) => {
       await store.close();
       await home.remove();
     });
-    const statements = foundation.statements(store.dialect).join(';\n');
-    assert.equal(createHash('sha256').update(statements).digest('hex'), FOUNDATION[database]);
+    const hashes = migrations.map(({ version, statements }) => [
+      version,
+      createHash('sha256').update(statements(store.dialect).join(';\n')).digest('hex'),
+    ]);
+    assert.deepEqual(Object.fromEntries(hashes), FROZEN[database]);
+  });
+});
+
+describeOnEachDatabase('an upgrade that fails', (newHome) => {
+  it('says which step failed and why, and changes nothing', async (test) => {
+    const home = await newHome();
+    const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
+    await migrate(store, Date.now);
+    const tx = await store.begin();
+    await tx.connection.query('delete from schema_versions', []);
+    await tx.commit();
+    const before = await readContents(store);
+    await assert.rejects(migrate(store, Date.now), (error) => {
+      assert.ok(error instanceof MigrationError);
+      assert.match(error.message, /^The upgrade to schema version 1 \(foundation\) failed: .*already exists/);
+      assert.match(error.message, /records version 0, and its tables may be those of another version\. Nothing was/);
+      return true;
+    });
+    assert.deepEqual(await readContents(store), before);
   });
 });
 

@@ -32,6 +32,22 @@ export class SchemaMismatchError extends Error {
 }
 const DIFFERENCES_SHOWN = 10;
 
+/** A step of the upgrade failed. */
+export class MigrationError extends Error {
+  constructor({ version, name }: Migration, recorded: number, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(
+      [
+        `The upgrade to schema version ${version} (${name}) failed: ${why}`,
+        `The database records version ${recorded}, and its tables may be those of another version. Nothing was changed.`,
+        'Undo what was changed by hand, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
+      ].join('\n'),
+      { cause },
+    );
+    this.name = 'MigrationError';
+  }
+}
+
 /** An upgrade cannot run beside the nodes that are still running. */
 export class OlderNodesError extends Error {
   constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
@@ -53,6 +69,7 @@ export class OlderNodesError extends Error {
  *
  * @returns the versions that were applied
  * @throws {SchemaMismatchError}
+ * @throws {MigrationError}
  * @throws {NewerSchemaError}
  * @throws {OlderNodesError}
  */
@@ -70,7 +87,7 @@ export async function migrate(store: Store, now: () => number, migrations = rele
       const next = migrations.find((migration) => migration.version > version);
       if (next !== undefined) {
         if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
-        await apply(tx, next);
+        await upgrade(tx, next, version);
         await sql`insert into schema_versions (version, name, works_from, applied_at) values
           (${next.version}, ${next.name}, ${next.breaksOlder === undefined ? worksFrom : next.version}, ${now()})`.execute(
           tx.kysely,
@@ -118,6 +135,17 @@ async function requireShape(tx: OpenTransaction, version: number, migrations: re
   });
   const found = differences(expected, await shape.read(tx));
   if (found.length > 0) throw new SchemaMismatchError(version, found);
+}
+
+/** @throws {MigrationError} */
+async function upgrade(tx: OpenTransaction, migration: Migration, recorded: number): Promise<void> {
+  try {
+    await apply(tx, migration);
+  } catch (error) {
+    // A database that is full or away says so itself.
+    if (tx.dialect.isUnavailable(error)) throw error;
+    throw new MigrationError(migration, recorded, error);
+  }
 }
 
 async function apply({ connection, dialect }: Queryable, { statements }: Migration): Promise<void> {
