@@ -5,11 +5,11 @@ import { verify } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 
 /*
- * The main job from end to end, against a running server: an account, a key, a webhook with a secret, two sessions,
- * a message from one to the other, and every event of it received with both of its signatures verified.
+ * The main use case from end to end, against a running server: creates an account, a key, a webhook with a secret and
+ * two sessions, sends a message from one session to the other, and verifies both signatures of every event.
  *
  *   npm start            in one terminal
- *   npm run quickstart   in another; SWITCHBOARD_URL names a server elsewhere
+ *   npm run quickstart   in another; set SWITCHBOARD_URL if the server runs elsewhere
  */
 
 const WANTED = ['session.connected', 'message.sent', 'message.delivered', 'message.incoming', 'message.read'];
@@ -21,8 +21,8 @@ export interface VerifiedEvent {
 }
 
 /**
- * Does it all and resolves with the events that were received and verified.
- * @throws when a call fails, a signature does not fit, or an event does not come within 15 s
+ * Runs all steps and resolves with the events that it received and verified.
+ * @throws if a call fails, a signature is wrong, or an event does not arrive within 15 s
  */
 export async function quickstart(serverUrl: string, print: (line: string) => void): Promise<VerifiedEvent[]> {
   const secret = randomBytes(24).toString('hex');
@@ -58,7 +58,7 @@ export async function quickstart(serverUrl: string, print: (line: string) => voi
   }
 }
 
-/** A webhook receiver as yours would be: it reads the raw body, verifies it, and only then believes it. */
+/** A minimal webhook receiver. It reads the raw body, and verifies it before it parses it. */
 async function startReceiver(secret: string, print: (line: string) => void) {
   const events: VerifiedEvent[] = [];
   const waiting = new Set<() => void>();
@@ -71,7 +71,7 @@ async function startReceiver(secret: string, print: (line: string) => void) {
     try {
       const signature = String(request.headers['x-webhook-signature'] ?? '');
       if (!(await verify(secret, body, signature))) throw new Error('X-Webhook-Signature does not fit');
-      // Throws when the signature does not fit or the timestamp is too old.
+      // Throws if the signature is wrong or the timestamp is too old.
       new Webhook(secret, { format: 'raw' }).verify(body, request.headers as Record<string, string>);
       const received: VerifiedEvent = JSON.parse(body);
       events.push(received);
@@ -118,7 +118,7 @@ async function connectSession(serverUrl: string, name: string, key: string) {
   return { sessionId, phoneNumber };
 }
 
-/** What the answers that are used here hold. */
+/** Fields of the responses that this example reads. */
 interface Answers {
   readonly token: string;
   readonly key: string;
@@ -140,7 +140,7 @@ async function call(serverUrl: string, path: string, body: object, credential?: 
   });
   const answer = await response.json();
   if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${JSON.stringify(answer)}`);
-  return answer as Answers; // each call reads only the fields that its answer has
+  return answer as Answers; // each call reads only the fields that its response has
 }
 
 if (import.meta.main) {
