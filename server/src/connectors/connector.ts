@@ -427,6 +427,8 @@ export type NetworkEvent =
       readonly type: 'reaction';
       readonly networkId: string;
       readonly from: string;
+      /** The chat that it came in, where the network says so: it must be the message's. */
+      readonly chat?: NetworkChat;
       /** Null when it was taken back. */
       readonly emoji: string | null;
       readonly timestamp: number;
@@ -435,6 +437,8 @@ export type NetworkEvent =
       readonly type: 'vote';
       readonly networkId: string;
       readonly from: string;
+      /** As of a reaction. */
+      readonly chat?: NetworkChat;
       /** The options of the poll that are chosen now; empty when the vote was taken back. */
       readonly options: readonly string[];
       readonly timestamp: number;

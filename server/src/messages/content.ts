@@ -69,6 +69,56 @@ export function toNetworkMedia(
   return { mimeType, size, fileName, hash, open: () => media.open(hash) };
 }
 
+const NAME_CHARACTERS = 200;
+const ADDRESS_CHARACTERS = 500;
+const POLL_OPTIONS = 12;
+const OPTION_CHARACTERS = 100;
+const CARD_NUMBERS = 10;
+const NUMBER_CHARACTERS = 40;
+const MENTIONS = 1024;
+const PAYLOAD_CHARACTERS = 1024;
+
+/**
+ * Fits what a network reported to the limits of the API, which the networks' own apps keep: a modified app sends
+ * anything. A location that is nowhere on earth becomes a text.
+ */
+export function withinLimits(content: MessageContent): MessageContent {
+  const { location, contact, poll, mentions, payload, ...rest } = content;
+  const isSomewhere =
+    location === undefined || (Math.abs(location.latitude) <= 90 && Math.abs(location.longitude) <= 180);
+  if (!isSomewhere) return { ...rest, type: 'text', text: rest.text || cut(location.name ?? '', NAME_CHARACTERS) };
+  return {
+    ...rest,
+    ...(location && { location: locationWithinLimits(location) }),
+    ...(contact && {
+      contact: {
+        name: cut(contact.name, NAME_CHARACTERS),
+        phoneNumbers: contact.phoneNumbers.filter((n) => n.length <= NUMBER_CHARACTERS).slice(0, CARD_NUMBERS),
+      },
+    }),
+    ...(poll && { poll: pollWithinLimits(poll) }),
+    ...(mentions && { mentions: mentions.slice(0, MENTIONS) }),
+    ...(payload !== undefined && { payload: cut(payload, PAYLOAD_CHARACTERS) }),
+  };
+}
+
+function locationWithinLimits({ latitude, longitude, name, address }: Location): Location {
+  return {
+    latitude,
+    longitude,
+    ...(name !== undefined && { name: cut(name, NAME_CHARACTERS) }),
+    ...(address !== undefined && { address: cut(address, ADDRESS_CHARACTERS) }),
+  };
+}
+
+function pollWithinLimits({ options, maxSelections }: Poll): Poll {
+  const kept = options.slice(0, POLL_OPTIONS).map((option) => cut(option, OPTION_CHARACTERS));
+  return { options: kept, maxSelections: Math.min(Math.max(1, maxSelections), Math.max(1, kept.length)) };
+}
+
+/** Ends before half a character. */
+const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
+
 /** What a network brought, as a row keeps it. `media` is where its file has been put meanwhile. */
 export function fromNetworkContent(
   { location, contact, poll, template, interactive, mentions, isForwarded, payload }: MessageContent,

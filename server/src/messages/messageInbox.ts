@@ -7,7 +7,15 @@ import type { MessageRow } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { Emit } from '../webhooks/emit.ts';
-import { contentColumn, contentOf, contentParts, fromNetworkContent, type StoredMedia, searchText } from './content.ts';
+import {
+  contentColumn,
+  contentOf,
+  contentParts,
+  fromNetworkContent,
+  type StoredMedia,
+  searchText,
+  withinLimits,
+} from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import { dropWords, indexWords } from './search.ts';
 import { progressOf } from './status.ts';
@@ -113,8 +121,9 @@ export function createMessageInbox({
     const replied =
       event.replyTo === null ? undefined : await known(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
     const messageId = newId('msg');
-    const body = event.content.text;
-    const content = fromNetworkContent(event.content, file);
+    const reported = withinLimits(event.content);
+    const { type, text: body } = reported;
+    const content = fromNetworkContent(reported, file);
     const now = clock.now();
     const row = newRow({
       account_id: accountId,
@@ -123,7 +132,7 @@ export function createMessageInbox({
       chat_id: chatId,
       network_id: event.networkId,
       direction: isOwn ? 'outgoing' : 'incoming',
-      type: event.content.type,
+      type,
       from_number: event.from,
       to_id: isOwn || event.chat.type === 'group' ? chatId : ownNumber,
       body,
@@ -158,7 +167,7 @@ export function createMessageInbox({
       sessionId,
       chatId,
       to: ownNumber,
-      type: event.content.type,
+      type,
       ...parts,
       ...(event.chat.type === 'group' && { groupId: chatId }),
       ...(isStandIn(event.from) && { unidentified: true as const }),
@@ -177,14 +186,15 @@ export function createMessageInbox({
     if (row?.deleted_at === null) await storeDeletion(tx, row, timestamp);
   }
 
-  async function reaction(tx: Tx, session: SessionRef, { networkId, from, emoji, timestamp }: EventOf<'reaction'>) {
-    const row = await known(tx, session, networkId);
-    if (row !== undefined) await storeReaction(tx, row, from, emoji, timestamp);
+  async function reaction(tx: Tx, session: SessionRef, event: EventOf<'reaction'>): Promise<void> {
+    const row = await knownTo(tx, session, event);
+    if (row !== undefined) await storeReaction(tx, row, event.from, event.emoji, event.timestamp);
   }
 
-  async function vote(tx: Tx, session: SessionRef, { networkId, from, options, timestamp }: EventOf<'vote'>) {
-    const row = await known(tx, session, networkId);
+  async function vote(tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
+    const row = await knownTo(tx, session, event);
     if (row === undefined) return;
+    const { from, options, timestamp } = event;
     const { poll } = contentOf(row);
     const chosen = [...new Set(options)].filter((option) => poll?.options.includes(option));
     await putVote.run(tx, {
@@ -279,6 +289,23 @@ async function known(
   isMeant: (row: MessageRow) => boolean = () => true,
 ): Promise<MessageRow | undefined> {
   return (await byNetworkId.all(tx, { ...session, networkId })).find(isMeant);
+}
+
+/**
+ * A message in a chat that the sender of an event is in. Ids on the network are no secret, and whoever knows one can
+ * name it from another chat.
+ */
+async function knownTo(
+  tx: Tx,
+  session: SessionRef,
+  { networkId, from, chat }: EventOf<'reaction' | 'vote'>,
+): Promise<MessageRow | undefined> {
+  const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
+  return known(tx, session, networkId, (row) =>
+    row.chat_id.startsWith('grp_')
+      ? chat === undefined || row.chat_id === groupId
+      : [row.chat_id, row.from_number, row.to_id].includes(from),
+  );
 }
 
 /** A message that this number may delete: its own, or in a group that it is an admin of anybody's. */

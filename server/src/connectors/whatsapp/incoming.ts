@@ -128,7 +128,8 @@ export function createIncoming({
       : await addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
     const timestamp = Number(fullMessage.messageTimestamp) * 1000;
     const change = await changeOf(whole, key, from, timestamp, own);
-    if (change !== undefined) return onEvent(change);
+    if (change !== undefined)
+      return onEvent(change.type === 'reaction' || change.type === 'vote' ? { ...change, chat } : change);
     const parsed = parseContent(baileys, whole);
     if (parsed === undefined) return;
     if (chat.type === 'group') await knowGroup(chat.id);
