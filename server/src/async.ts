@@ -32,20 +32,28 @@ export async function settledWithin(clock: Clock, ms: number, work: Promise<unkn
 
 /** Runs work of the same key one after the other, in the order of the calls. */
 export class KeyedQueue {
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #queues = new Map<string, { last: Promise<unknown>; length: number }>();
 
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const mine = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
-    this.#last.set(key, mine);
+    const queue = this.#queues.get(key) ?? { last: Promise.resolve(), length: 0 };
+    this.#queues.set(key, queue);
+    const mine = queue.last.then(work, work);
+    queue.last = mine;
+    queue.length++;
     const leave = () => {
-      if (this.#last.get(key) === mine) this.#last.delete(key);
+      if (--queue.length === 0) this.#queues.delete(key);
     };
     mine.then(leave, leave);
     return mine;
   }
 
+  /** How much work of the key is running or waits. */
+  length(key: string): number {
+    return this.#queues.get(key)?.length ?? 0;
+  }
+
   /** Resolves when the work that is queued now has settled. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#last.values());
+    await Promise.allSettled([...this.#queues.values()].map(({ last }) => last));
   }
 }

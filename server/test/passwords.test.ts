@@ -9,7 +9,7 @@ import { PasswordHasher } from '../src/auth/passwords.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
 import { createLog } from '../src/log.ts';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { startServer } from './support/server.ts';
 
@@ -209,6 +209,43 @@ it('warns at its start when strangers can reach it and register', async () => {
   assert.equal(await warningsWith({}), 0);
   assert.equal(await warningsWith({ PUBLIC_URL: 'https://gateway.example' }), 1);
   assert.equal(await warningsWith({ PUBLIC_URL: 'https://gateway.example', REGISTRATION: 'closed' }), 0);
+  assert.equal(await warningsWith({ TRUST_PROXY: 'on' }), 1);
+  assert.equal(await warningsWith({ ALLOWED_HOSTS: 'gateway.example' }), 1);
+});
+
+it('logins with the right password at the same time do not count as failed ones', async (test) => {
+  const server = await startServer({ env: { LOGIN_RATE_LIMIT: '3' } });
+  test.after(() => server.stop());
+  const { email } = await server.account();
+  const login = (password: string) => server.call('POST', '/auth/login', { email, password });
+  const all = await Promise.all(Array.from({ length: 8 }, () => login('correct horse battery')));
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    Array.from({ length: 8 }, () => 200),
+  );
+  const wrong = await Promise.all(Array.from({ length: 5 }, () => login('wrong')));
+  assert.deepEqual(wrong.map(({ status }) => status).sort(), [401, 401, 401, 429, 429]);
+});
+
+it('queues 32 logins of one account and network, and refuses more', async (test) => {
+  const home = await newHome('sqlite');
+  const database = await openDatabase(home, createFakeClock());
+  test.after(async () => {
+    await database.close();
+    await home.remove();
+  });
+  const limit = createLoginLimit(database, { loginsPerMinute: 10, registrationsPerHour: 0 }, createFakeClock());
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const me = { email: 'me@example.com', address: '192.0.2.1' };
+  const waiting = Array.from({ length: 32 }, () => limit.inTurn(me, () => promise));
+  await assert.rejects(
+    limit.inTurn(me, () => promise),
+    isTooBusy,
+  );
+  await limit.inTurn({ ...me, address: '192.0.2.2' }, async () => {});
+  resolve();
+  await Promise.all(waiting);
+  await limit.inTurn(me, async () => {});
 });
 
 it('recognizes a device by a token that was made for its account here', () => {

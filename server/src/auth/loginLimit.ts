@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { KeyedQueue } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
@@ -22,6 +23,12 @@ export interface LoginLimit {
    * @throws {AppError} `rate_limited`
    */
   takeGuess(guesser: Guesser): Promise<Guess>;
+  /**
+   * Runs logins to one account from one device or network one after the other. A right one gives its guess back before
+   * the next takes one, so logins at the same time do not pass for failures.
+   * @throws {AppError} `too_busy` if too many wait
+   */
+  inTurn<T>(guesser: Guesser, login: () => Promise<T>): Promise<T>;
   /**
    * Takes an account that an address is about to register.
    * @throws {AppError} `rate_limited`
@@ -70,6 +77,7 @@ const REMEMBERED_MS = 90 * 24 * HOUR_MS;
 /** A bound on what logins from ever new networks store. */
 const NETWORKS_PER_HOUR = 10;
 const CLEANS_EVERY = 100;
+const LONGEST_QUEUE = 32;
 
 /**
  * Token buckets in the database, so that guessing at several nodes, or across a restart, gains nothing. A bucket is one
@@ -80,6 +88,7 @@ export function createLoginLimit(
   { loginsPerMinute, registrationsPerHour }: Limits,
   clock: Clock,
 ): LoginLimit {
+  const turns = new KeyedQueue();
   let taken = 0;
 
   async function take(
@@ -126,6 +135,11 @@ export function createLoginLimit(
             await remember(tx, guesser.email, networkOf(guesser.address), clock.now());
           }),
       };
+    },
+    async inTurn({ email, address, device }, login) {
+      const key = digest(`turn ${email} ${device ?? networkOf(address)}`);
+      if (turns.length(key) >= LONGEST_QUEUE) throw new AppError('too_busy', 'Too many logins at the moment');
+      return turns.run(key, login);
     },
     async takeRegistration(address) {
       if (registrationsPerHour === 0) return { giveBack: nothing };

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Taken } from '../auth/loginLimit.ts';
+import type { Guesser, Taken } from '../auth/loginLimit.ts';
 import { SHORTEST_PASSWORD } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
@@ -104,19 +104,24 @@ export const login = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    const device = ctx.devices.recognize(email, ctx.device);
-    const guess = await ctx.loginLimit.takeGuess({ email, address: ctx.address, device });
-    const row = await ctx.database.reader.kysely
-      .selectFrom('accounts')
-      .selectAll()
-      .where('email', '=', email)
-      .executeTakeFirst();
-    const fits = await orGiveBack(ctx.passwords.verify(input.password, row?.password_hash, ctx.address), guess);
-    if (row === undefined || !fits) throw new AppError('invalid_credentials');
-    await guess.wasRight();
-    return logIn(ctx, row);
+    const guesser = { email, address: ctx.address, device: ctx.devices.recognize(email, ctx.device) };
+    return ctx.loginLimit.inTurn(guesser, () => logInWithPassword(ctx, guesser, input.password));
   },
 });
+
+/** @throws {AppError} `invalid_credentials`, `rate_limited`, `too_busy` */
+async function logInWithPassword(ctx: PublicContext, guesser: Guesser, password: string) {
+  const guess = await ctx.loginLimit.takeGuess(guesser);
+  const row = await ctx.database.reader.kysely
+    .selectFrom('accounts')
+    .selectAll()
+    .where('email', '=', guesser.email)
+    .executeTakeFirst();
+  const fits = await orGiveBack(ctx.passwords.verify(password, row?.password_hash, ctx.address), guess);
+  if (row === undefined || !fits) throw new AppError('invalid_credentials');
+  await guess.wasRight();
+  return logIn(ctx, row);
+}
 
 export const logout = defineOperation({
   id: 'auth.logout',
