@@ -44,7 +44,7 @@ import { createSandboxExchange } from './sessions/sandboxExchange.ts';
 import { createSandboxProfiles } from './sessions/sandboxProfiles.ts';
 import { Sessions } from './sessions/sessions.ts';
 import { SteadyClock } from './steadyClock.ts';
-import { createTargetPolicy, isLoopback } from './target.ts';
+import { createTargetPolicy, type TargetPolicy } from './target.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { createDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
@@ -315,7 +315,7 @@ export async function createApp(
     retention,
     services,
     async start() {
-      warnOfOpenRegistration(settings, log);
+      warnOfOpenRegistration(settings, targets, log);
       const { limit: openFilesLimit, wanted } = openFiles;
       if (openFilesLimit !== undefined && openFilesLimit < wanted)
         log.warn(
@@ -398,9 +398,9 @@ async function identityOf(store: ContentStore, log: Log): Promise<string | null>
 const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>
   shared === undefined ? join(dataDir, 'media', 'incoming') : join(shared, 'incoming', instanceOf(dataDir));
 
-function warnOfOpenRegistration({ registration, host, publicUrl }: Settings, log: Log): void {
-  const isReachable = !isLoopback(host) || (publicUrl !== undefined && !isLoopback(publicUrl.hostname));
-  if (registration !== 'open' || !isReachable) return;
+function warnOfOpenRegistration({ registration, host }: Settings, { allowLoopback }: TargetPolicy, log: Log): void {
+  // Loopback targets are allowed only where nobody else reaches the server.
+  if (registration !== 'open' || allowLoopback) return;
   log.warn({ host }, 'anybody who reaches this server may register: set REGISTRATION=closed after the first account');
 }
 

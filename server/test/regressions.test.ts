@@ -481,7 +481,7 @@ it('the database file could be read by everybody on the machine', async (test) =
   const server = await startServer();
   test.after(() => server.stop());
   await server.account();
-  for (const file of ['switchboard.db', 'switchboard.db-wal', 'switchboard.db-shm']) {
+  for (const file of ['switchboard.db', 'switchboard.db-wal', 'switchboard.db-shm', 'switchboard.lock']) {
     assert.equal(statSync(`${server.home.dataDir}/${file}`).mode & 0o077, 0, file);
   }
 });

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
@@ -137,7 +137,10 @@ export async function openDatabase(
 /** Holds an exclusive lock on the folder. The operating system lets go of it when the process ends, however it ends. */
 function lockFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(join(dataDir, 'switchboard.lock'), { timeout: 0 });
+  const file = join(dataDir, 'switchboard.lock');
+  closeSync(openSync(file, 'a', 0o600)); // what SQLite puts beside it gets the same mode
+  chmodSync(file, 0o600);
+  const lock = new DatabaseSync(file, { timeout: 0 });
   try {
     lock.exec('pragma journal_mode = delete; begin exclusive');
   } catch (error) {

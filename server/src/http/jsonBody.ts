@@ -17,6 +17,11 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** Takes JSON and nothing else. An empty body is none, also with the header: some clients always send it. */
 export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests): void {
   app.removeAllContentTypeParsers();
+  app.addHook('preParsing', async ({ headers }) => {
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity' && headers['content-type']?.startsWith('application/json'))
+      throw new AppError('unsupported_media_type', `Send the body without ${encoding}: compressed JSON is not read`);
+  });
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     const body = textOf(bytes);

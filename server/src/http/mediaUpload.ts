@@ -13,6 +13,8 @@ export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a client that has its answer may go on sending, so that it comes to read it. */
 const LINGER_MS = 2000;
+/** More than the boundaries and headers of a form have. */
+const LONGEST_FORM_HEAD_BYTES = 64 * 1024;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -76,7 +78,13 @@ export async function openContent(request: FastifyRequest): Promise<Content> {
     stream: Readable.from(bodyOf(request), { objectMode: false }),
     fileName: typeof disposition === 'string' ? dispositionName(disposition) : null,
     mimeType: type ?? null,
+    declaredBytes: declaredBytes(request),
   };
+}
+
+function declaredBytes({ headers }: FastifyRequest): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** The body, which stays readable when the reader gives up: destroying it would take the answer's way away. */
@@ -109,6 +117,8 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
         stream: Readable.from(fileOf(file, form, parsed), { objectMode: false }),
         fileName: fileName ?? null,
         mimeType: mimeType ?? null,
+        // All that surrounds the file in a form is far shorter.
+        declaredBytes: Math.max(0, (declaredBytes(request) ?? 0) - LONGEST_FORM_HEAD_BYTES),
       });
     });
     const parsed = pipeline(bodyOf(request), form).catch((cause: unknown) => {

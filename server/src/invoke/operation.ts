@@ -240,7 +240,7 @@ export function createInvoke(services: Services, idempotency: Idempotency): Invo
     /** The other node that was asked, if any. */
     let node: string | undefined;
     try {
-      authorise(operation, caller);
+      authorize(operation, caller);
       const taken = call.allowance ?? requestLimits.take(call);
       allowance = taken;
       if (!taken.allowed) throw rateLimited(taken);
@@ -377,8 +377,15 @@ function endingWithCredential(
   };
 }
 
+/** Whether the caller's credential is of the kind, and has the permission, that the operation needs. */
+export function mayCall(operation: Operation, caller: Caller): boolean {
+  const { type, permissions } = caller.credential;
+  if (operation.credential === 'none') return true;
+  return (operation.credential !== 'jwt' || type === 'jwt') && permits(permissions, operation);
+}
+
 /** @throws {AppError} `unauthorized`, `jwt_required`, `permission_denied` */
-function authorise(operation: Operation, caller: Caller | undefined): void {
+function authorize(operation: Operation, caller: Caller | undefined): void {
   if (operation.credential === 'none') return;
   if (caller === undefined) throw new AppError('unauthorized');
   const { credential } = caller;

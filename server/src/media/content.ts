@@ -7,6 +7,8 @@ export interface Content {
   readonly stream: Readable;
   readonly fileName: string | null;
   readonly mimeType: string | null;
+  /** How many bytes its sender says it has, if it says so: a file that is too large is rejected before it is read. */
+  readonly declaredBytes?: number | undefined;
 }
 
 const LONGEST_NAME = 200;

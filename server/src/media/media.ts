@@ -74,9 +74,11 @@ export function createMedia({
   clock: Clock;
   log: Log;
 }): Media {
-  async function keep(accountId: string, { stream, fileName, mimeType: declared }: Content): Promise<MediaTable> {
+  async function keep(accountId: string, content: Content): Promise<MediaTable> {
+    const { stream, fileName, mimeType: declared, declaredBytes = 0 } = content;
     const file = join(incoming, randomUUID());
     try {
+      if (declaredBytes > maxBytes) throw tooLarge(maxBytes);
       const { hash, size } = await receive(stream, file, maxBytes);
       if (size === 0) throw invalidField('body', 'The file is empty', 'empty');
       const mimeType = await sniffType(file, declared);

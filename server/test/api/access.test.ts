@@ -118,6 +118,8 @@ describe('access', () => {
     const length = 'content-length: 900000';
     const post = (path: string, more: string) => `POST /api/v1${path} HTTP/1.1\r\nhost: localhost\r\n${more}`;
     const bearer = `authorization: Bearer ${key}`;
+    const { key: reader } = (await call('POST', '/api-keys/create', { name: 'reads', permissions: ['sessions:read'] }))
+      .body;
     const refused: [head: string, status: number][] = [
       [post('/mcp', length), 401],
       [post('/mcp', `${bearer}\r\norigin: https://evil.example\r\n${length}`), 403],
@@ -126,6 +128,8 @@ describe('access', () => {
       [post('/sessions', `${bearer}\r\ncontent-type: application/json\r\ncontent-length: 9000000`), 413],
       [post('/auth/login', `content-type: application/json\r\n${length}`), 413],
       [post('/media', length), 401],
+      [post('/media', `${bearer}\r\ncontent-length: 900000000`), 413],
+      [post('/messages/send', `authorization: Bearer ${reader}\r\ncontent-type: application/json\r\n${length}`), 403],
       [post('/nothing', length), 404],
       [post('/callbacks/ses_none', length), 404],
     ];

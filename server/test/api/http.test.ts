@@ -47,6 +47,8 @@ describe('HTTP', () => {
       'unsupported_media_type',
     ]);
     assert.deepEqual(await codeOf(await post('{}', { 'content-type': 'text/plain' })), [415, 'unsupported_media_type']);
+    const compressed = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    assert.deepEqual(await codeOf(await post('{}', compressed)), [415, 'unsupported_media_type']);
     assert.deepEqual(await codeOf(await post(JSON.stringify({ x: 'y'.repeat(1024 * 1024) }))), [
       413,
       'payload_too_large',
