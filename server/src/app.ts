@@ -120,6 +120,7 @@ export async function createApp(
           instance: instanceOf(settings.dataDir),
           jwtFingerprint: fingerprintOf(secret),
           fileStore: await identityOf(store, log),
+          leaseMs: settings.leaseSeconds * 1000,
           steady,
           log,
         });

@@ -70,6 +70,13 @@ export const settingsTable = {
     'Whether this node takes sessions and webhooks, or only answers requests.',
     oneOf('all', 'api'),
   ),
+  leaseSeconds: setting(
+    'LEASE_SECONDS',
+    'seconds',
+    '8',
+    'How long the other nodes wait for a node that does not answer before they acquire its sessions. The same on all nodes.',
+    wholeNumber(2, 60),
+  ),
   publicUrl: setting('PUBLIC_URL', 'URL', '', 'Address under which callers reach the server, for links.', optionalUrl),
   jwtSecret: setting(
     'JWT_SECRET',

@@ -209,7 +209,7 @@ describe('nodes whose data folder is a copy', () => {
   it('do not start beside the node of the original, which goes on', async (test) => {
     const { home, ends } = await homeFor(test);
     const start = async (name: string): Promise<ServerProcess> => {
-      const node = await spawnServer({ ...home, dataDir: join(home.dataDir, name) });
+      const node = await spawnServer({ ...home, dataDir: join(home.dataDir, name) }, { LEASE_SECONDS: '4' });
       ends.push(() => node.kill());
       return node;
     };

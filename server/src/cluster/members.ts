@@ -36,7 +36,7 @@ export interface Joining extends Membership {
 export class OtherSecretError extends Error {
   constructor(others: readonly string[]) {
     super(
-      `JWT_SECRET is not what the nodes that run sign login tokens with (${others.join(', ')}): a token of one would be refused by the other. Set the same for all nodes, or none for all. To change it, stop all of them first; one that was killed counts for 8 s more.`,
+      `JWT_SECRET is not what the nodes that run sign login tokens with (${others.join(', ')}): a token of one would be refused by the other. Set the same for all nodes, or none for all. To change it, stop all of them first; one that was killed counts until its lease ends (LEASE_SECONDS).`,
     );
     this.name = 'OtherSecretError';
   }

@@ -24,18 +24,14 @@ import type { Signals } from './signals.ts';
 /*
  * The nodes of a deployment share one PostgreSQL and divide its sessions and webhooks among themselves. What a node
  * holds names it in `lease_owner`, and hangs on its one row in `nodes`, which it renews every two seconds. A node
- * that has not for eight is buried by the others: its row goes, what it held is free, and from that moment none of its
+ * that has not for eight (`LEASE_SECONDS`) is buried by the others: its row goes, what it held is free, and from that moment none of its
  * transactions passes (see `Membership`). A node that finds itself buried, or cannot renew in time, puts everything
  * down and joins anew.
  *
  * All of this keeps real time, whatever clock the rest of the server has: it is agreed upon with other machines.
  */
 
-const LEASE_MS = 8000;
-const BEAT_MS = 2000;
 const BEAT_RETRY_MS = 250;
-/** Before the lease ends for the others it ends here. */
-const MARGIN_MS = 500;
 /** Unevenness that grows slowly is looked for this often. */
 const BALANCE_MS = 30_000;
 const SUSPECT_MS = 3000;
@@ -52,6 +48,7 @@ export function createNode({
   former,
   jwtFingerprint,
   fileStore,
+  leaseMs,
   steady,
   log,
 }: {
@@ -68,9 +65,14 @@ export function createNode({
   jwtFingerprint: string;
   /** What tells the place where it keeps files from others; null when that is not known. */
   fileStore: string | null;
+  /** How long this node holds what it has without renewing it. It renews four times as often. */
+  leaseMs: number;
   steady: SteadyClock;
   log: Log;
 }): Cluster {
+  const beatMs = leaseMs / 4;
+  /** The lease ends here before it ends for the others. */
+  const marginMs = leaseMs / 16;
   const channel = new Channel(shared, nodeId, log);
   const own = { database, nodeId, carries, signals: channel, log, reach };
   /** What this node tells the others, when there are any. */
@@ -128,8 +130,8 @@ export function createNode({
   async function joinOthers(): Promise<void> {
     const sentAt = performance.now();
     const joining = { nodeId, epoch: ++epoch, instance, former, url, version, carries, jwtFingerprint, fileStore };
-    membership = await database.join((tx) => join(tx, joining, LEASE_MS), lose);
-    validUntil = sentAt + LEASE_MS - MARGIN_MS;
+    membership = await database.join((tx) => join(tx, joining, leaseMs), lose);
+    validUntil = sentAt + leaseMs - marginMs;
     steadySince = sentAt;
     isChanged = true;
     channel.send('nodes', nodeId);
@@ -190,22 +192,22 @@ export function createNode({
     const mine = membership;
     if (mine === undefined) return;
     const sentAt = performance.now();
-    const heard = await beat(shared.heart, mine, LEASE_MS);
+    const heard = await beat(shared.heart, mine, leaseMs);
     if (membership !== mine) return;
     if (!heard.isMember) {
       lose();
       return;
     }
-    if (sentAt - (validUntil - LEASE_MS + MARGIN_MS) > LEASE_MS / 2) steadySince = sentAt;
+    if (sentAt - (validUntil - leaseMs + marginMs) > leaseMs / 2) steadySince = sentAt;
     const wasMember = isMember();
-    validUntil = sentAt + LEASE_MS - MARGIN_MS;
+    validUntil = sentAt + leaseMs - marginMs;
     takeNote(heard.members.filter(({ isAlive }) => isAlive));
     isFree = heard.isFree.sessions || heard.isFree.webhooks;
     // What it was told meanwhile it could not act upon.
     if (!wasMember) channel.noteGap();
-    if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, LEASE_MS));
+    if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, leaseMs));
     await syncTime();
-    const isSteady = sentAt - steadySince >= LEASE_MS;
+    const isSteady = sentAt - steadySince >= leaseMs;
     if (isSteady && heard.members.some(({ isAlive }) => !isAlive)) await bury();
   }
 
@@ -274,9 +276,9 @@ export function createNode({
   function keepBeating(delayMs: number): void {
     if (isStopped) return;
     beatTimer = setTimeout(async () => {
-      let next = BEAT_MS;
+      let next = beatMs;
       try {
-        await Promise.race([beatOnce(), rejectAfter(BEAT_MS)]);
+        await Promise.race([beatOnce(), rejectAfter(beatMs)]);
         if (isChanged || isFree || performance.now() - balancedAt > BALANCE_MS) nudge();
       } catch (error) {
         log.debug({ err: error }, 'renewing the leases failed; trying again');
@@ -341,7 +343,7 @@ export function createNode({
     async start() {
       await channel.start();
       await joinAtStart();
-      keepBeating(BEAT_MS);
+      keepBeating(beatMs);
       await beatOnce();
       nudge();
       await balancing;
