@@ -6,7 +6,8 @@ import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { callerOf } from './support/server.ts';
 
-const KILLS = 20;
+/** `npm run test:soak` kills more often. */
+const KILLS = Number(process.env['KILLS'] ?? 5);
 
 describeOnEachDatabase('a server that is killed', (newHome) => {
   it('delivers the events of every message it has acknowledged, once it is started again', async (test) => {

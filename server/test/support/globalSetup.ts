@@ -1,11 +1,16 @@
+import { fileURLToPath } from 'node:url';
 import { type Postgres, startPostgres } from './postgres.ts';
 
 /*
- * One real PostgreSQL for the whole run. Every test makes a database of its own in it.
+ * One real PostgreSQL for the whole run. Every test makes a database of its own in it. The processes of the run share
+ * a cache of compiled modules, which halves what each of them takes to start.
  */
 let postgres: Postgres | undefined;
 
 export async function globalSetup(): Promise<void> {
+  process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+    new URL('../../../node_modules/.cache/compiled', import.meta.url),
+  );
   postgres = await startPostgres();
   process.env['TEST_POSTGRES_URL'] = postgres.url;
 }

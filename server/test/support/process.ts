@@ -25,6 +25,7 @@ export async function spawnServer(
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env['PATH'],
+      ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
       PORT: '0',
       LOG_LEVEL: 'warn',
       RATE_LIMIT: '0',
