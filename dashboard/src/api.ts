@@ -17,7 +17,7 @@ export const api = createClient({ baseUrl: location.origin, headers: DASHBOARD_H
  * @returns what was answered
  * @throws {ApiError | ConnectionError} as the client does
  */
-export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+export async function apiFetch(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { ...DASHBOARD_HEADER, ...init.headers } }).catch(
     (cause: unknown) => {
       throw new ConnectionError(`${path} got no answer`, { cause });
@@ -36,7 +36,7 @@ export function isLoggedOut(error: unknown): boolean {
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Whether the same request may pass as soon as the server is back. */
-export function isAway(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && AWAY.has(error.status));
 }
 
@@ -44,10 +44,10 @@ export function isAway(error: unknown): boolean {
 export class ServerError extends Error {}
 
 /** An error in words for the reader. */
-export function inWords(error: unknown): string {
+export function errorText(error: unknown): string {
   // An answer without the id of a request is not the server's, but that of something in front of it.
   const isAnswered = error instanceof ApiError && error.requestId !== '';
-  if (error instanceof PageCodeError || (isAway(error) && !isAnswered)) return words.unreachable;
+  if (error instanceof PageCodeError || (isUnavailable(error) && !isAnswered)) return words.unreachable;
   if (error instanceof ApiError || error instanceof ServerError) return error.message;
   return words.unexpected;
 }

@@ -43,23 +43,23 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
     // Left and opened again, a log begins at its newest end.
     gcTime: 0,
   });
-  const joined = useMemo(
-    () => join(newest.data, older.data?.pages.flatMap(({ data }) => data) ?? [], idOf),
+  const merged = useMemo(
+    () => mergePages(newest.data, older.data?.pages.flatMap(({ data }) => data) ?? [], idOf),
     [newest.data, older.data, idOf],
   );
 
   const begin = (page: PageOf<T>) => queries.setQueryData(olderKey, { pages: [page], pageParams: [null] });
   const beginAtNewest = useEffectEvent(() => newest.data !== undefined && begin(newest.data));
-  const isTorn = joined.isTorn && !older.isFetching && !newest.isPlaceholderData;
+  const hasGap = merged.hasGap && !older.isFetching && !newest.isPlaceholderData;
   useEffect(() => {
-    if (isTorn) beginAtNewest();
-  }, [isTorn]);
+    if (hasGap) beginAtNewest();
+  }, [hasGap]);
 
   return {
     data: newest.data,
     error: newest.error,
     refetch: newest.refetch,
-    rows: joined.rows,
+    rows: merged.rows,
     more: moreOf(older),
     /** Reads everything anew, after a change of rows that may be far down. */
     refresh: async () => {
@@ -73,17 +73,17 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
  * The newest page holds what it spans: rows that it has no longer are gone. It goes on with the older ones after its
  * last row; when that is not among them, more has come than one page holds, and they are to be read anew.
  */
-export function join<T>(
+export function mergePages<T>(
   newest: PageOf<T> | undefined,
   older: readonly T[],
   idOf: (row: T) => string,
-): { readonly rows: readonly T[]; readonly isTorn: boolean } {
-  if (newest === undefined) return { rows: [], isTorn: false };
+): { readonly rows: readonly T[]; readonly hasGap: boolean } {
+  if (newest === undefined) return { rows: [], hasGap: false };
   const last = newest.data.at(-1);
-  if (last === undefined || newest.nextCursor === null) return { rows: newest.data, isTorn: false };
+  if (last === undefined || newest.nextCursor === null) return { rows: newest.data, hasGap: false };
   const seam = older.findIndex((row) => idOf(row) === idOf(last));
-  if (seam === -1) return { rows: newest.data, isTorn: true };
+  if (seam === -1) return { rows: newest.data, hasGap: true };
   // A row that has moved up, as a chat does in which somebody writes, is where it is now.
   const isNewest = new Set(newest.data.map(idOf));
-  return { rows: [...newest.data, ...older.slice(seam + 1).filter((row) => !isNewest.has(idOf(row)))], isTorn: false };
+  return { rows: [...newest.data, ...older.slice(seam + 1).filter((row) => !isNewest.has(idOf(row)))], hasGap: false };
 }

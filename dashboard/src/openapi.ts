@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ask } from './api.ts';
+import { apiFetch } from './api.ts';
 import type { Schema } from './schema.ts';
 
 /** As much of OpenAPI 3.1 as `openapi.json` of the server uses. */
@@ -67,7 +67,7 @@ export interface Reference {
 export const referenceQuery = queryOptions({
   queryKey: ['openapi'],
   queryFn: async (): Promise<Reference> => {
-    const { tags, paths, webhooks, components } = (await (await ask('/openapi.json')).json()) as Document; // our server's own, of this version
+    const { tags, paths, webhooks, components } = (await (await apiFetch('/openapi.json')).json()) as Document; // our server's own, of this version
     return { tags, operations: operationsOf(paths), events: operationsOf(webhooks), components };
   },
   staleTime: Number.POSITIVE_INFINITY,

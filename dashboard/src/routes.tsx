@@ -19,13 +19,13 @@ import { Shell } from './shell/shell.tsx';
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
 
 /** Where a login leads back to: an address of ours, never one that somebody else has put there. */
-const nextOf = ({ next }: { next?: unknown }): { next?: string | undefined } => ({
+const validateNext = ({ next }: { next?: unknown }): { next?: string | undefined } => ({
   // Said also when it is none: what is left out here would stay as it came. A browser passes over tabs and new lines.
   next: typeof next === 'string' && /^\/(?![/\\\t\r\n])/.test(next) ? next : undefined,
 });
 
 /** Who is logged in has no business at a login: it leads to where they want to be. */
-const leadOn = async ({
+const redirectIfLoggedIn = async ({
   context: { queries },
   search: { next = '/' },
 }: {
@@ -45,15 +45,15 @@ const leadOn = async ({
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: nextOf,
-  beforeLoad: leadOn,
+  validateSearch: validateNext,
+  beforeLoad: redirectIfLoggedIn,
   component: lazyPage(() => import('./pages/login/loginPage.tsx'), 'LoginPage'),
 });
 const register = createRoute({
   getParentRoute: () => root,
   path: '/register',
-  validateSearch: nextOf,
-  beforeLoad: leadOn,
+  validateSearch: validateNext,
+  beforeLoad: redirectIfLoggedIn,
   component: lazyPage(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
 });
 

@@ -8,7 +8,7 @@ describe('the account', async () => {
   const dashboard = await startDashboard();
 
   it('gets another password, which ends every other login and not this one', async (test) => {
-    const { page, ...account } = await dashboard.enter(test);
+    const { page, ...account } = await dashboard.openLoggedIn(test);
     await page.goto('/account');
     await page.getByLabel('Current password').fill('not the password');
     await page.getByLabel('New password').fill(NEXT);
@@ -26,7 +26,7 @@ describe('the account', async () => {
   });
 
   it('is logged out everywhere, once that is confirmed', async (test) => {
-    const { page, ...account } = await dashboard.enter(test);
+    const { page, ...account } = await dashboard.openLoggedIn(test);
     await page.goto('/account');
     await page.getByRole('button', { name: 'Log out everywhere' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -38,7 +38,7 @@ describe('the account', async () => {
   });
 
   it('can be used by everybody, also on a phone', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/account');
     await page.getByLabel('Current password').waitFor();
     await assertAccessible(page);

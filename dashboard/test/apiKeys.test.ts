@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { permissions } from '../../server/src/auth/permissions.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { bearer } from '../../server/test/support/server.ts';
-import { allPermissions, permits, spelledOut, withPermission } from '../src/model/grants.ts';
+import { allPermissions, expandGrants, permits, withPermission } from '../src/model/grants.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
 const shownKey = (page: Page) => page.getByRole('dialog').getByRole('status', { name: 'API key' });
@@ -35,7 +35,7 @@ describe('the permissions of a key', () => {
     assert.equal(permits(['messages:send'], 'messages:metadata'), false);
     assert.deepEqual(withPermission(['messages:metadata'], 'messages:read', true), ['messages:read']);
     assert.deepEqual(withPermission(['webhooks:*'], 'webhooks:write', false), ['webhooks:read']);
-    assert.deepEqual(spelledOut(['messages:*', 'chats:metadata']), [
+    assert.deepEqual(expandGrants(['messages:*', 'chats:metadata']), [
       'messages:read',
       'messages:send',
       'chats:metadata',
@@ -47,7 +47,7 @@ describe('the API keys', async () => {
   const dashboard = await startDashboard();
 
   it('can be told apart on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     for (const name of ['Shop backend', 'Support desk']) await call('POST', '/api-keys/create', { name });
     await page.goto('/keys');
     for (const name of ['Shop backend', 'Support desk']) {
@@ -63,7 +63,7 @@ describe('the API keys', async () => {
   });
 
   it('are made with chosen permissions and shown once, to be copied', async (test) => {
-    const { page, call } = await dashboard.enter(test, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, call } = await dashboard.openLoggedIn(test, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/keys');
     await page.getByText('No key yet').waitFor();
     await assertAccessible(page);
@@ -103,7 +103,7 @@ describe('the API keys', async () => {
   });
 
   it('are changed, without what stays being lost', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const made = await call('POST', '/api-keys/create', { name: 'Reader', permissions: ['messages:*', 'chats:read'] });
     await page.goto('/keys');
     await page.getByText('3 permissions').waitFor();
@@ -122,7 +122,7 @@ describe('the API keys', async () => {
   });
 
   it('tell when they were last used', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { key } = (await call('POST', '/api-keys/create', { name: 'Night job' })).body;
     await page.goto('/keys');
     const row = page.getByRole('row').filter({ hasText: 'Night job' });
@@ -137,7 +137,7 @@ describe('the API keys', async () => {
   });
 
   it('say at the field when their expiry is over before it begins', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
@@ -151,7 +151,7 @@ describe('the API keys', async () => {
   });
 
   it('are rotated and revoked, each after a question', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { key: first } = (await call('POST', '/api-keys/create', { name: 'Worker' })).body;
     const status = async (key: string) => (await bearer(dashboard.server.url, key)('GET', '/sessions')).status;
     await page.goto('/keys');
@@ -172,7 +172,7 @@ describe('the API keys', async () => {
   });
 
   it('stay where they are when revoking one fails, which says why', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await call('POST', '/api-keys/create', { name: 'Stays' });
     await page.goto('/keys');
     await page.route('**/api/v1/api-keys/key_*', (route) => route.abort());
@@ -184,7 +184,7 @@ describe('the API keys', async () => {
   });
 
   it('are kept by keyboard alone, on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const name = 'A program with a name that is far too long for the screen of a phone';
     await call('POST', '/api-keys/create', { name, expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
     await page.goto('/keys');
@@ -206,7 +206,7 @@ describe('the API keys', async () => {
   it('of another account are not there', async (test) => {
     const other = await dashboard.server.account();
     await other.call('POST', '/api-keys/create', { name: 'Not yours' });
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/keys');
     await page.getByText('No key yet').waitFor();
     await assertSoon(() => page.getByText('Not yours').count(), 0);

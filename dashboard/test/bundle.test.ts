@@ -50,7 +50,7 @@ describe('what is loaded', async () => {
   });
 
   it('is seen soon where the network is slow, and stays where it is', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
     await devtools.send('Network.emulateNetworkConditions', SLOW_4G);
@@ -96,7 +96,7 @@ describe('what is loaded', async () => {
   });
 
   it('is the file of a page only when the page is opened', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
     const isThere = async () => (await loaded()).some((name) => name.includes('/apiKeysPage-'));
     assert.equal(await isThere(), false);

@@ -26,7 +26,7 @@ describe('the chats', async () => {
   const dashboard = await startDashboard({ env: sharedSandbox });
 
   it('have the composer in sight on every screen', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     for (let line = 0; line < 30; line++) await write(`Line ${line}`);
     for (const viewport of [PHONE, { width: 844, height: 390 }, { width: 1280, height: 640 }]) {
@@ -43,7 +43,7 @@ describe('the chats', async () => {
   });
 
   it('keep a draft for each chat until it is sent or the login ends', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Hello');
     const box = page.getByLabel('Message', { exact: true });
@@ -72,7 +72,7 @@ describe('the chats', async () => {
   });
 
   it('open by a link, however old, with their menu and in the list', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     const numberOf = (index: number) => `4917000${String(10_000 + index)}`;
     for (let index = 0; index < 130; index++) await write(`From ${index}`, numberOf(index));
@@ -88,7 +88,7 @@ describe('the chats', async () => {
   });
 
   it('show files with long names within the screen', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await sandbox(call);
     const name = `${'quarterly_report_'.repeat(11)}.pdf`;
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -121,7 +121,7 @@ describe('the chats', async () => {
   });
 
   it('need a session, and then somebody to write to', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/chats');
     await page.getByText('No session yet').waitFor();
     await assertAccessible(page);
@@ -144,7 +144,7 @@ describe('the chats', async () => {
   });
 
   it('keep what is written while a message is on its way, and give back what could not be sent', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await sandbox(call);
     await page.goto(`/chats?chat=${FRIEND}`);
     const box = page.getByLabel('Message', { exact: true });
@@ -171,7 +171,7 @@ describe('the chats', async () => {
   });
 
   it('keep a dialog about a message, and what is written in it, when the message scrolls away', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId, write } = await sandbox(call);
     await call('POST', '/messages/send', { sessionId, to: FRIEND, message: 'with a mistkae' });
     for (const [path, wrong] of [
@@ -195,7 +195,7 @@ describe('the chats', async () => {
   });
 
   it('of a session that is not there are not those of another', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = await sandbox(call);
     for (const path of ['chats', 'simulator', 'groups']) {
       await page.goto(`/${path}?session=ses_gone&chat=${FRIEND}`);
@@ -209,7 +209,7 @@ describe('the chats', async () => {
   });
 
   it('show ticks as a message is sent, delivered and read', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate, messages } = await sandbox(call);
     await page.goto(`/chats?chat=${FRIEND}`);
     await page.getByLabel('Message', { exact: true }).fill('Is it there?');
@@ -228,7 +228,7 @@ describe('the chats', async () => {
   });
 
   it('never run what somebody writes, calls himself or names a file', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate, write } = await sandbox(call);
     const hostile = [
       '<script>globalThis.hacked = 1</script>',
@@ -270,7 +270,7 @@ describe('the chats', async () => {
   });
 
   it('go on to the first message while one comes in with each look at the newest', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     for (let index = 0; index < 130; index++) await write(`Line ${index}`);
     // Without events, the newest page is read again every four seconds only.
@@ -298,7 +298,7 @@ describe('the chats', async () => {
   });
 
   it('show what a slow read brings though messages go on coming in', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Line 0');
     // A read of the chats takes until events have had the messages read again twice.
@@ -315,7 +315,7 @@ describe('the chats', async () => {
     page.on('response', async (response) => {
       if (new URL(response.url()).pathname !== '/api/v1/messages') return;
       await write(`Line ${++written}`);
-      for (const goOn of slow.splice(0)) goOn();
+      for (const resume of slow.splice(0)) resume();
     });
     await page.goto(`/chats?chat=${FRIEND}`);
     await page
@@ -326,7 +326,7 @@ describe('the chats', async () => {
   });
 
   it('know a new sender by name at once, and read no names for what others write', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write, simulate } = await sandbox(call);
     await write('Line 1');
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -346,7 +346,7 @@ describe('the chats', async () => {
   });
 
   it('are searched once the reader pauses, not for each letter', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('The invoice of November');
     await page.goto('/chats');
@@ -362,7 +362,7 @@ describe('the chats', async () => {
   });
 
   it('show the newest messages where the time in the address is none', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Good morning');
     await page.goto(`/chats?chat=${FRIEND}&upTo=yesterday`);
@@ -371,7 +371,7 @@ describe('the chats', async () => {
   });
 
   it('tell the other side who writes, until it is sent or left', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Are you there?');
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -385,7 +385,7 @@ describe('the chats', async () => {
   });
 
   it('take answers, reactions, edits and deletions, and show those of others', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write, simulate, messages } = await sandbox(call);
     await write('What time is it?');
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -428,7 +428,7 @@ describe('the chats', async () => {
   });
 
   it('send and show pictures', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { messages } = await sandbox(call);
     await page.goto(`/chats?chat=${FRIEND}`);
     await page.locator('input[type=file]').setInputFiles({ name: 'red.png', mimeType: 'image/png', buffer: PIXEL });
@@ -455,7 +455,7 @@ describe('the chats', async () => {
   });
 
   it('show polls, places and contacts', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate } = await sandbox(call);
     const incoming = (more: object) => simulate({ action: 'incoming', from: FRIEND, ...more });
     await incoming({ message: 'Lunch?', poll: { options: ['Soup', 'Bread'], maxSelections: 1 } });
@@ -484,7 +484,7 @@ describe('the chats', async () => {
   });
 
   it('show choices, lists and templates', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = await sandbox(call);
     const send = async (kind: string, more: object) => {
       const { status, body } = await call('POST', `/messages/send-${kind}`, { sessionId, to: FRIEND, ...more });
@@ -513,7 +513,7 @@ describe('the chats', async () => {
   });
 
   it('with somebody who is blocked say so', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write, sessionId } = await sandbox(call);
     await write('Buy my things');
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -529,7 +529,7 @@ describe('the chats', async () => {
   });
 
   it('are read, pinned and archived', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write, sessionId } = await sandbox(call);
     await write('one');
     await write('two');
@@ -552,7 +552,7 @@ describe('the chats', async () => {
   });
 
   it('are searched, and open at what was found', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('the harbour is closed');
     for (let index = 0; index < 5; index++) await write(`later ${index}`);
@@ -569,7 +569,7 @@ describe('the chats', async () => {
   });
 
   it('can be used on a phone: the list, a chat, and back', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE, locale: 'de-DE' });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE, locale: 'de-DE' });
     const { write } = await sandbox(call);
     await write('a long word: ' + 'x'.repeat(200));
     await page.goto('/chats');
@@ -585,7 +585,7 @@ describe('the chats', async () => {
   });
 
   it('of two accounts are apart, though they write to each other', async (test) => {
-    const [mine, theirs] = [await dashboard.enter(test), await dashboard.enter(test)];
+    const [mine, theirs] = [await dashboard.openLoggedIn(test), await dashboard.openLoggedIn(test)];
     const [myNumber, theirNumber] = [newNumber(), newNumber()];
     await connectSession(mine.call, myNumber);
     await connectSession(theirs.call, theirNumber);

@@ -32,7 +32,7 @@ describe('the delivery log', async () => {
     });
 
   it('says how to fill it while it is empty', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/deliveries');
     await page.getByText('Nothing has been delivered yet').waitFor();
     await assertAccessible(page);
@@ -41,7 +41,7 @@ describe('the delivery log', async () => {
   });
 
   it('says of each delivery what it waits for', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     receiver.respond(410);
     await setWebhook(call);
     const write = await writer(call);
@@ -57,7 +57,7 @@ describe('the delivery log', async () => {
   });
 
   it('grows while it is looked at, and is narrowed by filters that stand in the address', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     receiver.respond(200);
     await setWebhook(call);
     await page.goto('/deliveries');
@@ -93,7 +93,7 @@ describe('the delivery log', async () => {
   });
 
   it('shows of one delivery the payload, each attempt with request and answer, and why it failed', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await setWebhook(call, { secret: 'of the deliveries' });
     const write = await writer(call);
     receiver.respond((_, response) => response.writeHead(503).end('<img src=x onerror="document.title=1">'));
@@ -129,7 +129,7 @@ describe('the delivery log', async () => {
   });
 
   it('replays a span of time, but only after it has said how many', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await setWebhook(call);
     const write = await writer(call);
     receiver.respond(200);
@@ -160,7 +160,7 @@ describe('the delivery log', async () => {
   });
 
   it('can be used on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     receiver.respond(200);
     await setWebhook(call);
     await (await writer(call))('hello');
@@ -178,7 +178,7 @@ describe('the delivery log', async () => {
     await setWebhook(other.call);
     await (await writer(other.call))('for other eyes');
     const { deliveryId } = (await other.call('GET', '/webhooks/deliveries')).body.data[0];
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto(`/deliveries/${deliveryId}`);
     await page.getByText('There is no such delivery').waitFor();
     await page.goto('/deliveries');

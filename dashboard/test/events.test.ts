@@ -9,7 +9,7 @@ describe('the events', async () => {
   const dashboard = await startDashboard();
 
   it('appear as they happen, and can be looked into', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events');
     await page.getByText('Waiting for events').waitFor();
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
@@ -28,7 +28,7 @@ describe('the events', async () => {
   });
 
   it('wait while the reader has paused them', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events');
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -40,7 +40,7 @@ describe('the events', async () => {
   });
 
   it('are in the log, which goes on by itself, and are narrowed by kind', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events?view=log');
     await page.getByText('Nothing has happened yet').waitFor();
     await assertAccessible(page);
@@ -60,7 +60,7 @@ describe('the events', async () => {
   });
 
   it('can be read on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await connectSession(call);
     await page.goto('/events?view=log');
     await page.getByRole('button', { name: 'session.connected' }).click();
@@ -72,13 +72,13 @@ describe('the events', async () => {
   it('of another account are not there', async (test) => {
     const other = await dashboard.server.account();
     await connectSession(other.call);
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/events?view=log');
     await page.getByText('Nothing has happened yet').waitFor();
   });
 
   it('of another account do not come in live', async (test) => {
-    const [mine, theirs] = [await dashboard.enter(test), await dashboard.enter(test)];
+    const [mine, theirs] = [await dashboard.openLoggedIn(test), await dashboard.openLoggedIn(test)];
     await mine.page.goto('/events');
     await mine.page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
     await write(theirs.call, await connectSession(theirs.call), 'Not for you');

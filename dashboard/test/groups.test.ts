@@ -15,7 +15,7 @@ describe('the groups', async () => {
   const dashboard = await startDashboard({ env: sharedSandbox });
 
   it('are created from a list of numbers', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/groups');
     await page.getByText('No group yet').waitFor();
@@ -34,7 +34,7 @@ describe('the groups', async () => {
   });
 
   it('are renamed, described and set up', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
     await page.getByLabel('Name', { exact: true }).fill('Gardens');
@@ -50,7 +50,7 @@ describe('the groups', async () => {
   });
 
   it('keep what is being written about them when somebody else changes them', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
     const description = page.getByRole('textbox', { name: 'Description' });
@@ -66,7 +66,7 @@ describe('the groups', async () => {
   });
 
   it('get members, whose roles change, and lose them', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     const roles = async () =>
       Object.fromEntries(
@@ -100,13 +100,13 @@ describe('the groups', async () => {
   });
 
   it('are joined by a link, which can be replaced', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
     await page.getByRole('button', { name: 'Show the link' }).click();
     const link = (await call('GET', `/groups/${groupId}/invite-link`)).body.inviteLink;
     await page.getByText(link, { exact: true }).waitFor();
-    const other = await dashboard.enter(test);
+    const other = await dashboard.openLoggedIn(test);
     await connectSession(other.call, newNumber());
     await other.page.goto('/groups');
     await other.page.getByRole('button', { name: 'Join group' }).click();
@@ -130,7 +130,7 @@ describe('the groups', async () => {
   });
 
   it('can be looked after on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await createGroup(call);
     await page.goto('/groups');
     await page.getByRole('link', { name: 'Allotments' }).click();
@@ -142,7 +142,7 @@ describe('the groups', async () => {
   it('of another account are not there', async (test) => {
     const other = await dashboard.server.account();
     const groupId = await createGroup(other.call);
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto(`/groups/${groupId}`);
     await page.getByText('There is no such group').waitFor();
   });

@@ -25,7 +25,7 @@ describe('the login', async () => {
   });
 
   it('leads who is logged in on to where they want to be, from the register as well', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     for (const path of ['/login', '/register']) {
       await page.goto(path);
       await page.waitForURL((url) => url.pathname === '/');
@@ -92,7 +92,7 @@ describe('the login', async () => {
   });
 
   it('is over in this browser after logging out, and no way back shows what was there', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await call('POST', '/sessions', { name: 'My shop' });
     await page.goto('/sessions');
     await page.getByText('My shop').waitFor();
@@ -112,7 +112,7 @@ describe('the login', async () => {
   });
 
   it('leads back to the login when it ends while a page is open', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByText('No session yet').waitFor();
     await page.context().clearCookies();
@@ -120,7 +120,7 @@ describe('the login', async () => {
   });
 
   it('is that of all tabs: another account in one of them is the account of all', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     const other = await dashboard.server.account();
     await other.call('POST', '/sessions', { name: 'Not of the first' });
     await page.goto('/sessions');

@@ -32,7 +32,7 @@ describe('the page of MCP', async () => {
   const dashboard = await startDashboard();
 
   it('shows the configuration of each client for this very server', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/tools');
     for (const { name, code } of clientsFor(dashboard.server.url)) {
       await page.getByRole('tab', { name }).click();
@@ -44,7 +44,7 @@ describe('the page of MCP', async () => {
   });
 
   it('lists for a key just the tools that an agent with this key is offered', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const permissions = ['messages:*', 'chats:read', 'sessions:read'];
     const { key } = (await call('POST', '/api-keys/create', { name: 'Agent', permissions })).body;
     const permitted = operations.filter((one) => one.tool && (!one.permission || allows(permissions, one.permission)));
@@ -67,7 +67,7 @@ describe('the page of MCP', async () => {
   });
 
   it('calls a tool with what is entered, and shows what an agent would get', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/tools');
     const tool = await openTool(page, 'messages_send_poll');
@@ -86,7 +86,7 @@ describe('the page of MCP', async () => {
   });
 
   it('says at its field what a tool refuses', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/tools');
     const tool = await openTool(page, 'messages_list');
@@ -98,7 +98,7 @@ describe('the page of MCP', async () => {
   });
 
   it('shows what is refused in plain text, by a tool and in place of one', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/tools');
     const tool = await openTool(page, 'sessions_list');
     for (const answer of [
@@ -115,7 +115,7 @@ describe('the page of MCP', async () => {
   });
 
   it('shows the picture of a result', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto('/tools');
@@ -128,7 +128,7 @@ describe('the page of MCP', async () => {
   });
 
   it('asks before it calls what is destructive', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     const sent = await call('POST', '/messages/send', { to: '491700000082', message: 'Not for ever' });
     const { messageId } = sent.body;
@@ -147,7 +147,7 @@ describe('the page of MCP', async () => {
   });
 
   it('fits on a phone, and is used there by keyboard alone', async (test) => {
-    const { page } = await dashboard.enter(test, { viewport: PHONE });
+    const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await page.goto('/tools');
     await page.getByLabel('Search tools').fill('sessions_list');
     await page.getByText(`1 of ${toolCount} tools`).waitFor();

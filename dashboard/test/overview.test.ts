@@ -21,7 +21,7 @@ describe('the overview', async () => {
   after(() => receiver.close());
 
   it('shows a new account its first steps, ticks each off as it is done, and then shows them no more', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     receiver.respond(200);
     await page.goto('/');
     await page.getByText('0 of 5 done').waitFor();
@@ -48,7 +48,7 @@ describe('the overview', async () => {
   });
 
   it('counts the messages of the last hour once each, and those that come as they come', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const stranger = await dashboard.server.account();
     const sessionId = await connectSession(call);
     await writeIn(call, sessionId, 'One', 'Two');
@@ -66,7 +66,7 @@ describe('the overview', async () => {
   });
 
   it('says why nothing arrives, how much is held and when it goes on, and that all is well again', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
     receiver.respond(502);
@@ -87,7 +87,7 @@ describe('the overview', async () => {
   });
 
   it('tells of a broken webhook however many newer ones work, and goes on showing them as one is added', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     const add = async (webhookUrl: string, kind: string) =>
       (await call('POST', '/webhooks/endpoints', { webhookUrl, events: [kind] })).body.webhookId;
@@ -113,7 +113,7 @@ describe('the overview', async () => {
   });
 
   it('names the sessions that are down, with the reason as text, and leads to them', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call, '491705550111', { name: '<img src=x onerror=alert(1)>' });
     await connectSession(call);
     const { body } = await call('POST', '/sessions', { name: 'New phone', options: { pairing: true } });

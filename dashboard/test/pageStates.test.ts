@@ -36,7 +36,7 @@ describe('while a page waits, and when it waits in vain', async () => {
 
   for (const [path, request, empty] of pages) {
     it(`${path} says that it loads, why it could not, and tries again`, async (test) => {
-      const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+      const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
       await connectSession(call);
       const answer = Promise.withResolvers<void>();
       await page.route(request, async (route) => {
@@ -59,7 +59,7 @@ describe('while a page waits, and when it waits in vain', async () => {
   }
 
   it('the rest of a list that could not be read is read when asked', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await Promise.all(Array.from({ length: 110 }, (_, index) => call('POST', '/sessions', { name: `Shop ${index}` })));
     for (let index = 0; index < 110; index++)
@@ -97,7 +97,7 @@ describe('while a page waits, and when it waits in vain', async () => {
   });
 
   it('what was written stays when it could not be sent', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/chats?chat=491700000061');
     await page.route('**/api/v1/messages/send', (route) => route.fulfill(REFUSAL));
@@ -112,7 +112,7 @@ describe('while a page waits, and when it waits in vain', async () => {
   });
 
   it('a chat is read, answered and left by keyboard alone', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await call('POST', `/sessions/${sessionId}/simulate`, {
       action: 'incoming',

@@ -17,7 +17,7 @@ describe('a dashboard whose server was away', async () => {
   const dashboard = await startDashboard();
 
   it('opens the page that was asked for meanwhile once the server answers', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await waitForPage(page, 'Overview');
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
@@ -27,7 +27,7 @@ describe('a dashboard whose server was away', async () => {
   });
 
   it('opens a page whose code no retry brings by loading the document again', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await waitForPage(page, 'Overview');
     const restore = await cutOff(page, '**/assets/webhooksPage-*');
     const reloaded = page.waitForEvent('load');
@@ -40,7 +40,7 @@ describe('a dashboard whose server was away', async () => {
   });
 
   it('shows who is logged in once the server answers', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     const restore = await cutOff(page, '**/api/v1/auth/me', '**/health');
     await page.goto('/');
     await page.getByRole('alert').filter({ hasText: AWAY }).waitFor();
@@ -49,7 +49,7 @@ describe('a dashboard whose server was away', async () => {
   });
 
   it('does the same behind a proxy, which answers in its place', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     for (const [path, request, then] of [
       ['/', '**/api/v1/auth/me', 'Overview'],
       ['/keys', '**/api/v1/api-keys?*', 'API keys'],
@@ -65,7 +65,7 @@ describe('a dashboard whose server was away', async () => {
   });
 
   it('starts once its own code can be loaded', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     const restore = await cutOff(page, '**/assets/index-*.js', '**/health');
     await page.goto('/');
     await page.getByText('This page loads as soon as it answers.').waitFor();
@@ -74,7 +74,7 @@ describe('a dashboard whose server was away', async () => {
   });
 
   it('reads a list that it could not read', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     const restore = await cutOff(page, '**/api/v1/api-keys?*', '**/health');
     await page.goto('/keys');

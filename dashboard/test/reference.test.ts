@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { connectSession } from '../../server/test/support/server.ts';
-import { insideOf, ruleTexts, typeText } from '../src/pages/reference/schemaText.ts';
+import { formatConstraints, formatType, nestedSchema } from '../src/pages/reference/schemaText.ts';
 import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
 
 const run = promisify(execFile);
@@ -11,26 +11,26 @@ const run = promisify(execFile);
 describe('a schema in words', () => {
   it('is a type as TypeScript writes it', () => {
     assert.equal(
-      typeText({ anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] }),
+      formatType({ anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] }),
       'string, date-time | null',
     );
-    assert.equal(typeText({ type: 'array', items: { enum: ['a', 'b'] } }), '("a" | "b")[]');
-    assert.equal(typeText({ type: 'array', items: { $ref: '#/components/schemas/Message' } }), 'Message[]');
+    assert.equal(formatType({ type: 'array', items: { enum: ['a', 'b'] } }), '("a" | "b")[]');
+    assert.equal(formatType({ type: 'array', items: { $ref: '#/components/schemas/Message' } }), 'Message[]');
   });
 
   it('says what else holds', () => {
-    assert.deepEqual(ruleTexts({ type: 'integer', minimum: 1, maximum: 200, default: 50 }), [
+    assert.deepEqual(formatConstraints({ type: 'integer', minimum: 1, maximum: 200, default: 50 }), [
       '1 to 200',
       '50 when left out',
     ]);
-    assert.deepEqual(ruleTexts({ type: 'string', maxLength: 9 }), ['up to 9 characters']);
+    assert.deepEqual(formatConstraints({ type: 'string', maxLength: 9 }), ['up to 9 characters']);
   });
 
   it('has the fields of what it lists or may be', () => {
     const Message = { properties: { text: { type: 'string' } } };
     const list = { type: 'array', items: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Message' }] } };
-    assert.equal(insideOf(list, { Message }), Message);
-    assert.equal(insideOf({ type: 'string' }, {}), undefined);
+    assert.equal(nestedSchema(list, { Message }), Message);
+    assert.equal(nestedSchema({ type: 'string' }, {}), undefined);
   });
 });
 
@@ -38,7 +38,7 @@ describe('the API reference', async () => {
   const dashboard = await startDashboard();
 
   it('has every operation and every kind of event that the server describes', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference');
     const described = await (await fetch(`${dashboard.server.url}/openapi.json`)).json();
     const wanted = [described.paths, described.webhooks].flatMap((paths) =>
@@ -58,14 +58,14 @@ describe('the API reference', async () => {
   });
 
   it('names each resource as the pages do', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference');
     await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Auth', exact: true }).waitFor();
   });
 
   it('opens an operation by its address, with an example that works as it stands', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     const { key } = (await call('POST', '/api-keys/create', { name: 'Example' })).body;
     await page.goto('/reference#messages.send');
@@ -87,7 +87,7 @@ describe('the API reference', async () => {
   });
 
   it('finds operations by words, and opens them by keyboard alone, on a phone', async (test) => {
-    const { page } = await dashboard.enter(test, { viewport: PHONE });
+    const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await page.goto('/reference');
     await page.getByText(/^\d+ operations$/).waitFor();
     await page.getByLabel('Search operations').fill('get chats.list');
@@ -104,7 +104,7 @@ describe('the API reference', async () => {
   });
 
   it('shows what is sent for an event', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference#webhook.message.incoming');
     await page
       .getByRole('region', { name: 'Example: Answer message.incoming' })
@@ -114,7 +114,7 @@ describe('the API reference', async () => {
   });
 
   it('opens every operation without a fault', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference');
     await page.getByText(/^\d+ operations$/).waitFor();
     await page.evaluate(() => {

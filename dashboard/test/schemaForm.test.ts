@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { entered, fieldsOf, isBroken, valuesOf } from '../src/components/schemaForm.ts';
+import { fieldsOf, isInvalid, textsOf, valuesOf } from '../src/components/schemaForm.ts';
 
 describe('a form from a JSON Schema', () => {
   const fields = fieldsOf({
@@ -30,7 +30,7 @@ describe('a form from a JSON Schema', () => {
 
   it('has for each value the entry that fits', () => {
     assert.deepEqual(
-      fields.map(({ entry }) => entry),
+      fields.map(({ input }) => input),
       ['text', 'number', 'lines', 'boolean', 'json', 'text', 'choice', 'choice', 'time'],
     );
   });
@@ -38,12 +38,12 @@ describe('a form from a JSON Schema', () => {
   it('gives values of their types, and what is empty is left out', () => {
     const values = { to: '5', limit: 7, numbers: ['a', 'b'], isDry: false, options: { a: 1 }, hour: 24, mode: 'safe' };
     assert.deepEqual(valuesOf(fields, texts), values);
-    assert.deepEqual(valuesOf(fields, entered(fields, values)), values, 'what is there comes out as it went in');
+    assert.deepEqual(valuesOf(fields, textsOf(fields, values)), values, 'what is there comes out as it went in');
   });
 
   it('knows what is no JSON', () => {
     assert.deepEqual(
-      fields.filter((field) => isBroken(field, '{')).map(({ name }) => name),
+      fields.filter((field) => isInvalid(field, '{')).map(({ name }) => name),
       ['options'],
     );
   });

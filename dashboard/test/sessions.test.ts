@@ -14,7 +14,7 @@ describe('the sessions', async () => {
   const dashboard = await startDashboard({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
 
   it('show each step of one that connects, also those that no event tells of', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { body } = await call('POST', '/sessions', { name: 'New phone', options: { pairing: true } });
     await page.goto('/sessions');
     const row = page.getByRole('row').filter({ hasText: 'New phone' });
@@ -24,7 +24,7 @@ describe('the sessions', async () => {
   });
 
   it('say why there is no QR code, and show it once there is, whatever the time of the reader', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.route('**/qr', (route) => route.fulfill(REFUSAL));
@@ -46,7 +46,7 @@ describe('the sessions', async () => {
   });
 
   it('begin with an invitation, and the first one connects at once on the sandbox', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByText('No session yet').waitFor();
     await assertAccessible(page);
@@ -72,7 +72,7 @@ describe('the sessions', async () => {
   });
 
   it('are made on any network, by the fields that its schema asks for, and secrets never come back', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'New session' }).click();
     const dialog = page.getByRole('dialog');
@@ -111,7 +111,7 @@ describe('the sessions', async () => {
   });
 
   it('are linked by a QR code that is replaced when its time is over', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'New session' }).click();
     await page.getByRole('dialog').getByLabel('Pairing').selectOption('Yes');
@@ -137,7 +137,7 @@ describe('the sessions', async () => {
   });
 
   it('draw the code so that it can be read', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto(`/sessions/${sessionId}`);
@@ -158,7 +158,7 @@ describe('the sessions', async () => {
   });
 
   it('are linked by a pairing code for a phone that cannot scan', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto(`/sessions/${sessionId}`);
@@ -175,7 +175,7 @@ describe('the sessions', async () => {
   });
 
   it('are disconnected, logged out and deleted, the last two after a question', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call, '491705550103', { name: 'Till' });
     await page.goto(`/sessions/${sessionId}`);
     await page.getByRole('button', { name: 'Disconnect' }).click();
@@ -201,7 +201,7 @@ describe('the sessions', async () => {
   });
 
   it('tell what they were through, with the reasons, as it happens', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await page.goto(`/sessions/${sessionId}`);
     const history = page.getByRole('table', { name: 'History' });
@@ -227,7 +227,7 @@ describe('the sessions', async () => {
   });
 
   it('are made and left by keyboard alone', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'New session' }).focus();
     await page.keyboard.press('Enter');

@@ -27,7 +27,7 @@ describe('the shell', async () => {
   ] as const;
 
   it('leads to every page, and each can be used by everybody', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const [name, path] of pages) {
       await navigation.getByRole('link', { name, exact: true }).click();
@@ -42,7 +42,7 @@ describe('the shell', async () => {
   });
 
   it('has its navigation behind a button on a phone, and no page is wider than the screen', async (test) => {
-    const { page } = await dashboard.enter(test, { viewport: PHONE });
+    const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     for (const [name, path] of pages) {
       await page.getByRole('button', { name: 'Open navigation' }).click();
       await page.getByRole('link', { name, exact: true }).click();
@@ -56,7 +56,7 @@ describe('the shell', async () => {
   });
 
   it('can be walked by keyboard alone: to the content, and through the menu of the account', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.reload();
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Tab');
@@ -73,12 +73,12 @@ describe('the shell', async () => {
   });
 
   it('says that events come in', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
   });
 
   it('says what went wrong within the screen, until that is closed', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000007', message: 'Hi' });
     await page.clock.install();
@@ -106,7 +106,7 @@ describe('the shell', async () => {
   });
 
   it('keeps its navigation around an address that does not exist', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/nope');
     await waitForPage(page, 'There is no such page');
     await assertAccessible(page);
@@ -115,7 +115,7 @@ describe('the shell', async () => {
   });
 
   it('answers an address that does not exist with a way back', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     // The last two cannot be decoded, and have no navigation either.
     for (const path of ['/no-such-page', '/sessions/%ZZ', '/%E0%A4%A']) {
       await page.goto(path);

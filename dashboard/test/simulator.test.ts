@@ -9,14 +9,14 @@ describe('the phone simulator', async () => {
   const dashboard = await startDashboard();
 
   it('needs a session on the sandbox', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/simulator');
     await page.getByText('No sandbox session yet').waitFor();
     await assertAccessible(page);
   });
 
   it('says why messages could not be read, and reads them when asked again', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     for (const message of ['One', 'Two']) await call('POST', '/messages/send', { sessionId, to: FRIEND, message });
     await page.goto(`/simulator?chat=${FRIEND}`);
@@ -30,7 +30,7 @@ describe('the phone simulator', async () => {
   });
 
   it('writes to a session, reads what it sends, and reacts', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await page.goto('/simulator');
     await page.getByText('Nobody has written yet').waitFor();
@@ -65,7 +65,7 @@ describe('the phone simulator', async () => {
   });
 
   it('creates a group, and writes in it as any of its members', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/simulator');
     await page.getByRole('button', { name: 'Create a group' }).click();
@@ -93,7 +93,7 @@ describe('the phone simulator', async () => {
   });
 
   it('sends polls, places and contact cards, and votes', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await page.goto(`/simulator?chat=${FRIEND}`);
     const begin = async (name: string) => {
@@ -127,7 +127,7 @@ describe('the phone simulator', async () => {
   });
 
   it('scans the QR code of a session that waits for it, and cuts its connection', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto('/simulator');
@@ -142,7 +142,7 @@ describe('the phone simulator', async () => {
   });
 
   it('can be used on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await connectSession(call);
     await page.goto(`/simulator?chat=${FRIEND}`);
     await page.getByLabel('Message', { exact: true }).fill('From a small screen');

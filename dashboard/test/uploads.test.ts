@@ -37,7 +37,7 @@ describe('a file that is sent', async () => {
   const dashboard = await startDashboard({ env: { MEDIA_MAX_BYTES: String(MAX_BYTES) } });
 
   it('shows how far it has come, can be stopped, and is there to be sent again', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     const messages = async () => (await call('GET', `/messages?sessionId=${sessionId}`)).body.data;
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -74,7 +74,7 @@ describe('a file that is sent', async () => {
   });
 
   it('says that it is being stored when all of it is there and no answer is', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto(`/chats?chat=${FRIEND}`);
     const throttle = await throttleOf(page);
@@ -89,7 +89,7 @@ describe('a file that is sent', async () => {
   });
 
   it('is refused before it is sent when it is too large', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     const uploads = countUploads(page);
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -121,7 +121,7 @@ describe('a file that is sent', async () => {
   });
 
   it('is left to the server to refuse when its limit is not known', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.route('**/api/v1/connectors', (route) => route.fulfill({ status: 403, body: '' }));
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -133,7 +133,7 @@ describe('a file that is sent', async () => {
   });
 
   it('as the picture of a group shows the same, and stopped leaves the picture as it was', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     const { body } = await call('POST', '/groups', { sessionId, subject: 'Film club', phoneNumbers: [FRIEND] });
     await page.goto(`/groups/${body.groupId}`);

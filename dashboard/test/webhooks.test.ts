@@ -31,7 +31,7 @@ describe('the webhooks', async () => {
   after(() => receiver.close());
 
   it('begin with an invitation to set up the first, whose secret is shown once', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
     await page.getByText('No webhook yet').waitFor();
     await assertAccessible(page);
@@ -56,7 +56,7 @@ describe('the webhooks', async () => {
   });
 
   it('leave the first one alone that was set up elsewhere meanwhile', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
     await page.getByRole('button', { name: 'Add webhook' }).click();
     const dialog = page.getByRole('dialog');
@@ -69,7 +69,7 @@ describe('the webhooks', async () => {
   });
 
   it('say at the field what is wrong with an address', async (test) => {
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
     await page.getByRole('button', { name: 'Add webhook' }).click();
     const dialog = page.getByRole('dialog');
@@ -80,7 +80,7 @@ describe('the webhooks', async () => {
   });
 
   it('are tested with a real request, which is shown as it went out, with every stage', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver, { secret: 'of the test' });
     receiver.respond((_, response) => response.writeHead(200).end('<b>thanks</b>'));
     await page.goto(`/webhooks/${webhookId}`);
@@ -102,7 +102,7 @@ describe('the webhooks', async () => {
   });
 
   it('have their secret replaced and taken away, each after a look at what it means', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByText('Deliveries are not signed:').waitFor();
@@ -134,7 +134,7 @@ describe('the webhooks', async () => {
   });
 
   it('are changed, switched off, added to and deleted', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByLabel('message.read').check();
@@ -166,7 +166,7 @@ describe('the webhooks', async () => {
   });
 
   it('keep what was changed elsewhere while their form was open', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByLabel('Requests at a time').fill('12');
@@ -185,7 +185,7 @@ describe('the webhooks', async () => {
   });
 
   it('tell why the breaker is open, what is held, and let it be reset', async (test) => {
-    const { page, call } = await dashboard.enter(test);
+    const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     const sessionId = await connectSession(call);
     receiver.respond(502);
@@ -206,7 +206,7 @@ describe('the webhooks', async () => {
   });
 
   it('can be used on a phone', async (test) => {
-    const { page, call } = await dashboard.enter(test, { viewport: PHONE });
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const webhookId = await setWebhook(call, receiver, { secret: 'short' });
     receiver.respond(200);
     await page.goto('/webhooks');
@@ -221,7 +221,7 @@ describe('the webhooks', async () => {
   it('of another account are not there', async (test) => {
     const other = await dashboard.server.account();
     const webhookId = await setWebhook(other.call, receiver);
-    const { page } = await dashboard.enter(test);
+    const { page } = await dashboard.openLoggedIn(test);
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByText('There is no such webhook').waitFor();
     await page.goto('/webhooks');

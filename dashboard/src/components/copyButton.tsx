@@ -7,7 +7,7 @@ import { useToast } from './toast.tsx';
 /** Puts a text on the clipboard, and says that it has. */
 export function CopyButton({ text, label = words.copy }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
-  const say = useToast();
+  const toast = useToast();
 
   useEffect(() => {
     if (!isCopied) return;
@@ -19,9 +19,9 @@ export function CopyButton({ text, label = words.copy }: { readonly text: string
     try {
       await writeClipboard(text);
       setCopied(true);
-      say(words.copied);
+      toast(words.copied);
     } catch {
-      say(words.copyFailed, 'bad');
+      toast(words.copyFailed, 'bad');
     }
   }
 

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
-import { inWords } from '../api.ts';
+import { errorText } from '../api.ts';
 import { words } from '../strings/shared.ts';
 import { Button, IconButton } from './button.tsx';
 import { classes } from './classes.ts';
@@ -18,7 +18,7 @@ interface DialogProps {
   readonly onOpenChange: (open: boolean) => void;
   readonly width?: 'normal' | 'wide';
   /** Whether only its own buttons close it: what it shows cannot be seen again. */
-  readonly isHeld?: boolean;
+  readonly isPersistent?: boolean;
   readonly children: ReactNode;
 }
 
@@ -29,7 +29,7 @@ export function Dialog({
   open,
   onOpenChange,
   width = 'normal',
-  isHeld = false,
+  isPersistent = false,
   children,
 }: DialogProps) {
   const hold = (event: Event) => event.preventDefault();
@@ -40,7 +40,7 @@ export function Dialog({
         <RadixDialog.Content
           className={classes(PANEL, width === 'wide' ? 'max-w-3xl' : 'max-w-lg')}
           {...(description === undefined && { 'aria-describedby': undefined })}
-          {...(isHeld && { onEscapeKeyDown: hold, onInteractOutside: hold })}
+          {...(isPersistent && { onEscapeKeyDown: hold, onInteractOutside: hold })}
         >
           <div className="mb-4 flex items-start justify-between gap-4">
             <div>
@@ -49,7 +49,7 @@ export function Dialog({
                 <RadixDialog.Description className="mt-1 text-sm text-ink-soft">{description}</RadixDialog.Description>
               )}
             </div>
-            {!isHeld && (
+            {!isPersistent && (
               <RadixDialog.Close asChild>
                 <IconButton label={words.close} className="-mt-1 -mr-2">
                   <X />
@@ -119,7 +119,7 @@ export function Question({
           </RadixAlert.Description>
           {state.error !== undefined && (
             <div className="mt-4">
-              <Notice tone="bad">{inWords(state.error)}</Notice>
+              <Notice tone="bad">{errorText(state.error)}</Notice>
             </div>
           )}
           <Actions>

@@ -1,4 +1,4 @@
-import { useEntered } from './entered.ts';
+import { useCommittedInput } from './committedInput.ts';
 import { TextField } from './field.tsx';
 
 /** A moment to enter, in the reader's zone. It comes out as ISO in UTC, or `undefined` when it is empty. */
@@ -15,7 +15,7 @@ export function LocalTimeField({
   readonly error?: string | undefined;
   readonly required?: boolean;
 }) {
-  const entered = useEntered(value === undefined ? '' : toLocal(value), (text) => {
+  const entered = useCommittedInput(value === undefined ? '' : toLocal(value), (text) => {
     const at = new Date(text);
     onChange(Number.isNaN(at.getTime()) ? undefined : at.toISOString());
   });

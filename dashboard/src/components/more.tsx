@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { inWords } from '../api.ts';
+import { errorText } from '../api.ts';
 import type { More } from '../paged.ts';
 import { words } from '../strings/shared.ts';
 import { Button } from './button.tsx';
@@ -16,7 +16,7 @@ export function MoreFailed({ more }: { readonly more: More | undefined }) {
   if (more === undefined || more.error === null) return null;
   return (
     <div role="alert" className="flex flex-wrap items-center gap-x-4 gap-y-1 border-y border-line px-5 py-2 text-sm">
-      <p className="min-w-0 flex-1 wrap-anywhere text-bad">{words.moreFailed(inWords(more.error))}</p>
+      <p className="min-w-0 flex-1 wrap-anywhere text-bad">{words.moreFailed(errorText(more.error))}</p>
       <Button size="small" busy={more.isLoading} onClick={() => more.load?.()}>
         {words.tryAgain}
       </Button>

@@ -1,7 +1,7 @@
 import { formWords } from '../strings/schemaForm.ts';
 import { SelectField, TextArea, TextField } from './field.tsx';
 import { LocalTimeField } from './localTime.tsx';
-import { type FormField, isBroken } from './schemaForm.ts';
+import { type FormField, isInvalid } from './schemaForm.ts';
 
 interface SchemaFieldProps {
   readonly field: FormField;
@@ -16,17 +16,17 @@ interface SchemaFieldProps {
 
 /** One field of a form that is made from a JSON Schema. */
 export function SchemaField({ field, label, value, onChange, error, isKept = false }: SchemaFieldProps) {
-  const { entry, description, isRequired, isSecret, isWhole, minimum, maximum, choices, standard } = field;
+  const { input, description, isRequired, isSecret, isWhole, minimum, maximum, choices, defaultValue } = field;
   const hints = [
     description,
     isKept && formWords.secretKept,
-    entry === 'lines' && formWords.onePerLine,
-    entry === 'json' && formWords.asJson,
+    input === 'lines' && formWords.onePerLine,
+    input === 'json' && formWords.asJson,
   ];
   const common = {
     label,
     hint: hints.filter(Boolean).join(' ') || undefined,
-    error: isBroken(field, value) ? formWords.noJson : error,
+    error: isInvalid(field, value) ? formWords.noJson : error,
     isOptional: !isRequired,
     required: isRequired && !isKept,
     value,
@@ -34,28 +34,28 @@ export function SchemaField({ field, label, value, onChange, error, isKept = fal
   const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
     onChange(currentTarget.value);
 
-  if (entry === 'choice' || entry === 'boolean') {
+  if (input === 'choice' || input === 'boolean') {
     const options =
-      entry === 'boolean'
+      input === 'boolean'
         ? ([
             ['true', formWords.yes],
             ['false', formWords.no],
           ] as const)
         : choices.map((choice) => [String(choice), String(choice)] as const);
-    const given = options.find(([option]) => option === String(standard))?.[1];
+    const given = options.find(([option]) => option === String(defaultValue))?.[1];
     const unset = given === undefined ? formWords.unset : formWords.unsetMeans(given);
     return <SelectField {...common} options={[['', unset], ...options]} onChange={change} />;
   }
-  if (entry === 'time')
+  if (input === 'time')
     return <LocalTimeField {...common} value={value || undefined} onChange={(at) => onChange(at ?? '')} />;
-  if (entry === 'lines' || entry === 'json') {
+  if (input === 'lines' || input === 'json') {
     return <TextArea {...common} rows={3} spellCheck={false} className="font-mono text-sm" onChange={change} />;
   }
   return (
     <TextField
       {...common}
       autoComplete="off"
-      {...(entry === 'number' && { type: 'number', min: minimum, max: maximum, step: isWhole ? 1 : 'any' })}
+      {...(input === 'number' && { type: 'number', min: minimum, max: maximum, step: isWhole ? 1 : 'any' })}
       // A password manager must not fill in the login here.
       {...(isSecret && { type: 'password', autoComplete: 'new-password' })}
       onChange={change}

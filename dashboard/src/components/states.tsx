@@ -1,6 +1,6 @@
 import { ApiError } from '@switchboard/sdk/errors';
 import type { ReactNode } from 'react';
-import { inWords, isAway } from '../api.ts';
+import { errorText, isUnavailable } from '../api.ts';
 import { useWhenReachable } from '../reachable.ts';
 import { words } from '../strings/shared.ts';
 import { Button } from './button.tsx';
@@ -28,7 +28,7 @@ export function Loaded<T>({
   readonly loading?: ReactNode;
   readonly children: (data: T) => ReactNode;
 }) {
-  if (gone !== undefined && isGone(query.error)) {
+  if (gone !== undefined && isNotFound(query.error)) {
     return (
       <Card flush>
         <Empty title={gone} />
@@ -41,7 +41,7 @@ export function Loaded<T>({
 }
 
 /** Whether an error says that there is no such thing. */
-export function isGone(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
@@ -69,11 +69,11 @@ export function Empty({
 
 /** It did not load: why, and another try, which follows by itself once a server that was away answers again. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => unknown }) {
-  useWhenReachable(isAway(error) && onRetry !== undefined, () => onRetry?.());
+  useWhenReachable(isUnavailable(error) && onRetry !== undefined, () => onRetry?.());
   return (
     <div role="alert" className="grid justify-items-center gap-1 px-6 py-12 text-center">
       <p className="font-medium text-bad">{words.failedToLoad}</p>
-      <p className="max-w-md text-sm wrap-anywhere text-ink-soft">{inWords(error)}</p>
+      <p className="max-w-md text-sm wrap-anywhere text-ink-soft">{errorText(error)}</p>
       {error instanceof ApiError && error.requestId !== '' && (
         <p className="font-mono text-xs text-ink-faint">{words.request(error.requestId)}</p>
       )}

@@ -10,7 +10,7 @@ type Say = (text: string, tone?: 'good' | 'bad') => void;
 const ToastContext = createContext<Say>(() => {});
 
 /**
- * Says in a corner that something was done, or was not: `const say = useToast(); say(words.saved)`. What is bad stays
+ * Says in a corner that something was done, or was not: `const toast = useToast(); toast(words.saved)`. What is bad stays
  * until it is closed.
  */
 export function useToast(): Say {

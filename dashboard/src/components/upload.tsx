@@ -4,7 +4,7 @@ import { X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../api.ts';
 import { connectorsQuery } from '../model/connectors.ts';
-import { sizeInWords } from '../model/fileSize.ts';
+import { formatFileSize } from '../model/fileSize.ts';
 import { uploadWords } from '../strings/uploads.ts';
 import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
@@ -53,7 +53,7 @@ export function useUpload(): Upload {
 
   function refusalOf({ name, size }: File): string | undefined {
     if (limits === undefined || size <= limits.mediaMaxBytes) return undefined;
-    return uploadWords.tooLarge(name, sizeInWords(size), sizeInWords(limits.mediaMaxBytes));
+    return uploadWords.tooLarge(name, formatFileSize(size), formatFileSize(limits.mediaMaxBytes));
   }
 
   return { sending, refusalOf, send };

@@ -1,7 +1,7 @@
 import type { Chat } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
-import { isGone } from '../components/states.tsx';
+import { isNotFound } from '../components/states.tsx';
 import { useLivePaged } from '../livePaged.ts';
 
 /** What others edit or delete comes without an event. */
@@ -25,7 +25,7 @@ export function useChat(sessionId: string, chatId: string, listed: readonly Chat
     queryKey: ['chats', sessionId, chatId],
     queryFn: () =>
       api.chats.get({ sessionId, chatId }).catch((error: unknown) => {
-        if (isGone(error)) return null;
+        if (isNotFound(error)) return null;
         throw error;
       }),
     enabled: found === undefined,

@@ -8,7 +8,7 @@ export interface Draft {
   readonly text: string;
   readonly write: (text: string) => void;
   /** Puts back a text that could not be sent, in front of what was typed since; also after the chat was left. */
-  readonly putBack: (text: string) => void;
+  readonly restore: (text: string) => void;
 }
 
 /** A text that is being written, kept while other chats and pages are open. @param place what it is written for */
@@ -22,14 +22,14 @@ export function useDraft(place: string): Draft {
     else sessionStorage.setItem(key, next);
   }
 
-  function putBack(unsent: string) {
+  function restore(unsent: string) {
     write([unsent, sessionStorage.getItem(key) ?? ''].filter((part) => part !== '').join('\n'));
   }
 
-  return { text, write, putBack };
+  return { text, write, restore };
 }
 
 /** For the end of a login. */
-export function forgetDrafts(): void {
+export function clearDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
 }

@@ -11,28 +11,28 @@ const included: Readonly<Record<string, string>> = { metadata: 'read', operate: 
 /** Whether grants such as `*`, `messages:*` and `messages:read` permit something. */
 export function permits(grants: readonly string[], permission: string): boolean {
   const [resource] = permission.split(':');
-  const permitting = ['*', `${resource}:*`, permission, includedIn(permission)];
+  const permitting = ['*', `${resource}:*`, permission, impliedBy(permission)];
   return grants.some((grant) => permitting.includes(grant));
 }
 
 /** The permissions that grants stand for, but for those that others include. */
-export function spelledOut(grants: readonly string[]): string[] {
-  return allPermissions.filter((one) => permits(grants, one) && !isIncluded(grants, one));
+export function expandGrants(grants: readonly string[]): string[] {
+  return allPermissions.filter((one) => permits(grants, one) && !isImplied(grants, one));
 }
 
 /** Whether grants permit something by a greater permission, so that it cannot be taken away alone. */
-export function isIncluded(grants: readonly string[], permission: string): boolean {
-  const greater = includedIn(permission);
+export function isImplied(grants: readonly string[], permission: string): boolean {
+  const greater = impliedBy(permission);
   return greater !== undefined && permits(grants, greater);
 }
 
 /** Grants with one permission more or less, each spelled out. */
 export function withPermission(grants: readonly string[], permission: string, isOn: boolean): string[] {
-  const others = spelledOut(grants).filter((one) => one !== permission);
-  return isOn ? spelledOut([...others, permission]) : others;
+  const others = expandGrants(grants).filter((one) => one !== permission);
+  return isOn ? expandGrants([...others, permission]) : others;
 }
 
-function includedIn(permission: string): string | undefined {
+function impliedBy(permission: string): string | undefined {
   const [resource, action = ''] = permission.split(':');
   const greater = included[action];
   return greater && `${resource}:${greater}`;

@@ -1,7 +1,7 @@
 import type { Message } from '@switchboard/sdk/api';
 import { useMemo } from 'react';
 import { api } from '../api.ts';
-import { isGone } from '../components/states.tsx';
+import { isNotFound } from '../components/states.tsx';
 import { useLivePaged } from '../livePaged.ts';
 
 /** Reactions, edits and votes of others come without an event. */
@@ -16,7 +16,7 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
       api.messages
         .list({ sessionId, chatId, ...(before !== undefined && { before }), ...page })
         .catch((error: unknown) => {
-          if (isGone(error)) return { data: [], nextCursor: null }; // a chat begins with its first message
+          if (isNotFound(error)) return { data: [], nextCursor: null }; // a chat begins with its first message
           throw error;
         }),
     idOf,
@@ -27,7 +27,7 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
 }
 
 /** A message in one line, whatever it is. */
-export function oneLine({ deleted, type, message }: Message, words: Words): string {
+export function messagePreview({ deleted, type, message }: Message, words: Words): string {
   if (deleted) return words.deleted;
   if (type === 'text') return message;
   return message === '' ? words.kinds[type] : `${words.kinds[type]}: ${message}`;

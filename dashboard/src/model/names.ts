@@ -4,7 +4,7 @@ import { useLiveEvents } from '../live.ts';
 import { chatWords } from '../strings/chats.ts';
 
 /** More people than this are shown by their number, and more groups as just a group. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 const REFRESH_MS = 30_000;
 
 export type NameOf = (id: string) => string;
@@ -17,7 +17,7 @@ export function useNames(sessionId: string): NameOf {
   const { data } = useQuery({ queryKey, queryFn: () => readNames(sessionId), refetchInterval: REFRESH_MS });
   useLiveEvents(({ event, data: about }) => {
     if (event !== 'message.incoming' || about.sessionId !== sessionId) return;
-    const isNew = data !== undefined && data.size < MOST_NAMES && !data.has(about.from);
+    const isNew = data !== undefined && data.size < MAX_NAMES && !data.has(about.from);
     if (isNew) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
   });
   return (id) => data?.get(id) ?? (id.startsWith('grp_') ? chatWords.group : chatWords.phone(id));
@@ -28,12 +28,12 @@ async function readNames(sessionId: string): Promise<ReadonlyMap<string, string 
   const names = new Map<string, string | null>();
   for await (const { phoneNumber, name } of api.contacts.list.all({ sessionId, limit: 200 })) {
     names.set(phoneNumber, name);
-    if (names.size >= MOST_NAMES) break;
+    if (names.size >= MAX_NAMES) break;
   }
   let groups = 0;
   for await (const { groupId, subject } of api.groups.list.all({ sessionId, limit: 200 })) {
     names.set(groupId, subject);
-    if (++groups >= MOST_NAMES) break;
+    if (++groups >= MAX_NAMES) break;
   }
   return names;
 }

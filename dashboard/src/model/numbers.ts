@@ -1,5 +1,5 @@
 /** Phone numbers out of a text: between commas, semicolons or lines. What they are worth, the server says. */
-export function numbersIn(text: string): string[] {
+export function parsePhoneNumbers(text: string): string[] {
   return text
     .split(/[,;\n]/)
     .map((part) => part.trim())

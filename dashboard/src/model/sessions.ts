@@ -4,7 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
 /** More than this are not offered to choose from, and not counted one by one. */
-const MOST_SESSIONS = 1000;
+const MAX_SESSIONS = 1000;
 
 /**
  * The sessions of the account.
@@ -20,7 +20,7 @@ export function useSessions(everyMs?: number) {
       const sessions: Session[] = [];
       for await (const session of api.sessions.list.all({ limit: 200 })) {
         sessions.push(session);
-        if (sessions.length === MOST_SESSIONS) break;
+        if (sessions.length === MAX_SESSIONS) break;
       }
       return sessions;
     },
@@ -57,9 +57,9 @@ export function useChosenSession(
   const isUnlisted = all.data !== undefined && wanted !== undefined && listed === undefined;
   const asked = useQuery({ ...sessionQuery(wanted ?? ''), enabled: isUnlisted });
   if (!isUnlisted) return { sessions, query: { ...all, data: all.data && { chosen: listed } } };
-  const isGone = asked.error instanceof ApiError && asked.error.status === 404;
-  const chosen = !isGone && asked.data !== undefined && isOffered(asked.data) ? asked.data : undefined;
-  return { sessions, query: { ...asked, data: isGone || asked.data !== undefined ? { chosen } : undefined } };
+  const isNotFound = asked.error instanceof ApiError && asked.error.status === 404;
+  const chosen = !isNotFound && asked.data !== undefined && isOffered(asked.data) ? asked.data : undefined;
+  return { sessions, query: { ...asked, data: isNotFound || asked.data !== undefined ? { chosen } : undefined } };
 }
 
 interface ChosenSession {

@@ -8,7 +8,7 @@ import { createLive, LiveContext, useRefreshOnEvents } from '../live.ts';
 import { words } from '../strings/shared.ts';
 import { shellWords } from '../strings/shell.ts';
 import { AccountMenu } from './accountMenu.tsx';
-import { LiveSign } from './liveSign.tsx';
+import { LiveIndicator } from './liveIndicator.tsx';
 import { navigation } from './navigation.ts';
 import { Wordmark } from './wordmark.tsx';
 
@@ -70,7 +70,7 @@ function Sidebar() {
         <Navigation />
       </div>
       <div className="grid gap-2 border-t border-line pt-3">
-        <LiveSign />
+        <LiveIndicator />
         <AccountMenu />
       </div>
     </header>
@@ -104,7 +104,7 @@ function TopBar() {
             </div>
             <Navigation onFollow={() => setOpen(false)} />
             <div className="mt-auto grid gap-2 border-t border-line pt-3">
-              <LiveSign />
+              <LiveIndicator />
               <AccountMenu />
             </div>
           </Dialog.Content>

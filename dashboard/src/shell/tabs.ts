@@ -1,15 +1,15 @@
-import { forgetDrafts } from '../model/drafts.ts';
+import { clearDrafts } from '../model/drafts.ts';
 
 /** All tabs of a browser have one login: what another account has read must not stay in one of them. */
 const tabs = new BroadcastChannel('login');
 
-export function tellOtherTabs(): void {
+export function notifyOtherTabs(): void {
   tabs.postMessage('changed');
 }
 
 export function followOtherTabs(): void {
   tabs.onmessage = () => {
-    forgetDrafts();
+    clearDrafts();
     location.reload();
   };
 }

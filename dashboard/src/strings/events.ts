@@ -1,9 +1,9 @@
 import type { EventData } from '@switchboard/sdk/api';
 
-export type EventKind = keyof EventData;
+export type EventType = keyof EventData;
 
 /** What each kind of event tells, in a few words. */
-export const kindWords: Readonly<Record<EventKind, string>> = {
+export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'message.incoming': 'A message came in',
   'message.sent': 'A message was sent',
   'message.delivered': 'A message reached its recipient',
@@ -15,7 +15,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
 };
 
 /** Every kind, in the order in which they are listed everywhere. */
-export const eventKinds = Object.keys(kindWords) as EventKind[]; // its keys are the kinds
+export const eventTypes = Object.keys(eventDescriptions) as EventType[]; // its keys are the kinds
 
 export const eventWords = {
   title: 'Events',
@@ -29,7 +29,7 @@ export const eventWords = {
   about: 'About',
   time: 'Time',
   pause: 'Pause',
-  goOn: 'Go on',
+  resume: 'Go on',
   paused: (count: number) => (count === 0 ? 'Paused' : `Paused, ${count.toLocaleString('en')} waiting`),
   clear: 'Clear',
   liveEmpty: 'Waiting for events',

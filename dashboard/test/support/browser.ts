@@ -17,10 +17,10 @@ export interface Dashboard {
   /** A fresh browser, with no login; its page is on no address yet. */
   open(test: TestContext, options?: BrowserContextOptions): Promise<Page>;
   /** A fresh browser in which a new account is logged in, and a way to call the API as this account. */
-  enter(test: TestContext, options?: BrowserContextOptions): Promise<Entered>;
+  openLoggedIn(test: TestContext, options?: BrowserContextOptions): Promise<LoggedIn>;
 }
 
-export interface Entered extends Awaited<ReturnType<TestServer['account']>> {
+export interface LoggedIn extends Awaited<ReturnType<TestServer['account']>> {
   readonly page: Page;
 }
 
@@ -40,10 +40,10 @@ export async function startDashboard(options: TestServerOptions = {}): Promise<D
     const context = await browser.newContext({ viewport: WIDE, baseURL: server.url, reducedMotion: 'reduce', ...more });
     context.setDefaultTimeout(60_000);
     const page = await context.newPage();
-    const complaints = listenForComplaints(page, server.url);
+    const errors = collectErrors(page, server.url);
     test.after(async () => {
       await context.close();
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(errors, []);
     });
     return page;
   }
@@ -51,7 +51,7 @@ export async function startDashboard(options: TestServerOptions = {}): Promise<D
   return {
     server,
     open,
-    async enter(test, more) {
+    async openLoggedIn(test, more) {
       const account = await server.account();
       const page = await open(test, more);
       await logIn(page, account.email);
@@ -139,19 +139,19 @@ export async function assertNothingCutOff(page: Page): Promise<void> {
 const EXPECTED = /Failed to load resource|^(ConnectionError|PageCodeError|ServerError): /;
 
 /** What the browser complains of while the page is used. */
-function listenForComplaints(page: Page, ownOrigin: string): string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(`threw: ${error.stack ?? error.message}`));
+function collectErrors(page: Page, ownOrigin: string): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(`threw: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     // An answer of 4xx, or none, is a thing to show and not an error of the page. The browser logs each of them, and
     // the router those that keep a page from opening.
-    if (message.type() === 'error' && !EXPECTED.test(message.text())) complaints.push(message.text());
+    if (message.type() === 'error' && !EXPECTED.test(message.text())) errors.push(message.text());
   });
   page.on('request', (request) => {
     const url = request.url();
-    if (!/^(data|blob):/.test(url) && !url.startsWith(ownOrigin)) complaints.push(`asked another server: ${url}`);
+    if (!/^(data|blob):/.test(url) && !url.startsWith(ownOrigin)) errors.push(`asked another server: ${url}`);
   });
-  return complaints;
+  return errors;
 }
 
 /**

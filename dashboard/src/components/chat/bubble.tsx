@@ -1,7 +1,7 @@
 import type { Message } from '@switchboard/sdk/api';
 import { MapPin } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { oneLine } from '../../model/messageList.ts';
+import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatWords, messageWords } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
@@ -38,7 +38,7 @@ export function Bubble({ message, isOwn, isFound, answered, nameOf, actions }: B
         {forwarded && <p className="text-xs text-ink-faint italic">{messageWords.forwarded}</p>}
         {replyTo !== undefined && (
           <blockquote className="mb-1.5 truncate border-l-2 border-accent pl-2 text-xs text-ink-soft">
-            {answered === undefined ? messageWords.earlier : oneLine(answered, messageWords)}
+            {answered === undefined ? messageWords.earlier : messagePreview(answered, messageWords)}
           </blockquote>
         )}
         {deleted ? (

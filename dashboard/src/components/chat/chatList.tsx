@@ -2,7 +2,7 @@ import type { Chat } from '@switchboard/sdk/api';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { BellOff, Pin, Users } from 'lucide-react';
 import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
-import { oneLine } from '../../model/messageList.ts';
+import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import type { More } from '../../paged.ts';
 import { chatWords, messageWords } from '../../strings/chats.ts';
@@ -109,7 +109,7 @@ function ChatRow({
         {lastMessage !== null && <Time at={lastMessage.timestamp} as="relative" />}
       </span>
       <span className="truncate text-xs text-ink-soft">
-        {lastMessage === null ? '' : oneLine(lastMessage, messageWords)}
+        {lastMessage === null ? '' : messagePreview(lastMessage, messageWords)}
       </span>
       {unreadCount > 0 && (
         <span className="justify-self-end rounded-full bg-accent px-1.5 text-xs font-medium text-on-accent">

@@ -2,9 +2,9 @@ import type { Media, Message } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { Plus, SendHorizontal, X } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { inWords } from '../../api.ts';
+import { errorText } from '../../api.ts';
 import { useDraft } from '../../model/drafts.ts';
-import { oneLine } from '../../model/messageList.ts';
+import { messagePreview } from '../../model/messageList.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { uploadWords } from '../../strings/uploads.ts';
 import { IconButton } from '../button.tsx';
@@ -13,7 +13,7 @@ import { Notice } from '../notice.tsx';
 import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../upload.tsx';
 import { type Extra, ExtraDialog, extraTypes } from './extraDialog.tsx';
 
-export interface Written {
+export interface OutgoingMessage {
   readonly text: string;
   readonly media?: { readonly mediaId: string; readonly type: 'image' | 'video' | 'audio' | 'document' };
 }
@@ -30,7 +30,7 @@ interface ComposerProps {
   readonly answering: Message | undefined;
   readonly onStopAnswering: () => void;
   /** Rejects when it could not be sent: then what was written stays. */
-  readonly onSend: (written: Written) => Promise<unknown>;
+  readonly onSend: (written: OutgoingMessage) => Promise<unknown>;
   /** The same for a poll, a place or a contact card. */
   readonly onSendExtra: (extra: Extra) => Promise<unknown>;
   /** As the reader writes; `false` when nothing is there to be sent. */
@@ -48,7 +48,7 @@ export function Composer({
   onTyping,
   disabled = false,
 }: ComposerProps) {
-  const { text, write, putBack } = useDraft(draftFor);
+  const { text, write, restore } = useDraft(draftFor);
   const [file, setFile] = useState<File>();
   const [refusal, setRefusal] = useState<string>();
   const [extra, setExtra] = useState<Extra['type']>();
@@ -73,7 +73,7 @@ export function Composer({
       if (sent.answering === answering) onStopAnswering();
     },
     onError: (error, unsent) => {
-      putBack(unsent.text);
+      restore(unsent.text);
       setFile((since) => since ?? unsent.file);
       // The button that was pressed is gone.
       if (isCancelled(error)) box.current?.focus();
@@ -114,11 +114,11 @@ export function Composer({
           submit();
         }}
       >
-        {send.error !== null && !isCancelled(send.error) && <Notice tone="bad">{inWords(send.error)}</Notice>}
+        {send.error !== null && !isCancelled(send.error) && <Notice tone="bad">{errorText(send.error)}</Notice>}
         {refusal !== undefined && <Notice tone="bad">{refusal}</Notice>}
         {answering !== undefined && (
           <Strip label={messageWords.stopAnswering} onRemove={onStopAnswering}>
-            {`${messageWords.answering}: ${oneLine(answering, messageWords)}`}
+            {`${messageWords.answering}: ${messagePreview(answering, messageWords)}`}
           </Strip>
         )}
         <p role="status" className="truncate px-3 text-xs text-ink-soft empty:hidden">

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { inWords } from '../../api.ts';
+import { errorText } from '../../api.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { words } from '../../strings/shared.ts';
 import { Button } from '../button.tsx';
@@ -32,7 +32,7 @@ export function EditForm({
         label={label}
         required
         autoFocus
-        error={save.error === null ? undefined : inWords(save.error)}
+        error={save.error === null ? undefined : errorText(save.error)}
         value={changed}
         onChange={(event) => setChanged(event.currentTarget.value)}
       />

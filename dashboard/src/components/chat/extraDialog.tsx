@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { inWords } from '../../api.ts';
+import { errorText } from '../../api.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { words } from '../../strings/shared.ts';
 import { Button } from '../button.tsx';
@@ -44,7 +44,7 @@ function ExtraForm({ type, onSend, onClose }: ExtraFormProps & { readonly type: 
         send.mutate(new FormData(event.currentTarget));
       }}
     >
-      {send.error !== null && <Notice tone="bad">{inWords(send.error)}</Notice>}
+      {send.error !== null && <Notice tone="bad">{errorText(send.error)}</Notice>}
       {type === 'poll' && (
         <>
           <TextField label={messageWords.question} name="question" required autoFocus />

@@ -2,8 +2,8 @@ import type { Message } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { api, inWords } from '../../api.ts';
-import { sizeInWords } from '../../model/fileSize.ts';
+import { api, errorText } from '../../api.ts';
+import { formatFileSize } from '../../model/fileSize.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { Button } from '../button.tsx';
 import { useToast } from '../toast.tsx';
@@ -21,24 +21,26 @@ const DOWNLOAD_MS = 60_000;
 export function MediaView({ media, type }: { readonly media: MediaOf; readonly type: Message['type'] }) {
   const [kind] = media.mimeType.split('/');
   const isShown = kind === 'image' || kind === 'audio' || kind === 'video';
-  const [isWanted, setWanted] = useState(kind === 'image' && media.size <= SHOWN_AT_ONCE_BYTES);
+  const [isRequested, setRequested] = useState(kind === 'image' && media.size <= SHOWN_AT_ONCE_BYTES);
   if (!isShown || type === 'document') return <FileLink media={media} />;
-  if (!isWanted) {
+  if (!isRequested) {
     return (
-      <Button size="small" onClick={() => setWanted(true)}>
-        {messageWords.load(sizeInWords(media.size))}
+      <Button size="small" onClick={() => setRequested(true)}>
+        {messageWords.load(formatFileSize(media.size))}
       </Button>
     );
   }
-  return <Shown mediaId={media.mediaId} name={media.fileName ?? ''} kind={kind} isSticker={type === 'sticker'} />;
+  return (
+    <MediaElement mediaId={media.mediaId} name={media.fileName ?? ''} kind={kind} isSticker={type === 'sticker'} />
+  );
 }
 
 /** A picture that is no part of a message. */
-export function LonePicture({ mediaId, name }: { readonly mediaId: string; readonly name: string }) {
-  return <Shown mediaId={mediaId} name={name} kind="image" isSticker={false} />;
+export function MediaPicture({ mediaId, name }: { readonly mediaId: string; readonly name: string }) {
+  return <MediaElement mediaId={mediaId} name={name} kind="image" isSticker={false} />;
 }
 
-function Shown({
+function MediaElement({
   mediaId,
   name,
   kind,
@@ -88,7 +90,7 @@ function useContent(mediaId: string): { readonly url: string | undefined; readon
 }
 
 function FileLink({ media: { mediaId, fileName, size } }: { readonly media: MediaOf }) {
-  const say = useToast();
+  const toast = useToast();
   const name = fileName ?? messageWords.file;
 
   async function download() {
@@ -102,7 +104,7 @@ function FileLink({ media: { mediaId, fileName, size } }: { readonly media: Medi
       link.click();
       setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
     } catch (error) {
-      say(inWords(error), 'bad');
+      toast(errorText(error), 'bad');
     }
   }
 
@@ -115,7 +117,7 @@ function FileLink({ media: { mediaId, fileName, size } }: { readonly media: Medi
       className="max-w-full"
     >
       <span className="truncate">{name}</span>
-      <span className="text-ink-faint">{sizeInWords(size)}</span>
+      <span className="text-ink-faint">{formatFileSize(size)}</span>
     </Button>
   );
 }

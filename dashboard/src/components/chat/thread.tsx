@@ -110,7 +110,7 @@ export function Thread({
                   isFound={message.messageId === foundId}
                   answered={byId.get(message.replyTo ?? '')}
                   nameOf={nameOf}
-                  actions={<OnDemand>{actions?.(message)}</OnDemand>}
+                  actions={<LazyMenu>{actions?.(message)}</LazyMenu>}
                 />
               </article>
             );
@@ -129,7 +129,7 @@ export function Thread({
 }
 
 /** A menu for each message would make scrolling slow: there is only its button until it is pressed. */
-function OnDemand({ children }: { readonly children: ReactNode }) {
+function LazyMenu({ children }: { readonly children: ReactNode }) {
   const [isWanted, setWanted] = useState(false);
   if (isWanted || children === undefined) return children;
   return (

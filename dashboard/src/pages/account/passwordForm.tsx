@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
@@ -9,7 +9,7 @@ import { loginWords } from '../../strings/login.ts';
 
 /** Sets another password. This browser stays logged in: the answer brings its cookie anew. */
 export function PasswordForm() {
-  const say = useToast();
+  const toast = useToast();
   const change = useMutation({
     mutationFn: (input: { currentPassword: string; newPassword: string }) => api.auth.changePassword(input),
   });
@@ -24,7 +24,7 @@ export function PasswordForm() {
       newPassword: String(entered.get('next')),
     });
     form.reset();
-    say(accountWords.changed, 'good');
+    toast(accountWords.changed, 'good');
   }
 
   return (
@@ -36,7 +36,7 @@ export function PasswordForm() {
       }}
     >
       {error !== null && currentError === undefined && nextError === undefined && (
-        <Notice tone="bad">{inWords(error)}</Notice>
+        <Notice tone="bad">{errorText(error)}</Notice>
       )}
       <PasswordField label={accountWords.current} name="current" autoComplete="current-password" error={currentError} />
       <PasswordField

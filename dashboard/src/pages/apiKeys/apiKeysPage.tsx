@@ -13,7 +13,7 @@ import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { spelledOut } from '../../model/grants.ts';
+import { expandGrants } from '../../model/grants.ts';
 import { usePaged } from '../../paged.ts';
 import { apiKeyWords } from '../../strings/apiKeys.ts';
 import { words } from '../../strings/shared.ts';
@@ -30,13 +30,13 @@ export function ApiKeysPage() {
   const [doing, setDoing] = useState<Doing>();
   const [shown, setShown] = useState<string>();
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const stop = () => setDoing(undefined);
   const chosen = doing !== undefined && doing.what !== 'create' ? doing.apiKey : undefined;
 
   /** Lists the keys anew, as one of them was just changed. */
   function changed(text: string) {
-    say(text);
+    toast(text);
     stop();
     return queries.invalidateQueries({ queryKey: ['api_keys'] });
   }
@@ -165,7 +165,7 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
 
 function summary(grants: readonly string[]): string {
   if (grants.includes('*')) return apiKeyWords.everything;
-  return apiKeyWords.permissionCount(spelledOut(grants).length);
+  return apiKeyWords.permissionCount(expandGrants(grants).length);
 }
 
 /** The name; on a narrow screen with the last use, which has no column there. */

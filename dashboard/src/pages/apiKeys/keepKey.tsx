@@ -11,7 +11,7 @@ export function KeepKey({ apiKey, onDone }: { readonly apiKey: string | undefine
       description={apiKeyWords.keepHint}
       open={apiKey !== undefined}
       onOpenChange={(isOpen) => isOpen || onDone()}
-      isHeld
+      isPersistent
     >
       <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken p-3">
         <output aria-label={apiKeyWords.key} className="min-w-0 flex-1 py-1.5 font-mono text-sm wrap-anywhere">

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldError, inWords } from '../../api.ts';
+import { errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
@@ -43,7 +43,7 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
         save.mutate();
       }}
     >
-      {save.error !== null && <Notice tone="bad">{inWords(save.error)}</Notice>}
+      {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
       <TextField
         label={apiKeyWords.name}
         hint={apiKeyWords.nameHint}

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { CheckField } from '../../components/field.tsx';
-import { isIncluded, permits, withPermission } from '../../model/grants.ts';
+import { isImplied, permits, withPermission } from '../../model/grants.ts';
 import { apiKeyWords, permissionWords } from '../../strings/apiKeys.ts';
 
 interface PermissionChoiceProps {
@@ -56,7 +56,7 @@ export function PermissionChoice({ value, onChange, error }: PermissionChoicePro
                     label={permission}
                     hint={explanation}
                     checked={permits(value, permission)}
-                    disabled={isIncluded(value, permission)}
+                    disabled={isImplied(value, permission)}
                     onChange={({ currentTarget }) => choose(withPermission(value, permission, currentTarget.checked))}
                   />
                 );

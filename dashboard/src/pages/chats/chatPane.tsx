@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft, EllipsisVertical } from 'lucide-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { Button, buttonClass, IconButton } from '../../components/button.tsx';
-import { Composer, type Written } from '../../components/chat/composer.tsx';
+import { Composer, type OutgoingMessage } from '../../components/chat/composer.tsx';
 import type { Extra } from '../../components/chat/extraDialog.tsx';
 import { Thread } from '../../components/chat/thread.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
@@ -45,7 +45,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
 
   const common = { sessionId, to: chatId, ...(answering !== undefined && { replyTo: answering.messageId }) };
 
-  async function send({ text, media }: Written) {
+  async function send({ text, media }: OutgoingMessage) {
     if (media === undefined) await api.messages.send({ ...common, message: text });
     else await api.messages.sendMedia({ ...common, ...media, ...(text !== '' && { caption: text }) });
     typing(false);
@@ -172,12 +172,12 @@ function ChatMenu({
 }) {
   const { chatId, sessionId, unreadCount, archived, pinned, mutedUntil } = chat;
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const act = useMutation({
     mutationFn: (run: () => Promise<unknown>) => run(),
     onSuccess: () =>
       Promise.all(['chats', 'contacts'].map((resource) => queries.invalidateQueries({ queryKey: [resource] }))),
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => toast(errorText(error), 'bad'),
   });
   const change = (more: Partial<Pick<Chat, 'archived' | 'pinned' | 'mutedUntil'>>) =>
     act.mutate(() => api.chats.update({ sessionId, chatId, ...more }));

@@ -3,8 +3,8 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { MessagesSquare, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
-import { AskNumber } from '../../components/chat/askNumber.tsx';
 import { ChatList } from '../../components/chat/chatList.tsx';
+import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { TwoPanes } from '../../components/chat/twoPanes.tsx';
 import { Card, Page } from '../../components/layout.tsx';
 import { NoSession, SessionSelect } from '../../components/sessionSelect.tsx';
@@ -137,7 +137,7 @@ function Chats({ session }: { readonly session: Session }) {
           />
         )}
       </TwoPanes>
-      <AskNumber
+      <PhoneNumberDialog
         title={chatWords.newChatTitle}
         open={isNew}
         onOpenChange={setNew}

@@ -1,10 +1,10 @@
 import type { Message } from '@switchboard/sdk/api';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { EllipsisVertical } from 'lucide-react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { IconButton } from '../../components/button.tsx';
-import { AskNumber } from '../../components/chat/askNumber.tsx';
 import { EditForm } from '../../components/chat/editForm.tsx';
+import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { Dialog, Question } from '../../components/dialog.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
@@ -90,7 +90,7 @@ export function MessageDialog({
   readonly onClose: () => void;
 }) {
   const { act, refresh } = useActions();
-  const say = useToast();
+  const toast = useToast();
   if (what === 'edit') {
     return (
       <Dialog title={messageWords.editTitle} open onOpenChange={onClose}>
@@ -124,7 +124,7 @@ export function MessageDialog({
   }
   if (what === 'forward') {
     return (
-      <AskNumber
+      <PhoneNumberDialog
         title={messageWords.forwardTitle}
         confirm={messageWords.forward}
         open
@@ -132,7 +132,7 @@ export function MessageDialog({
         onChoose={(to) =>
           act.mutate(async () => {
             await api.messages.forward({ messageId, to });
-            say(messageWords.wasForwarded);
+            toast(messageWords.wasForwarded);
           })
         }
       />
@@ -147,13 +147,13 @@ export function MessageDialog({
 
 function useActions() {
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const refresh = () =>
     Promise.all(['messages', 'chats'].map((resource) => queries.invalidateQueries({ queryKey: [resource] })));
   const act = useMutation({
     mutationFn: (run: () => Promise<unknown>) => run(),
     onSuccess: refresh,
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => toast(errorText(error), 'bad'),
   });
   return { act, refresh };
 }

@@ -6,7 +6,7 @@ import { MoreFailed, useMore } from '../../components/more.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
-import { oneLine } from '../../model/messageList.ts';
+import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import type { More } from '../../paged.ts';
 import { chatWords, messageWords } from '../../strings/chats.ts';
@@ -95,7 +95,7 @@ function Results({
                 onClick={() => onChoose(message)}
                 className="grid h-full w-full content-center px-4 text-left -outline-offset-2 hover:bg-sunken"
               >
-                <span className="truncate text-sm">{oneLine(message, messageWords)}</span>
+                <span className="truncate text-sm">{messagePreview(message, messageWords)}</span>
                 <span className="truncate text-xs text-ink-faint">
                   {chatWords.foundIn(nameOf(message.chatId))}, <Time at={message.timestamp} as="relative" />
                 </span>

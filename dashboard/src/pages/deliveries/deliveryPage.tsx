@@ -2,22 +2,22 @@ import type { DeliveryWithAttempts } from '@switchboard/sdk/api';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { DeliveryState } from '../../components/deliveryState.tsx';
+import { formatRequest } from '../../components/formatRequest.ts';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Lamp } from '../../components/lamp.tsx';
 import { Card, Facts, Page } from '../../components/layout.tsx';
 import { Notice, type Tone } from '../../components/notice.tsx';
-import { requestText } from '../../components/requestText.ts';
-import { Sentence } from '../../components/sentence.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { TabSet } from '../../components/tabSet.tsx';
+import { TextWithTimes } from '../../components/textWithTimes.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { adviceWords, deliveryWords, outcomeWords } from '../../strings/deliveries.ts';
-import { kindWords } from '../../strings/events.ts';
+import { eventDescriptions } from '../../strings/events.ts';
 import { useWebhooks } from './webhookNames.ts';
 
 const route = getRouteApi('/shell/deliveries/$deliveryId');
@@ -36,7 +36,7 @@ export function DeliveryPage() {
   return (
     <Page
       title={query.data === undefined ? deliveryWords.title : deliveryWords.oneTitle(query.data.event)}
-      lead={query.data && kindWords[query.data.event]}
+      lead={query.data && eventDescriptions[query.data.event]}
       actions={
         <>
           <Link to="/deliveries" className={buttonClass()}>
@@ -55,15 +55,15 @@ export function DeliveryPage() {
 
 function Redeliver({ delivery: { deliveryId, state, isTest } }: { readonly delivery: DeliveryWithAttempts }) {
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const redeliver = useMutation({
     mutationFn: () => api.webhooks.replay({ deliveryIds: [deliveryId] }),
     onSuccess: ({ replayed }) => {
-      if (replayed === 0) say(deliveryWords.notRedelivered, 'bad');
-      else say(deliveryWords.redelivered);
+      if (replayed === 0) toast(deliveryWords.notRedelivered, 'bad');
+      else toast(deliveryWords.redelivered);
       return queries.invalidateQueries({ queryKey: ['deliveries'] });
     },
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => toast(errorText(error), 'bad'),
   });
   // What is still on its way goes out by itself.
   if (state === 'pending' || isTest) return null;
@@ -96,7 +96,7 @@ function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
     <>
       <Notice tone={tones[state]}>
         <p className="font-medium">
-          <Sentence text={why} />
+          <TextWithTimes text={why} />
         </p>
         {advice !== undefined && <p className="mt-1">{advice}</p>}
       </Notice>
@@ -199,7 +199,7 @@ function Attempt({
               <h3 className="font-medium">{deliveryWords.request}</h3>
               <CodeSnippet
                 label={deliveryWords.requestOf(number)}
-                code={requestText({
+                code={formatRequest({
                   url,
                   headers,
                   body,

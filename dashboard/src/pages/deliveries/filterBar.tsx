@@ -1,12 +1,12 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Button } from '../../components/button.tsx';
-import { useEntered } from '../../components/entered.ts';
+import { useCommittedInput } from '../../components/committedInput.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { useIsWide } from '../../components/isWide.ts';
 import { LocalTimeField } from '../../components/localTime.tsx';
 import { deliveryWords } from '../../strings/deliveries.ts';
-import { eventKinds } from '../../strings/events.ts';
+import { eventTypes } from '../../strings/events.ts';
 import { type DeliveryFilters, deliveryStates } from './filters.ts';
 import { shortUrl } from './webhookNames.ts';
 
@@ -22,7 +22,7 @@ export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEnd
   const change = (more: DeliveryFilters) =>
     navigate({ to: '/deliveries', search: { ...filters, ...more }, replace: true });
   const orNone = (value: string) => (value === '' ? undefined : value);
-  const chat = useEntered(filters.phoneNumber ?? '', (text) => change({ phoneNumber: orNone(text.trim()) }));
+  const chat = useCommittedInput(filters.phoneNumber ?? '', (text) => change({ phoneNumber: orNone(text.trim()) }));
 
   return (
     <details open={isWide || isFiltered} className="border-b border-line px-5 py-3">
@@ -36,7 +36,7 @@ export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEnd
         />
         <SelectField
           label={deliveryWords.event}
-          options={[any, ...eventKinds.map((kind) => [kind, kind] as const)]}
+          options={[any, ...eventTypes.map((kind) => [kind, kind] as const)]}
           value={filters.event ?? ''}
           onChange={({ currentTarget }) => change({ event: orNone(currentTarget.value) })}
         />

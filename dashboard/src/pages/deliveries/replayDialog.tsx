@@ -1,17 +1,17 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions, Dialog } from '../../components/dialog.tsx';
+import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { CheckField, SelectField, TextField } from '../../components/field.tsx';
-import { KindChoice } from '../../components/kindChoice.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { duration } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { deliveryWords } from '../../strings/deliveries.ts';
-import { type EventKind, eventKinds } from '../../strings/events.ts';
+import { type EventType, eventTypes } from '../../strings/events.ts';
 import { words } from '../../strings/shared.ts';
 import type { DeliveryFilters } from './filters.ts';
 import { shortUrl } from './webhookNames.ts';
@@ -58,11 +58,11 @@ function ReplayForm({
 }: Pick<ReplayProps, 'webhooks' | 'onReplayed'> & { readonly onCancel: () => void }) {
   const [from, setFrom] = useState<string | undefined>(() => new Date(Date.now() - DAY_MS).toISOString());
   const [to, setTo] = useState<string | undefined>(() => new Date(Date.now() + 60_000).toISOString());
-  const [kinds, setKinds] = useState<readonly EventKind[]>(eventKinds);
+  const [kinds, setKinds] = useState<readonly EventType[]>(eventTypes);
   const [states, setStates] = useState<readonly Replayable[]>(['failed', 'expired']);
   const [webhookId, setWebhookId] = useState('');
   const [perSecond, setPerSecond] = useState('100');
-  const say = useToast();
+  const toast = useToast();
   const input = {
     from: from ?? '',
     to: to ?? '',
@@ -79,7 +79,7 @@ function ReplayForm({
   const replay = useMutation({
     mutationFn: () => api.webhooks.replay(input),
     onSuccess: ({ replayed }) => {
-      say(deliveryWords.replayed(replayed));
+      toast(deliveryWords.replayed(replayed));
       onReplayed({
         after: from,
         before: to,
@@ -139,9 +139,9 @@ function ReplayForm({
           ))}
         </div>
       </fieldset>
-      <KindChoice label={deliveryWords.replayKinds} value={kinds} onChange={setKinds} />
+      <EventTypeField label={deliveryWords.replayKinds} value={kinds} onChange={setKinds} />
       <div aria-live="polite" className="empty:hidden">
-        {error !== null && <Notice tone="bad">{inWords(error)}</Notice>}
+        {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
         {error === null && counted !== undefined && (
           <Notice tone={counted === 0 ? 'info' : 'warn'}>
             {deliveryWords.counted(counted)}{' '}

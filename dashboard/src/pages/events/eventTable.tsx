@@ -3,7 +3,7 @@ import { type Column, DataTable } from '../../components/dataTable.tsx';
 import { Time } from '../../components/time.tsx';
 import type { More } from '../../paged.ts';
 import { eventWords } from '../../strings/events.ts';
-import { aboutOf, type Happened } from './happened.ts';
+import { type EventEntry, summaryOf } from './eventEntry.ts';
 
 /** Events in a list of any length. */
 export function EventTable({
@@ -14,12 +14,12 @@ export function EventTable({
   empty,
 }: {
   readonly label: string;
-  readonly events: readonly Happened[];
-  readonly onChoose: (event: Happened) => void;
+  readonly events: readonly EventEntry[];
+  readonly onChoose: (event: EventEntry) => void;
   readonly more?: More;
   readonly empty: ReactNode;
 }) {
-  const columns: readonly Column<Happened>[] = [
+  const columns: readonly Column<EventEntry>[] = [
     {
       id: 'kind',
       header: eventWords.kind,
@@ -38,7 +38,7 @@ export function EventTable({
       id: 'about',
       header: eventWords.about,
       width: 'minmax(0, 1fr)',
-      cell: (event) => <span className="text-ink-soft">{aboutOf(event)}</span>,
+      cell: (event) => <span className="text-ink-soft">{summaryOf(event)}</span>,
     },
     { id: 'time', header: eventWords.time, width: '5.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
   ];

@@ -4,8 +4,8 @@ import { Button, buttonClass } from '../../components/button.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Card, Facts, Page } from '../../components/layout.tsx';
 import { Time } from '../../components/time.tsx';
-import { type EventKind, eventKinds, eventWords, kindWords } from '../../strings/events.ts';
-import type { Happened } from './happened.ts';
+import { type EventType, eventDescriptions, eventTypes, eventWords } from '../../strings/events.ts';
+import type { EventEntry } from './eventEntry.ts';
 import { LiveEvents } from './liveEvents.tsx';
 import { LogEvents } from './logEvents.tsx';
 
@@ -14,7 +14,7 @@ const route = getRouteApi('/shell/events');
 /** What happens, as it happens or from the beginning, and what each event tells. */
 export function EventsPage() {
   const { view = 'live', kind } = route.useSearch();
-  const [chosen, setChosen] = useState<Happened>();
+  const [chosen, setChosen] = useState<EventEntry>();
   const navigate = useNavigate();
   const List = view === 'log' ? LogEvents : LiveEvents;
 
@@ -41,14 +41,14 @@ export function EventsPage() {
           onChange={({ currentTarget: { value } }) =>
             navigate({
               to: '/events',
-              search: { view, kind: eventKinds.find((one) => one === value) },
+              search: { view, kind: eventTypes.find((one) => one === value) },
               replace: true,
             })
           }
           className="h-9 rounded-lg border border-line-strong bg-surface px-3 text-sm"
         >
           <option value="">{eventWords.allKinds}</option>
-          {eventKinds.map((one) => (
+          {eventTypes.map((one) => (
             <option key={one} value={one}>
               {one}
             </option>
@@ -64,11 +64,11 @@ export function EventsPage() {
 }
 
 export interface EventListProps {
-  readonly kind: EventKind | undefined;
-  readonly onChoose: (event: Happened) => void;
+  readonly kind: EventType | undefined;
+  readonly onChoose: (event: EventEntry) => void;
 }
 
-function Inspector({ event }: { readonly event: Happened | undefined }) {
+function Inspector({ event }: { readonly event: EventEntry | undefined }) {
   if (event === undefined) {
     return (
       <Card title={eventWords.payload}>
@@ -80,7 +80,7 @@ function Inspector({ event }: { readonly event: Happened | undefined }) {
   return (
     <Card
       title={kind}
-      hint={kindWords[kind]}
+      hint={eventDescriptions[kind]}
       actions={
         typeof data['messageId'] === 'string' && (
           <Link

@@ -7,27 +7,27 @@ import { Card } from '../../components/layout.tsx';
 import { Empty } from '../../components/states.tsx';
 import { useLiveEvents } from '../../live.ts';
 import { eventWords } from '../../strings/events.ts';
+import type { EventEntry } from './eventEntry.ts';
 import type { EventListProps } from './eventsPage.tsx';
 import { EventTable } from './eventTable.tsx';
-import type { Happened } from './happened.ts';
 
 /** A page that is left open over night must not fill the memory. */
-const MOST_KEPT = 10_000;
+const MAX_EVENTS = 10_000;
 
 /** Events since the page was opened, the newest first. */
 export function LiveEvents({ kind, onChoose }: EventListProps) {
-  const [events, setEvents] = useState<readonly Happened[]>([]);
+  const [events, setEvents] = useState<readonly EventEntry[]>([]);
   // What came while it was paused, so that nothing moves under the reader's hand.
-  const [waiting, setWaiting] = useState<readonly Happened[]>();
+  const [waiting, setWaiting] = useState<readonly EventEntry[]>();
   useLiveEvents((event) => {
-    const happened = happenedNow(event);
-    if (waiting !== undefined) setWaiting((before = []) => [happened, ...before].slice(0, MOST_KEPT));
-    else setEvents((before) => [happened, ...before].slice(0, MOST_KEPT));
+    const happened = fromStream(event);
+    if (waiting !== undefined) setWaiting((before = []) => [happened, ...before].slice(0, MAX_EVENTS));
+    else setEvents((before) => [happened, ...before].slice(0, MAX_EVENTS));
   });
   const shown = kind === undefined ? events : events.filter((event) => event.kind === kind);
 
-  function goOn() {
-    setEvents((before) => [...(waiting ?? []), ...before].slice(0, MOST_KEPT));
+  function resume() {
+    setEvents((before) => [...(waiting ?? []), ...before].slice(0, MAX_EVENTS));
     setWaiting(undefined);
   }
 
@@ -47,8 +47,8 @@ export function LiveEvents({ kind, onChoose }: EventListProps) {
               {eventWords.pause}
             </Button>
           ) : (
-            <Button size="small" icon={<Play className="size-4" />} onClick={goOn}>
-              {eventWords.goOn}
+            <Button size="small" icon={<Play className="size-4" />} onClick={resume}>
+              {eventWords.resume}
             </Button>
           )}
         </>
@@ -72,15 +72,15 @@ export function LiveEvents({ kind, onChoose }: EventListProps) {
           </Empty>
         }
       />
-      {events.length === MOST_KEPT && (
-        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventWords.dropped(MOST_KEPT)}</p>
+      {events.length === MAX_EVENTS && (
+        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventWords.dropped(MAX_EVENTS)}</p>
       )}
     </Card>
   );
 }
 
 /** Of the stream's id, the event's own is the end. It does not say when the event was stored: it comes at once. */
-function happenedNow({ id: position, event, data }: StreamedEvent): Happened {
+function fromStream({ id: position, event, data }: StreamedEvent): EventEntry {
   return {
     id: position.slice(position.indexOf('.') + 1),
     kind: event,

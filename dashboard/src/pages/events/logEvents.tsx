@@ -7,13 +7,13 @@ import { Empty, Loaded } from '../../components/states.tsx';
 import { useLiveEvents } from '../../live.ts';
 import { moreOf } from '../../paged.ts';
 import { eventWords } from '../../strings/events.ts';
+import type { EventEntry } from './eventEntry.ts';
 import type { EventListProps } from './eventsPage.tsx';
 import { EventTable } from './eventTable.tsx';
-import type { Happened } from './happened.ts';
 
 const PAGE = 200;
 /** However many events come, the end of the log is read this often at most. */
-const READ_ON_EVERY_MS = 1000;
+const READ_NEXT_EVERY_MS = 1000;
 
 /** The log from its beginning, as a program that pulls reads it; at its end it goes on by itself. */
 export function LogEvents({ kind, onChoose }: EventListProps) {
@@ -34,17 +34,17 @@ export function LogEvents({ kind, onChoose }: EventListProps) {
   });
   const { data, fetchNextPage, refetch } = query;
   const more = moreOf(query);
-  const events = useMemo(() => data?.pages.flatMap((page) => page.data.map(toHappened)) ?? [], [data]);
+  const events = useMemo(() => data?.pages.flatMap((page) => page.data.map(toEntry)) ?? [], [data]);
   const isAtEnd = (data?.pages.at(-1)?.data.length ?? 0) < PAGE;
 
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const readOn = useEffectEvent(() => {
+  const readNext = useEffectEvent(() => {
     timer.current = undefined;
     // While nothing has ever happened there is no cursor to go on from.
     if (isAtEnd) void (data?.pages.at(-1)?.nextCursor == null ? refetch() : fetchNextPage());
   });
   useLiveEvents(() => {
-    timer.current ??= setTimeout(() => readOn(), READ_ON_EVERY_MS);
+    timer.current ??= setTimeout(() => readNext(), READ_NEXT_EVERY_MS);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
 
@@ -74,6 +74,6 @@ export function LogEvents({ kind, onChoose }: EventListProps) {
 
 type Logged = Awaited<ReturnType<typeof api.events.list>>['data'][number];
 
-function toHappened({ eventId, event, data, createdAt }: Logged): Happened {
+function toEntry({ eventId, event, data, createdAt }: Logged): EventEntry {
   return { id: eventId, kind: event, data, at: createdAt };
 }

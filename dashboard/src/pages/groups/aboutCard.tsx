@@ -1,9 +1,9 @@
 import type { Group } from '@switchboard/sdk/api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { LonePicture } from '../../components/chat/mediaView.tsx';
+import { MediaPicture } from '../../components/chat/mediaView.tsx';
 import { Actions } from '../../components/dialog.tsx';
 import { useEdits } from '../../components/edits.ts';
 import { CheckField, TextArea, TextField } from '../../components/field.tsx';
@@ -32,7 +32,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
     ...group.settings,
   });
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const save = useMutation({
     mutationFn: ({ subject, description, ...settings }: typeof changed) =>
       api.groups.update({
@@ -42,7 +42,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
         ...(isAdmin && { settings }),
       }),
     onSuccess: async (_, sent) => {
-      say(words.saved);
+      toast(words.saved);
       await queries.invalidateQueries({ queryKey: ['groups'] });
       saved(sent);
     },
@@ -59,7 +59,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
             save.mutate(changed);
           }}
         >
-          {save.error !== null && <Notice tone="bad">{inWords(save.error)}</Notice>}
+          {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
           <TextField
             label={groupWords.subject}
             error={fieldError(save.error, 'subject')}
@@ -107,7 +107,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
 function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omit<AboutProps, 'isAdmin'>) {
   const picker = useRef<HTMLInputElement>(null);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const upload = useUpload();
   const set = useMutation({
     mutationFn: async (file: File | null) => {
@@ -115,23 +115,23 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
       await api.groups.update({ groupId, pictureMediaId: media?.mediaId ?? null });
     },
     onSuccess: () => {
-      say(groupWords.pictureSaved);
+      toast(groupWords.pictureSaved);
       return queries.invalidateQueries({ queryKey: ['groups'] });
     },
-    onError: (error) => isCancelled(error) || say(inWords(error), 'bad'),
+    onError: (error) => isCancelled(error) || toast(errorText(error), 'bad'),
   });
 
   function choose(file: File | undefined) {
     if (file === undefined) return;
     const refusal = upload.refusalOf(file);
     if (refusal === undefined) set.mutate(file);
-    else say(refusal, 'bad');
+    else toast(refusal, 'bad');
   }
 
   return (
     <div className="grid justify-items-start gap-2">
       {pictureMediaId !== null && (
-        <LonePicture key={pictureMediaId} mediaId={pictureMediaId} name={groupWords.pictureOf(subject)} />
+        <MediaPicture key={pictureMediaId} mediaId={pictureMediaId} name={groupWords.pictureOf(subject)} />
       )}
       {canChange && (
         <div className="flex flex-wrap gap-2">

@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions, Dialog } from '../../components/dialog.tsx';
 import { TextArea, TextField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { numbersIn } from '../../model/numbers.ts';
+import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { groupWords } from '../../strings/groups.ts';
 import { words } from '../../strings/shared.ts';
 
@@ -29,12 +29,12 @@ function CreateForm({ sessionId, onClose }: GroupFormProps) {
   const [numbers, setNumbers] = useState('');
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const say = useToast();
+  const toast = useToast();
   const create = useMutation({
-    mutationFn: () => api.groups.create({ sessionId, subject, phoneNumbers: numbersIn(numbers) }),
+    mutationFn: () => api.groups.create({ sessionId, subject, phoneNumbers: parsePhoneNumbers(numbers) }),
     onSuccess: ({ groupId }) => {
       void queries.invalidateQueries({ queryKey: ['groups'] });
-      say(groupWords.created);
+      toast(groupWords.created);
       onClose();
       void navigate({ to: '/groups/$groupId', params: { groupId } });
     },
@@ -47,7 +47,7 @@ function CreateForm({ sessionId, onClose }: GroupFormProps) {
         create.mutate();
       }}
     >
-      {create.error !== null && <Notice tone="bad">{inWords(create.error)}</Notice>}
+      {create.error !== null && <Notice tone="bad">{errorText(create.error)}</Notice>}
       <TextField
         label={groupWords.subject}
         error={fieldError(create.error, 'subject')}

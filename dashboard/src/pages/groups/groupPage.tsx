@@ -67,12 +67,12 @@ function Parts({ group }: { readonly group: Group }) {
 function Leave({ groupId }: { readonly groupId: string }) {
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
 
   async function leave() {
     await api.groups.leave({ groupId });
     await queries.invalidateQueries({ queryKey: ['groups'] });
-    say(groupWords.left);
+    toast(groupWords.left);
   }
 
   return (

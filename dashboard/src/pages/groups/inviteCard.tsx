@@ -14,13 +14,13 @@ export function InviteCard({ groupId }: { readonly groupId: string }) {
   const [isWanted, setWanted] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const key = ['group_invites', groupId];
   const query = useQuery({ queryKey: key, queryFn: () => api.groups.getInviteLink({ groupId }), enabled: isWanted });
 
   async function revoke() {
     queries.setQueryData(key, await api.groups.revokeInviteLink({ groupId }));
-    say(groupWords.revoked);
+    toast(groupWords.revoked);
   }
 
   return (

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions, Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -27,12 +27,12 @@ function JoinForm({ sessionId, onClose }: JoinFormProps) {
   const [invite, setInvite] = useState('');
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const say = useToast();
+  const toast = useToast();
   const join = useMutation({
     mutationFn: () => api.groups.join({ sessionId, invite }),
     onSuccess: ({ status, group }) => {
       void queries.invalidateQueries({ queryKey: ['groups'] });
-      say(groupWords[status]);
+      toast(groupWords[status]);
       onClose();
       if (group !== null) void navigate({ to: '/groups/$groupId', params: { groupId: group.groupId } });
     },
@@ -45,7 +45,7 @@ function JoinForm({ sessionId, onClose }: JoinFormProps) {
         join.mutate();
       }}
     >
-      {join.error !== null && <Notice tone="bad">{inWords(join.error)}</Notice>}
+      {join.error !== null && <Notice tone="bad">{errorText(join.error)}</Notice>}
       <TextField
         label={groupWords.invite}
         hint={groupWords.inviteHint}

@@ -2,7 +2,7 @@ import type { Group } from '@switchboard/sdk/api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { EllipsisVertical, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/dataTable.tsx';
 import { Actions, Dialog, Question } from '../../components/dialog.tsx';
@@ -13,7 +13,7 @@ import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { type NameOf, useNames } from '../../model/names.ts';
-import { numbersIn } from '../../model/numbers.ts';
+import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { groupWords } from '../../strings/groups.ts';
 import { words } from '../../strings/shared.ts';
 
@@ -32,11 +32,11 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
   const [leaving, setLeaving] = useState<string>();
   const nameOf = useNames(sessionId);
   const change = useChange(groupId);
-  const say = useToast();
+  const toast = useToast();
   const act = useMutation({
     mutationFn: ({ action, number }: { readonly action: Action; readonly number: string }) => change(action, [number]),
-    onSuccess: () => say(groupWords.done),
-    onError: (error) => say(problemOf(error), 'bad'),
+    onSuccess: () => toast(groupWords.done),
+    onError: (error) => toast(problemOf(error), 'bad'),
   });
   const menu = ({ phoneNumber, role }: Participant) =>
     isAdmin && phoneNumber !== ownNumber ? (
@@ -86,7 +86,7 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
           onCancel={() => setAdding(false)}
           onAdd={async (numbers) => {
             await change('add', numbers);
-            say(groupWords.done);
+            toast(groupWords.done);
             setAdding(false);
           }}
         />
@@ -131,7 +131,7 @@ class Refused extends Error {}
 
 /** An error of the request, or what was refused of it. */
 function problemOf(error: unknown): string {
-  return error instanceof Refused ? error.message : inWords(error);
+  return error instanceof Refused ? error.message : errorText(error);
 }
 
 /** Does something with members. Rejects with all that was refused. */
@@ -156,7 +156,7 @@ function AddForm({
   readonly onAdd: (numbers: string[]) => Promise<void>;
 }) {
   const [numbers, setNumbers] = useState('');
-  const add = useMutation({ mutationFn: () => onAdd(numbersIn(numbers)) });
+  const add = useMutation({ mutationFn: () => onAdd(parsePhoneNumbers(numbers)) });
   return (
     <form
       className="grid gap-4"

@@ -1,18 +1,18 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { loginWords } from '../../strings/login.ts';
-import { Entrance } from './entrance.tsx';
-import { useEnter } from './useEnter.ts';
+import { AuthLayout } from './authLayout.tsx';
+import { useLogIn } from './useLogIn.ts';
 
 const route = getRouteApi('/register');
 
 export function RegisterPage() {
   const { next } = route.useSearch();
-  const enter = useEnter(api.auth.register, next);
+  const enter = useLogIn(api.auth.register, next);
   const wrongPassword = fieldError(enter.error, 'password');
   const wrongEmail = fieldError(enter.error, 'email');
 
@@ -26,7 +26,7 @@ export function RegisterPage() {
   }
 
   return (
-    <Entrance
+    <AuthLayout
       title={loginWords.register}
       lead={loginWords.registerLead}
       footer={
@@ -46,7 +46,7 @@ export function RegisterPage() {
         }}
       >
         {enter.error !== null && wrongEmail === undefined && wrongPassword === undefined && (
-          <Notice tone="bad">{inWords(enter.error)}</Notice>
+          <Notice tone="bad">{errorText(enter.error)}</Notice>
         )}
         <TextField label={loginWords.name} name="name" autoComplete="name" isOptional maxLength={100} />
         <TextField
@@ -68,6 +68,6 @@ export function RegisterPage() {
           {loginWords.register}
         </Button>
       </form>
-    </Entrance>
+    </AuthLayout>
   );
 }

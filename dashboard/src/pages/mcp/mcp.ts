@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ask, ServerError } from '../../api.ts';
+import { apiFetch, ServerError } from '../../api.ts';
 import type { Schema } from '../../schema.ts';
 
 /** Where agents reach this server. */
@@ -36,7 +36,7 @@ export async function callTool(name: string, input: Readonly<Record<string, unkn
 
 /** @returns the result of a JSON-RPC request, which the server answers without a session */
 async function request(method: string, params: object): Promise<unknown> {
-  const response = await ask(MCP_PATH, {
+  const response = await apiFetch(MCP_PATH, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

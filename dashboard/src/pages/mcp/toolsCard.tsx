@@ -41,7 +41,7 @@ export function ToolsCard() {
       <Loaded query={tools}>
         {(all) => (
           <Loaded query={reference}>
-            {(known) => <ToolList all={all} shown={fitting(all, known, apiKey, search)} />}
+            {(known) => <ToolList all={all} shown={filterTools(all, known, apiKey, search)} />}
           </Loaded>
         )}
       </Loaded>
@@ -85,7 +85,7 @@ function effectOf({ annotations: { readOnlyHint, destructiveHint } }: Tool): key
 }
 
 /** A tool is the operation of its name, and a key that permits the one permits the other. */
-function fitting(
+function filterTools(
   tools: readonly Tool[],
   { operations }: Reference,
   apiKey: ApiKey | undefined,

@@ -1,21 +1,21 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { useState } from 'react';
-import { inWords } from '../../api.ts';
+import { errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { Question } from '../../components/dialog.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SchemaField } from '../../components/schemaField.tsx';
-import { type Entered, type FormField, fieldsOf, isBroken, valuesOf } from '../../components/schemaForm.ts';
+import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
 import { mcpWords } from '../../strings/mcp.ts';
 import { callTool, type Tool, type ToolResult } from './mcp.ts';
 
 /** Calls a tool with what is entered, and shows what an agent would get. What is destructive is asked first. */
 export function TryTool({ tool }: { readonly tool: Tool }) {
   const fields = fieldsOf(tool.inputSchema).toSorted(requiredFirst);
-  const [entered, setEntered] = useState<Entered>({});
+  const [entered, setEntered] = useState<FieldTexts>({});
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const call = useMutation({
@@ -66,7 +66,7 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
             type="submit"
             look="primary"
             busy={call.isPending}
-            disabled={fields.some((field) => isBroken(field, entered[field.name]))}
+            disabled={fields.some((field) => isInvalid(field, entered[field.name]))}
             icon={<Play className="size-4" />}
           >
             {mcpWords.call}
@@ -75,7 +75,7 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
         </div>
       </form>
       <div aria-live="polite" className="grid grid-cols-1 gap-4 empty:hidden">
-        {call.error !== null && <Notice tone="bad">{inWords(call.error)}</Notice>}
+        {call.error !== null && <Notice tone="bad">{errorText(call.error)}</Notice>}
         {call.data !== undefined && (
           <>
             {failure === undefined ? (

@@ -3,16 +3,16 @@ import { duration } from '../../components/time.tsx';
 import { sessionName } from '../../model/sessions.ts';
 import { overviewWords } from '../../strings/overview.ts';
 import { sessionWords } from '../../strings/sessions.ts';
-import type { Watched } from './watched.ts';
+import type { WatchedWebhook } from './watched.ts';
 
 /** Something that somebody should look at: in words, with the way there. */
-export interface Concern {
+export interface AttentionItem {
   readonly id: string;
   readonly tone: 'bad' | 'warn';
   readonly text: string;
   /** What it is about, such as the URL of a webhook. */
   readonly about: string | undefined;
-  readonly leadsTo:
+  readonly target:
     | { readonly page: 'webhook'; readonly webhookId: string }
     | { readonly page: 'deliveries'; readonly webhookId: string; readonly state: 'pending' | 'failed' | 'expired' }
     | { readonly page: 'session'; readonly sessionId: string; readonly isPairing: boolean }
@@ -22,34 +22,38 @@ export interface Concern {
 /** What is pending for less than this is on its way; retries after a first failure begin within it. */
 const LATE_MS = 60_000;
 /** More sessions than this are counted, not named. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** What needs attention now, the worst first. */
-export function concernsOf(sessions: readonly Session[], webhooks: readonly Watched[], now: number): Concern[] {
+export function attentionItems(
+  sessions: readonly Session[],
+  webhooks: readonly WatchedWebhook[],
+  now: number,
+): AttentionItem[] {
   const all = [...webhooks.flatMap((watched) => ofWebhook(watched, now)), ...ofSessions(sessions)];
   return all.toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
 }
 
-function ofWebhook({ webhook, stats, breaker }: Watched, now: number): Concern[] {
+function ofWebhook({ webhook, stats, breaker }: WatchedWebhook, now: number): AttentionItem[] {
   const { webhookId, webhookUrl, enabled } = webhook;
   const about = webhookUrl ?? undefined;
-  const concerns: Concern[] = [];
-  const leadsTo = { page: 'webhook', webhookId } as const;
+  const concerns: AttentionItem[] = [];
+  const target = { page: 'webhook', webhookId } as const;
   if (!enabled) {
-    concerns.push({ id: `${webhookId} off`, tone: 'warn', text: overviewWords.isOff, about, leadsTo });
+    concerns.push({ id: `${webhookId} off`, tone: 'warn', text: overviewWords.isOff, about, target });
   } else if (breaker.state !== 'closed') {
     const tone = breaker.state === 'open' ? 'bad' : 'warn';
-    concerns.push({ id: `${webhookId} breaker`, tone, text: breakerSentence(breaker, now), about, leadsTo });
+    concerns.push({ id: `${webhookId} breaker`, tone, text: breakerSentence(breaker, now), about, target });
   } else if ((stats.oldestPendingAgeMs ?? 0) > LATE_MS) {
     const text = overviewWords.late(stats.pending, duration(stats.oldestPendingAgeMs ?? 0));
     const pending = { page: 'deliveries', webhookId, state: 'pending' } as const;
-    concerns.push({ id: `${webhookId} late`, tone: 'warn', text, about, leadsTo: pending });
+    concerns.push({ id: `${webhookId} late`, tone: 'warn', text, about, target: pending });
   }
   const { failed = 0, expired = 0 } = stats.windows['24h'].byState;
   if (failed + expired > 0) {
     const text = overviewWords.givenUp(failed + expired);
     const givenUp = { page: 'deliveries', webhookId, state: failed > 0 ? 'failed' : 'expired' } as const;
-    concerns.push({ id: `${webhookId} given up`, tone: 'warn', text, about, leadsTo: givenUp });
+    concerns.push({ id: `${webhookId} given up`, tone: 'warn', text, about, target: givenUp });
   }
   return concerns;
 }
@@ -74,9 +78,9 @@ function whyOf(error: CircuitBreaker['lastError']): string {
   return overviewWords.failures[error.class] ?? error.message;
 }
 
-function ofSessions(sessions: readonly Session[]): Concern[] {
+function ofSessions(sessions: readonly Session[]): AttentionItem[] {
   const down = sessions.filter(needsAttention);
-  const named = down.slice(0, MOST_NAMED).map((session): Concern => {
+  const named = down.slice(0, MAX_NAMED).map((session): AttentionItem => {
     const { sessionId, status, error } = session;
     const isPairing = status === 'awaiting_pairing';
     return {
@@ -84,13 +88,13 @@ function ofSessions(sessions: readonly Session[]): Concern[] {
       tone: status === 'logged_out' || status === 'failed' ? 'bad' : 'warn',
       text: overviewWords.session(sessionName(session), sessionWords.statuses[status] ?? status, error),
       about: undefined,
-      leadsTo: { page: 'session', sessionId, isPairing },
+      target: { page: 'session', sessionId, isPairing },
     };
   });
   const others = down.length - named.length;
   if (others === 0) return named;
   const text = overviewWords.moreSessions(others);
-  return [...named, { id: 'sessions', tone: 'warn', text, about: undefined, leadsTo: { page: 'sessions' } }];
+  return [...named, { id: 'sessions', tone: 'warn', text, about: undefined, target: { page: 'sessions' } }];
 }
 
 /** One that was never connected waits for nobody, and one that connects for the first time is on its way. */

@@ -7,17 +7,17 @@ import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useNow } from '../../components/time.tsx';
 import { overviewWords } from '../../strings/overview.ts';
-import { type Concern, concernsOf } from './attention.ts';
-import type { Watched } from './watched.ts';
+import { type AttentionItem, attentionItems } from './attention.ts';
+import type { WatchedWebhook } from './watched.ts';
 
 interface AttentionProps {
   readonly sessions: readonly Session[];
-  readonly webhooks: readonly Watched[];
+  readonly webhooks: readonly WatchedWebhook[];
 }
 
 /** What does not work, why, and when it goes on. Read aloud is how much there is, not each second of a countdown. */
 export function AttentionCard({ sessions, webhooks }: AttentionProps) {
-  const concerns = concernsOf(sessions, webhooks, useNow());
+  const concerns = attentionItems(sessions, webhooks, useNow());
   return (
     <Card title={overviewWords.attention}>
       <p role="status" className="sr-only">
@@ -28,7 +28,7 @@ export function AttentionCard({ sessions, webhooks }: AttentionProps) {
       ) : (
         <ul className="grid gap-2.5">
           {concerns.map((concern) => (
-            <ConcernLine key={concern.id} concern={concern} />
+            <AttentionLine key={concern.id} concern={concern} />
           ))}
         </ul>
       )}
@@ -41,7 +41,7 @@ const looks = {
   warn: { icon: TriangleAlert, className: 'bg-warn-soft text-warn' },
 };
 
-function ConcernLine({ concern: { tone, text, about, leadsTo } }: { readonly concern: Concern }) {
+function AttentionLine({ concern: { tone, text, about, target } }: { readonly concern: AttentionItem }) {
   const { icon: Icon, className } = looks[tone];
   return (
     <li
@@ -57,22 +57,22 @@ function ConcernLine({ concern: { tone, text, about, leadsTo } }: { readonly con
           {about !== undefined && <p className="text-xs">{about}</p>}
         </div>
       </div>
-      <WayThere leadsTo={leadsTo} />
+      <ItemLink target={target} />
     </li>
   );
 }
 
-function WayThere({ leadsTo }: Pick<Concern, 'leadsTo'>) {
+function ItemLink({ target }: Pick<AttentionItem, 'target'>) {
   const className = buttonClass('secondary', 'small');
-  switch (leadsTo.page) {
+  switch (target.page) {
     case 'webhook':
       return (
-        <Link to="/webhooks/$webhookId" params={{ webhookId: leadsTo.webhookId }} className={className}>
+        <Link to="/webhooks/$webhookId" params={{ webhookId: target.webhookId }} className={className}>
           {overviewWords.lookAtWebhook}
         </Link>
       );
     case 'deliveries': {
-      const { webhookId, state } = leadsTo;
+      const { webhookId, state } = target;
       return (
         <Link to="/deliveries" search={{ webhookId, state }} className={className}>
           {overviewWords.lookAtDeliveries}
@@ -81,8 +81,8 @@ function WayThere({ leadsTo }: Pick<Concern, 'leadsTo'>) {
     }
     case 'session':
       return (
-        <Link to="/sessions/$sessionId" params={{ sessionId: leadsTo.sessionId }} className={className}>
-          {leadsTo.isPairing ? overviewWords.linkIt : overviewWords.lookAtSession}
+        <Link to="/sessions/$sessionId" params={{ sessionId: target.sessionId }} className={className}>
+          {target.isPairing ? overviewWords.linkIt : overviewWords.lookAtSession}
         </Link>
       );
     case 'sessions':

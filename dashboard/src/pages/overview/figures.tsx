@@ -2,12 +2,12 @@ import type { Session } from '@switchboard/sdk/api';
 import { percent, sum } from '../../model/stats.ts';
 import { overviewWords } from '../../strings/overview.ts';
 import type { Traffic } from './traffic.ts';
-import type { Watched } from './watched.ts';
+import type { WatchedWebhook } from './watched.ts';
 
 interface FiguresProps {
   readonly sessions: readonly Session[];
   readonly traffic: Traffic;
-  readonly webhooks: readonly Watched[];
+  readonly webhooks: readonly WatchedWebhook[];
 }
 
 /** The state of everything in five numbers. */
@@ -36,7 +36,7 @@ export function Figures({ sessions, traffic, webhooks }: FiguresProps) {
 }
 
 /** Of all attempts: a webhook with many of them counts as many times. */
-function successRate(webhooks: readonly Watched[]): string {
+function successRate(webhooks: readonly WatchedWebhook[]): string {
   const hours = webhooks.map(({ stats }) => stats.windows['1h']);
   const attempts = sum(hours.map((hour) => hour.attempts));
   if (attempts === 0) return overviewWords.none;
@@ -44,7 +44,7 @@ function successRate(webhooks: readonly Watched[]): string {
 }
 
 /** Percentiles cannot be added up: that of the slowest webhook is one that holds for all. */
-function slowest(webhooks: readonly Watched[]): string {
+function slowest(webhooks: readonly WatchedWebhook[]): string {
   const all = webhooks.flatMap(({ stats }) => stats.windows['1h'].latencyMs.p95 ?? []);
   return all.length === 0 ? overviewWords.none : overviewWords.ms(Math.max(...all));
 }

@@ -5,13 +5,13 @@ import { CircleCheck, CircleDashed } from 'lucide-react';
 import { api } from '../../api.ts';
 import { Card } from '../../components/layout.tsx';
 import { overviewWords } from '../../strings/overview.ts';
-import type { Watched } from './watched.ts';
+import type { WatchedWebhook } from './watched.ts';
 
 type StepName = keyof typeof overviewWords.stepNames;
 
 interface FirstStepsProps {
   readonly sessions: readonly Session[];
-  readonly webhooks: readonly Watched[];
+  readonly webhooks: readonly WatchedWebhook[];
 }
 
 /** What a new account does first, each ticked off once it is done. When all are, nothing of it is left. */

@@ -5,12 +5,18 @@ import { useNow } from '../../components/time.tsx';
 import { attemptsByMinute, minuteOf, sum } from '../../model/stats.ts';
 import { overviewWords } from '../../strings/overview.ts';
 import type { Traffic } from './traffic.ts';
-import type { Watched } from './watched.ts';
+import type { WatchedWebhook } from './watched.ts';
 
 const HEIGHT = 170;
 
 /** The last hour in two plots. */
-export function Plots({ traffic, webhooks }: { readonly traffic: Traffic; readonly webhooks: readonly Watched[] }) {
+export function Plots({
+  traffic,
+  webhooks,
+}: {
+  readonly traffic: Traffic;
+  readonly webhooks: readonly WatchedWebhook[];
+}) {
   return (
     <div className="grid grid-cols-1 gap-6 wide:grid-cols-2">
       <MessagesPlot traffic={traffic} />
@@ -40,7 +46,7 @@ function MessagesPlot({ traffic }: { readonly traffic: Traffic }) {
 }
 
 /** Attempts per minute of all webhooks together, over the last hour. */
-function DeliveriesPlot({ webhooks }: { readonly webhooks: readonly Watched[] }) {
+function DeliveriesPlot({ webhooks }: { readonly webhooks: readonly WatchedWebhook[] }) {
   const minute = minuteOf(useNow());
   const { times, delivered, failed } = useMemo(
     () =>

@@ -6,13 +6,13 @@ import { breakerQuery } from '../../components/breakerLamp.tsx';
 import { statsQuery } from '../../model/stats.ts';
 
 /** Each is asked twice every five seconds: a page that watched all of a thousand would do nothing else. */
-export const MOST_WATCHED = 20;
+export const MAX_WATCHED = 20;
 
 /** One may be set elsewhere, of which no event tells. */
 const REFRESH_MS = 5000;
 
 /** A webhook with how it does. */
-export interface Watched {
+export interface WatchedWebhook {
   readonly webhook: WebhookEndpoint;
   readonly stats: WebhookStats;
   readonly breaker: CircuitBreaker;
@@ -30,12 +30,12 @@ export function useWatchedWebhooks() {
   });
   // The account's default is listed from the beginning, when nothing is set yet.
   const all = list.data?.data.filter(({ webhookUrl }) => webhookUrl !== null) ?? [];
-  const webhooks = all.toSorted((one, other) => trouble(other) - trouble(one)).slice(0, MOST_WATCHED);
+  const webhooks = all.toSorted((one, other) => trouble(other) - trouble(one)).slice(0, MAX_WATCHED);
   const stats = useQueries({ queries: webhooks.map(({ webhookId }) => statsQuery(webhookId)) });
   const breakers = useQueries({ queries: webhooks.map(({ webhookId }) => breakerQuery(webhookId)) });
   const parts = [...stats, ...breakers];
 
-  const watched = webhooks.flatMap((webhook, index): readonly Watched[] => {
+  const watched = webhooks.flatMap((webhook, index): readonly WatchedWebhook[] => {
     const [its, breaker] = [stats[index]?.data, breakers[index]?.data];
     return its === undefined || breaker === undefined ? [] : [{ webhook, stats: its, breaker }];
   });

@@ -5,10 +5,10 @@ import { Lamp } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
 import { percent } from '../../model/stats.ts';
 import { overviewWords } from '../../strings/overview.ts';
-import { MOST_WATCHED, type Watched } from './watched.ts';
+import { MAX_WATCHED, type WatchedWebhook } from './watched.ts';
 
 interface WebhooksCardProps {
-  readonly webhooks: readonly Watched[];
+  readonly webhooks: readonly WatchedWebhook[];
   readonly hasMore: boolean;
 }
 
@@ -17,7 +17,7 @@ export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
   return (
     <Card
       title={overviewWords.webhooks}
-      hint={hasMore && overviewWords.someWebhooks(MOST_WATCHED)}
+      hint={hasMore && overviewWords.someWebhooks(MAX_WATCHED)}
       actions={
         <Link to="/webhooks" className={buttonClass('secondary', 'small')}>
           {overviewWords.allWebhooks}
@@ -38,7 +38,7 @@ export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
   );
 }
 
-function WebhookLine({ watched: { webhook, stats } }: { readonly watched: Watched }) {
+function WebhookLine({ watched: { webhook, stats } }: { readonly watched: WatchedWebhook }) {
   const { webhookId, webhookUrl, enabled } = webhook;
   const { successRate, latencyMs } = stats.windows['1h'];
   const figures = [

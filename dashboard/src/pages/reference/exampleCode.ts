@@ -1,6 +1,6 @@
 import { routes } from '@switchboard/sdk/api';
 import type { Operation } from '../../openapi.ts';
-import { quoted } from '../../quoted.ts';
+import { shellQuote } from '../../shellQuote.ts';
 
 /** A request as an example, ready to be run: by curl, and by the SDK where it has a method for it. */
 export function exampleCode(
@@ -28,11 +28,11 @@ function curlCode(operation: Operation, origin: string): string {
   const body = requestBody?.content['application/json'];
   const isFile = requestBody !== undefined && body === undefined;
   return [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`,
-    ...(needsNothing(operation) ? [] : ['-H "Authorization: Bearer $SWITCHBOARD_KEY"']),
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellQuote(url)}`,
+    ...(needsNoCredential(operation) ? [] : ['-H "Authorization: Bearer $SWITCHBOARD_KEY"']),
     ...(body === undefined
       ? []
-      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body.example ?? {}))}`]),
+      : ["-H 'Content-Type: application/json'", `-d ${shellQuote(JSON.stringify(body.example ?? {}))}`]),
     ...(isFile ? ['--data-binary @picture.png'] : []),
   ].join(' \\\n  ');
 }
@@ -53,7 +53,7 @@ function sdkCode({ operationId, parameters = [], requestBody }: Operation): stri
   return `await sb.${name}(${Object.keys(input).length > 0 ? literal(input) : ''});`;
 }
 
-const needsNothing = ({ security }: Operation) => security?.length === 0;
+const needsNoCredential = ({ security }: Operation) => security?.length === 0;
 
 /** An object as TypeScript writes it: names without quotes where they need none. */
 const literal = (value: object) => JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');

@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 import type { Schema } from '../../schema.ts';
 import { referenceWords } from '../../strings/reference.ts';
 import { Phrase } from './prose.tsx';
-import { insideOf, ruleTexts, typeText } from './schemaText.ts';
+import { formatConstraints, formatType, nestedSchema } from './schemaText.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
 /** Deeper than this, nothing is told any more: a message answers a message, which answers a message. */
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /** The fields of an object, and what is inside of them on demand. */
 export function FieldList({
@@ -51,8 +51,8 @@ export function FieldLine({
     <div className="grid grid-cols-1 gap-0.5 text-sm">
       <div className="flex flex-wrap items-baseline gap-x-3">
         <code className="font-medium wrap-anywhere">{name}</code>
-        <code className="min-w-0 text-xs wrap-anywhere text-ink-faint">{typeText(schema)}</code>
-        {[...notes, ...ruleTexts(schema)].map((note) => (
+        <code className="min-w-0 text-xs wrap-anywhere text-ink-faint">{formatType(schema)}</code>
+        {[...notes, ...formatConstraints(schema)].map((note) => (
           <span key={note} className="text-xs text-warn">
             {note}
           </span>
@@ -77,8 +77,8 @@ function Inside({
   readonly schemas: Schemas;
   readonly depth: number;
 }) {
-  const inside = insideOf(schema, schemas);
-  if (inside === undefined || depth >= DEEPEST) return null;
+  const inside = nestedSchema(schema, schemas);
+  if (inside === undefined || depth >= MAX_DEPTH) return null;
   return (
     <details className="mt-1">
       <summary className="text-xs text-ink-faint marker:text-ink-faint">{referenceWords.fields}</summary>

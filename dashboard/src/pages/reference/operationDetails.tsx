@@ -6,7 +6,7 @@ import { referenceWords } from '../../strings/reference.ts';
 import { exampleCode } from './exampleCode.ts';
 import { FieldLine, FieldList } from './fieldList.tsx';
 import { Phrase, Prose } from './prose.tsx';
-import { insideOf } from './schemaText.ts';
+import { nestedSchema } from './schemaText.ts';
 
 interface OperationProps {
   readonly operation: Operation;
@@ -17,7 +17,7 @@ interface OperationProps {
 export function OperationDetails({ operation, components: { schemas } }: OperationProps) {
   const { description, parameters = [], requestBody, responses } = operation;
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
-  const fields = body && insideOf(body, schemas);
+  const fields = body && nestedSchema(body, schemas);
   const answers = Object.entries(responses).filter(([status]) => status < '400');
   const refusals = Object.entries(responses).filter(([status]) => status >= '400');
 
@@ -62,7 +62,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
               <Answer
                 key={type}
                 status={`${status}, ${type}`}
-                schema={schema && insideOf(schema, schemas)}
+                schema={schema && nestedSchema(schema, schemas)}
                 schemas={schemas}
                 example={example}
               />
@@ -98,7 +98,7 @@ export function EventDetails({ operation, components: { schemas } }: OperationPr
       <Part title={referenceWords.body}>
         <Answer
           status={operation.path}
-          schema={schema && insideOf(schema, schemas)}
+          schema={schema && nestedSchema(schema, schemas)}
           schemas={schemas}
           example={example}
         />

@@ -92,7 +92,11 @@ function Section({
           const { operationId, method, path, summary } = operation;
           const isMeant = hash === operationId;
           return (
-            <li key={operationId} ref={isMeant ? scrollHere : undefined} className="scroll-mt-20 border-t border-line">
+            <li
+              key={operationId}
+              ref={isMeant ? scrollIntoView : undefined}
+              className="scroll-mt-20 border-t border-line"
+            >
               <Disclosure
                 isOpen={isMeant}
                 summary={
@@ -114,7 +118,7 @@ function Section({
 }
 
 /** When it appears, or becomes the one that is meant. */
-function scrollHere(element: HTMLElement | null): void {
+function scrollIntoView(element: HTMLElement | null): void {
   element?.scrollIntoView();
 }
 

@@ -4,26 +4,34 @@ import { referenceWords } from '../../strings/reference.ts';
 type Schemas = Readonly<Record<string, Schema>>;
 
 /** What a reference such as `#/components/schemas/Session` stands for; any other schema itself. */
-export function resolved(schema: Schema, schemas: Schemas): Schema {
+export function resolveRef(schema: Schema, schemas: Schemas): Schema {
   return schema.$ref === undefined ? schema : (schemas[refName(schema.$ref)] ?? {});
 }
 
 /** A type in the words of TypeScript, which most readers know: `string | null`, `Message[]`, `"image" | "video"`. */
-export function typeText(schema: Schema): string {
+export function formatType(schema: Schema): string {
   const { $ref, anyOf, enum: words, items, type, format } = schema;
   if ($ref !== undefined) return refName($ref);
-  if (anyOf !== undefined) return anyOf.map(typeText).join(' | ');
+  if (anyOf !== undefined) return anyOf.map(formatType).join(' | ');
   if (words !== undefined) return words.map((word) => JSON.stringify(word)).join(' | ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (type === 'array') {
-    const of = typeText(items ?? {});
+    const of = formatType(items ?? {});
     return of.includes(' | ') ? `(${of})[]` : `${of}[]`;
   }
   return [type ?? 'any', format].filter(Boolean).join(', ');
 }
 
 /** What else holds for a value: its range, its length, its default. */
-export function ruleTexts({ minimum, maximum, minLength, maxLength, minItems, maxItems, ...rest }: Schema): string[] {
+export function formatConstraints({
+  minimum,
+  maximum,
+  minLength,
+  maxLength,
+  minItems,
+  maxItems,
+  ...rest
+}: Schema): string[] {
   const { range, length, entries, byDefault } = referenceWords;
   const isSet = (...values: (number | undefined)[]) => values.some((value) => value !== undefined);
   return [
@@ -35,11 +43,11 @@ export function ruleTexts({ minimum, maximum, minLength, maxLength, minItems, ma
 }
 
 /** The fields inside of a schema: its own, those of what it lists, or those of what it may be. */
-export function insideOf(schema: Schema, schemas: Schemas): Schema | undefined {
-  const own = resolved(schema, schemas);
+export function nestedSchema(schema: Schema, schemas: Schemas): Schema | undefined {
+  const own = resolveRef(schema, schemas);
   if (own.properties !== undefined) return Object.keys(own.properties).length > 0 ? own : undefined;
   for (const part of [...(own.items === undefined ? [] : [own.items]), ...(own.anyOf ?? [])]) {
-    const inside = insideOf(part, schemas);
+    const inside = nestedSchema(part, schemas);
     if (inside !== undefined) return inside;
   }
   return undefined;

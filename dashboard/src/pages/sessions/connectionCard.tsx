@@ -2,7 +2,7 @@ import type { Session } from '@switchboard/sdk/api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
 import { Question } from '../../components/dialog.tsx';
@@ -47,23 +47,23 @@ export function ConnectionCard({ session }: { readonly session: Session }) {
 function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 'status'>) {
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const refresh = () => queries.invalidateQueries({ queryKey: ['sessions'] });
   const connect = useMutation({
     mutationFn: () => api.sessions.connect({ sessionId }),
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => toast(errorText(error), 'bad'),
     onSettled: refresh,
   });
   const disconnect = useMutation({
     mutationFn: () => api.sessions.disconnect({ sessionId }),
-    onSuccess: () => say(sessionWords.disconnected),
-    onError: (error) => say(inWords(error), 'bad'),
+    onSuccess: () => toast(sessionWords.disconnected),
+    onError: (error) => toast(errorText(error), 'bad'),
     onSettled: refresh,
   });
 
   async function logOut() {
     await api.sessions.logout({ sessionId });
-    say(sessionWords.loggedOut);
+    toast(sessionWords.loggedOut);
     await refresh();
   }
 

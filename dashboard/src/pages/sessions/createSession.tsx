@@ -2,13 +2,13 @@ import type { Connector } from '@switchboard/sdk/api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions, Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SchemaField } from '../../components/schemaField.tsx';
-import { type Entered, fieldsOf, isBroken, valuesOf } from '../../components/schemaForm.ts';
+import { type FieldTexts, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { sessionWords } from '../../strings/sessions.ts';
@@ -29,12 +29,12 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
   const [connector, setConnector] = useState(networks[0]?.name ?? '');
   const [name, setName] = useState('');
   const [phoneNumber, setPhoneNumber] = useState('');
-  const [texts, setTexts] = useState<Entered>({});
+  const [texts, setTexts] = useState<FieldTexts>({});
   const schema = networks.find((network) => network.name === connector)?.options;
   const fields = useMemo(() => (schema === undefined ? [] : fieldsOf(schema)), [schema]);
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
 
   const create = useMutation({
     mutationFn: () =>
@@ -45,9 +45,9 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
         ...(phoneNumber.trim() !== '' && { phoneNumber }),
       }),
     onSuccess: async ({ sessionId }) => {
-      say(sessionWords.created);
+      toast(sessionWords.created);
       // The session is there, whatever comes of connecting it: its page says why it could not.
-      await api.sessions.connect({ sessionId }).catch((error: unknown) => say(inWords(error), 'bad'));
+      await api.sessions.connect({ sessionId }).catch((error: unknown) => toast(errorText(error), 'bad'));
       void queries.invalidateQueries({ queryKey: ['sessions'] });
       onClose();
       void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
@@ -63,7 +63,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
         create.mutate();
       }}
     >
-      {create.error !== null && <Notice tone="bad">{inWords(create.error)}</Notice>}
+      {create.error !== null && <Notice tone="bad">{errorText(create.error)}</Notice>}
       <SelectField
         label={sessionWords.network}
         hint={sessionWords.networkHints[connector]}
@@ -112,7 +112,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
           type="submit"
           look="primary"
           busy={create.isPending}
-          disabled={fields.some((field) => isBroken(field, texts[field.name]))}
+          disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
         >
           {sessionWords.createAndConnect}
         </Button>

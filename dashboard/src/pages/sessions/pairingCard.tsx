@@ -2,7 +2,7 @@ import { ApiError } from '@switchboard/sdk/errors';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -103,7 +103,7 @@ function ByCode({ sessionId }: { readonly sessionId: string }) {
     >
       <h3 className="text-sm font-semibold">{sessionWords.byCode}</h3>
       <p className="text-sm text-ink-soft">{sessionWords.byCodeHint}</p>
-      {ask.error !== null && problem === undefined && <Notice tone="bad">{inWords(ask.error)}</Notice>}
+      {ask.error !== null && problem === undefined && <Notice tone="bad">{errorText(ask.error)}</Notice>}
       <TextField
         label={sessionWords.pairingNumber}
         error={problem}

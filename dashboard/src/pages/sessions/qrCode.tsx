@@ -6,7 +6,7 @@ const QUIET = 4;
 
 /** A text as a QR code: black on white in both themes, as phones want it. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const { size, path } = useMemo(() => drawn(text), [text]);
+  const { size, path } = useMemo(() => qrPath(text), [text]);
   const whole = size + 2 * QUIET;
   return (
     <svg
@@ -22,7 +22,7 @@ export function QrCode({ text, label }: { readonly text: string; readonly label:
 }
 
 /** One path for all dark cells: a thousand elements would be slow to replace. */
-function drawn(text: string): { readonly size: number; readonly path: string } {
+function qrPath(text: string): { readonly size: number; readonly path: string } {
   const { modules } = create(text, { errorCorrectionLevel: 'L' });
   const { size } = modules;
   const cells: string[] = [];

@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { Question } from '../../components/dialog.tsx';
 import { Page } from '../../components/layout.tsx';
-import { isGone, Loaded } from '../../components/states.tsx';
+import { isNotFound, Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { sessionName, sessionQuery } from '../../model/sessions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
@@ -30,7 +30,7 @@ export function SessionPage() {
           <Link to="/sessions" className={buttonClass()}>
             {sessionWords.back}
           </Link>
-          {query.data !== undefined && !isGone(query.error) && <DeleteSession sessionId={sessionId} />}
+          {query.data !== undefined && !isNotFound(query.error) && <DeleteSession sessionId={sessionId} />}
         </>
       }
     >
@@ -60,11 +60,11 @@ function DeleteSession({ sessionId }: { readonly sessionId: string }) {
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const say = useToast();
+  const toast = useToast();
 
   async function remove() {
     await api.sessions.delete({ sessionId });
-    say(sessionWords.removed);
+    toast(sessionWords.removed);
     await navigate({ to: '/sessions' });
     queries.removeQueries({ queryKey: ['sessions', sessionId] });
     for (const resource of ['sessions', 'chats', 'messages', 'groups'])

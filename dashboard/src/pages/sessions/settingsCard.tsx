@@ -1,14 +1,14 @@
 import type { Session } from '@switchboard/sdk/api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SchemaField } from '../../components/schemaField.tsx';
-import { entered, type FormField, fieldsOf, isBroken, valuesOf } from '../../components/schemaForm.ts';
+import { type FormField, fieldsOf, isInvalid, textsOf, valuesOf } from '../../components/schemaForm.ts';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { sessionWords } from '../../strings/sessions.ts';
@@ -38,9 +38,9 @@ interface SettingsFormProps {
 function SettingsForm({ session, schema }: SettingsFormProps) {
   const fields = useMemo<readonly FormField[]>(() => (schema === undefined ? [] : fieldsOf(schema)), [schema]);
   const [name, setName] = useState(session.name ?? '');
-  const [texts, setTexts] = useState(() => entered(fields, session.options));
+  const [texts, setTexts] = useState(() => textsOf(fields, session.options));
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const save = useMutation({
     mutationFn: () =>
       api.sessions.update({
@@ -49,7 +49,7 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
         ...(fields.length > 0 && { options: valuesOf(fields, texts) }),
       }),
     onSuccess: () => {
-      say(words.saved);
+      toast(words.saved);
       return queries.invalidateQueries({ queryKey: ['sessions'] });
     },
   });
@@ -62,7 +62,7 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
         save.mutate();
       }}
     >
-      {save.error !== null && <Notice tone="bad">{inWords(save.error)}</Notice>}
+      {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
       <TextField
         label={sessionWords.name}
         hint={sessionWords.nameHint}
@@ -88,7 +88,7 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
           type="submit"
           look="primary"
           busy={save.isPending}
-          disabled={fields.some((field) => isBroken(field, texts[field.name]))}
+          disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
         >
           {words.save}
         </Button>

@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { inWords } from '../../api.ts';
+import { errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions, Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { numbersIn } from '../../model/numbers.ts';
+import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { chatWords } from '../../strings/chats.ts';
 import { words } from '../../strings/shared.ts';
 import { simulatorWords } from '../../strings/simulator.ts';
@@ -39,11 +39,11 @@ function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonl
   const [subject, setSubject] = useState('');
   const [members, setMembers] = useState('');
   const simulate = useSimulate(sessionId);
-  const say = useToast();
+  const toast = useToast();
   const create = useMutation({
-    mutationFn: () => simulate({ action: 'group_create', from, subject, phoneNumbers: numbersIn(members) }),
+    mutationFn: () => simulate({ action: 'group_create', from, subject, phoneNumbers: parsePhoneNumbers(members) }),
     onSuccess: () => {
-      say(simulatorWords.groupCreated);
+      toast(simulatorWords.groupCreated);
       onClose();
     },
   });
@@ -55,7 +55,7 @@ function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonl
         create.mutate();
       }}
     >
-      {create.error !== null && <Notice tone="bad">{inWords(create.error)}</Notice>}
+      {create.error !== null && <Notice tone="bad">{errorText(create.error)}</Notice>}
       <TextField
         label={simulatorWords.subject}
         required

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { useToast } from '../../components/toast.tsx';
 
 export type Action = Omit<Parameters<typeof api.sessions.simulate>[0], 'sessionId'>;
@@ -24,11 +24,11 @@ export function useSimulate(sessionId: string): (...actions: readonly Action[]) 
 /** The same for a button: what happened, or why it did not, is said. */
 export function useSimulateButton(sessionId: string) {
   const simulate = useSimulate(sessionId);
-  const say = useToast();
+  const toast = useToast();
   return useMutation({
     mutationFn: ({ action }: { readonly action: Action | readonly Action[]; readonly done?: string }) =>
       simulate(...[action].flat()),
-    onSuccess: (_, { done }) => done !== undefined && say(done),
-    onError: (error) => say(inWords(error), 'bad'),
+    onSuccess: (_, { done }) => done !== undefined && toast(done),
+    onError: (error) => toast(errorText(error), 'bad'),
   });
 }

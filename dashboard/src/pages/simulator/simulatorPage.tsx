@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { EllipsisVertical, Plus, Smartphone, UsersRound } from 'lucide-react';
 import { useState } from 'react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { Button, buttonClass, IconButton } from '../../components/button.tsx';
-import { AskNumber } from '../../components/chat/askNumber.tsx';
 import { ChatList } from '../../components/chat/chatList.tsx';
+import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { TwoPanes } from '../../components/chat/twoPanes.tsx';
 import { Card, Page } from '../../components/layout.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
@@ -180,7 +180,7 @@ function Simulator({ session }: { readonly session: Session }) {
           />
         )}
       </TwoPanes>
-      <AskNumber
+      <PhoneNumberDialog
         title={simulatorWords.newContactTitle}
         open={open === 'number'}
         onOpenChange={() => setOpen(undefined)}
@@ -195,11 +195,11 @@ function Simulator({ session }: { readonly session: Session }) {
 function Offline({ session: { sessionId, status } }: { readonly session: Session }) {
   const run = useSimulateButton(sessionId);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const connect = useMutation({
     mutationFn: () => api.sessions.connect({ sessionId }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => toast(errorText(error), 'bad'),
   });
   const isPairing = status === 'awaiting_pairing';
   return (

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions, Dialog } from '../../components/dialog.tsx';
+import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { TextField } from '../../components/field.tsx';
-import { KindChoice } from '../../components/kindChoice.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { type EventKind, eventKinds } from '../../strings/events.ts';
+import { type EventType, eventTypes } from '../../strings/events.ts';
 import { words } from '../../strings/shared.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 import { KeepSecret } from './keepSecret.tsx';
@@ -66,15 +66,15 @@ function AddForm({
   readonly onAdded: (webhookId: string, secret: string) => void;
 }) {
   const [webhookUrl, setUrl] = useState('');
-  const [events, setEvents] = useState<readonly EventKind[]>(eventKinds);
+  const [events, setEvents] = useState<readonly EventType[]>(eventTypes);
   const [secret, setSecret] = useState(newSecret);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const add = useMutation({
     mutationFn: () => addWebhook({ webhookUrl, events: [...events], ...(secret !== '' && { secret }) }, isFirst),
     onSuccess: (webhookId) => {
       void queries.invalidateQueries({ queryKey: ['webhooks'] });
-      say(webhookWords.created);
+      toast(webhookWords.created);
       onAdded(webhookId, secret);
     },
   });
@@ -88,7 +88,7 @@ function AddForm({
         add.mutate();
       }}
     >
-      {add.error !== null && <Notice tone="bad">{inWords(add.error)}</Notice>}
+      {add.error !== null && <Notice tone="bad">{errorText(add.error)}</Notice>}
       <TextField
         label={webhookWords.url}
         hint={webhookWords.urlHint}
@@ -100,7 +100,7 @@ function AddForm({
         value={webhookUrl}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <KindChoice label={webhookWords.kinds} value={events} onChange={setEvents} error={problem('events')} />
+      <EventTypeField label={webhookWords.kinds} value={events} onChange={setEvents} error={problem('events')} />
       <SecretField
         label={webhookWords.secret}
         hint={webhookWords.secretHint}

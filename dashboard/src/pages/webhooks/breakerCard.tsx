@@ -1,6 +1,6 @@
 import type { CircuitBreaker } from '@switchboard/sdk/api';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { breakerQuery, breakerTones } from '../../components/breakerLamp.tsx';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/dataTable.tsx';
@@ -16,14 +16,14 @@ import { breakerWords } from '../../strings/breaker.ts';
 export function BreakerCard({ webhookId }: { readonly webhookId: string }) {
   const query = useQuery(breakerQuery(webhookId));
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const reset = useMutation({
     mutationFn: () => api.webhooks.endpoints.resetCircuitBreaker({ webhookId }),
     onSuccess: ({ released }) => {
-      say(breakerWords.wasReset(released));
+      toast(breakerWords.wasReset(released));
       return queries.invalidateQueries({ queryKey: ['webhooks', webhookId] });
     },
-    onError: (error) => say(inWords(error), 'bad'),
+    onError: (error) => toast(errorText(error), 'bad'),
   });
 
   return (

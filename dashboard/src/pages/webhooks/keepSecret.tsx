@@ -11,7 +11,7 @@ export function KeepSecret({ secret, onDone }: { readonly secret: string | undef
       description={webhookWords.keepSecretHint}
       open={secret !== undefined}
       onOpenChange={(isOpen) => isOpen || onDone()}
-      isHeld
+      isPersistent
     >
       <CodeSnippet code={secret ?? ''} label={webhookWords.secretValue} />
       <Actions>

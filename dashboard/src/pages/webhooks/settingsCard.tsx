@@ -1,11 +1,11 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Actions } from '../../components/dialog.tsx';
 import { useEdits } from '../../components/edits.ts';
+import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
-import { KindChoice } from '../../components/kindChoice.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -23,12 +23,12 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
   });
   const { webhookUrl, events, enabled, maxInFlight } = values;
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const save = useMutation({
     mutationFn: ({ maxInFlight: most, ...more }: typeof changed) =>
       api.webhooks.endpoints.update({ webhookId, ...more, ...(most !== undefined && { maxInFlight: Number(most) }) }),
     onSuccess: async (_, sent) => {
-      say(words.saved);
+      toast(words.saved);
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       saved(sent);
     },
@@ -44,7 +44,7 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           save.mutate(changed);
         }}
       >
-        {save.error !== null && <Notice tone="bad">{inWords(save.error)}</Notice>}
+        {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
         <TextField
           label={webhookWords.url}
           hint={webhookWords.newUrlHint}
@@ -54,7 +54,7 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           value={webhookUrl}
           onChange={(event) => edit({ webhookUrl: event.currentTarget.value })}
         />
-        <KindChoice
+        <EventTypeField
           label={webhookWords.kinds}
           value={events}
           onChange={(kinds) => edit({ events: [...kinds] })}

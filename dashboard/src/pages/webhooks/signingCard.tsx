@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, fieldError, inWords } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippets } from '../../components/codeSnippet.tsx';
 import { Actions, Dialog, Question } from '../../components/dialog.tsx';
@@ -28,13 +28,13 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
   const [kept, setKept] = useState<string>();
   const [bothUntil, setBothUntil] = useState<string | null>(null);
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
 
   async function remove() {
     await api.webhooks.endpoints.update({ webhookId, secret: null });
     await queries.invalidateQueries({ queryKey: ['webhooks'] });
     setBothUntil(null);
-    say(webhookWords.secretRemoved);
+    toast(webhookWords.secretRemoved);
   }
 
   return (
@@ -113,12 +113,12 @@ function ReplaceForm({
   const [secret, setSecret] = useState(newSecret);
   const [grace, setGrace] = useState<string>('86400');
   const queries = useQueryClient();
-  const say = useToast();
+  const toast = useToast();
   const replace = useMutation({
     mutationFn: () => api.webhooks.endpoints.rotateSecret({ webhookId, secret, graceSeconds: Number(grace) }),
     onSuccess: ({ previousSecretValidUntil }) => {
       void queries.invalidateQueries({ queryKey: ['webhooks'] });
-      say(webhookWords.rotated);
+      toast(webhookWords.rotated);
       onReplaced(secret, previousSecretValidUntil);
     },
   });
@@ -131,7 +131,7 @@ function ReplaceForm({
         replace.mutate();
       }}
     >
-      {replace.error !== null && <Notice tone="bad">{inWords(replace.error)}</Notice>}
+      {replace.error !== null && <Notice tone="bad">{errorText(replace.error)}</Notice>}
       <SecretField
         label={webhookWords.newSecret}
         hint={webhookWords.secretHint}

@@ -4,7 +4,7 @@
  * and time beside the body (https://www.standardwebhooks.com); during a rotation it carries two signatures.
  */
 
-import { quoted } from '../../quoted.ts';
+import { shellQuote } from '../../shellQuote.ts';
 
 export interface Snippet {
   readonly name: string;
@@ -174,7 +174,7 @@ export function curlSnippet(webhookUrl: string): Snippet {
     file: 'send.sh',
     code: `# Sends your receiver a delivery that is signed as ours are. Change a letter of BODY below
 # the two lines that sign it, and the receiver has to refuse it.
-URL=${quoted(webhookUrl)}
+URL=${shellQuote(webhookUrl)}
 ID=evt_$(date +%s)
 TIMESTAMP=$(date +%s)
 BODY='{"event":"message.incoming","data":{"messageId":"msg_1","from":"491701234567","message":"Hello","timestamp":"2026-01-01T12:00:00.000Z"}}'

@@ -3,20 +3,20 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import { api, inWords } from '../../api.ts';
+import { api, errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { formatRequest } from '../../components/formatRequest.ts';
 import { Lamp, type LampTone } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { requestText } from '../../components/requestText.ts';
-import type { EventKind } from '../../strings/events.ts';
+import type { EventType } from '../../strings/events.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 
 /** Sends a sample now, and shows how far it came and what was said. */
-export function TestCard({ webhookId, kinds }: { readonly webhookId: string; readonly kinds: readonly EventKind[] }) {
-  const [kind, setKind] = useState<EventKind>();
+export function TestCard({ webhookId, kinds }: { readonly webhookId: string; readonly kinds: readonly EventType[] }) {
+  const [kind, setKind] = useState<EventType>();
   const sample = kind !== undefined && kinds.includes(kind) ? kind : (kinds[0] ?? 'message.incoming');
   const queries = useQueryClient();
   const test = useMutation({
@@ -41,14 +41,14 @@ export function TestCard({ webhookId, kinds }: { readonly webhookId: string; rea
           options={kinds.map((one) => [one, one] as const)}
           value={sample}
           // Only kinds stand in the list.
-          onChange={(event) => setKind(event.currentTarget.value as EventKind)}
+          onChange={(event) => setKind(event.currentTarget.value as EventType)}
         />
         <Button type="submit" look="primary" busy={test.isPending} icon={<Send className="size-4" />}>
           {webhookWords.send}
         </Button>
       </form>
       <div aria-live="polite" className="mt-5 grid grid-cols-1 gap-4 empty:hidden">
-        {test.error !== null && <Notice tone="bad">{inWords(test.error)}</Notice>}
+        {test.error !== null && <Notice tone="bad">{errorText(test.error)}</Notice>}
         {test.data !== undefined && <TestResult result={test.data} />}
       </div>
     </Card>
@@ -79,7 +79,7 @@ function TestResult({ result }: { readonly result: WebhookTest }) {
       </ol>
       <div className="grid grid-cols-1 gap-1.5">
         <h3 className="text-sm font-medium">{webhookWords.request}</h3>
-        <CodeSnippet code={requestText(request)} label={webhookWords.request} />
+        <CodeSnippet code={formatRequest(request)} label={webhookWords.request} />
       </div>
       {status !== null && (
         <div className="grid grid-cols-1 gap-1.5">

@@ -70,11 +70,11 @@ function DeleteWebhook({ webhookId }: { readonly webhookId: string }) {
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const say = useToast();
+  const toast = useToast();
 
   async function remove() {
     await api.webhooks.endpoints.delete({ webhookId });
-    say(webhookWords.removed);
+    toast(webhookWords.removed);
     await navigate({ to: '/webhooks' });
     queries.removeQueries({ queryKey: ['webhooks', webhookId] });
     await queries.invalidateQueries({ queryKey: ['webhooks'] });

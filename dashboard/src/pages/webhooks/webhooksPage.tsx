@@ -10,7 +10,7 @@ import { Lamp, Tag } from '../../components/lamp.tsx';
 import { Card, Page } from '../../components/layout.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { usePaged } from '../../paged.ts';
-import { eventKinds } from '../../strings/events.ts';
+import { eventTypes } from '../../strings/events.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 import { AddWebhook } from './addWebhook.tsx';
 
@@ -33,7 +33,7 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     header: webhookWords.kinds,
     width: '7rem',
     wideOnly: true,
-    cell: ({ events }) => webhookWords.kindsOf(events.length, eventKinds.length),
+    cell: ({ events }) => webhookWords.kindsOf(events.length, eventTypes.length),
   },
   {
     id: 'secret',

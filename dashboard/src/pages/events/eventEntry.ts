@@ -1,17 +1,17 @@
-import type { EventKind } from '../../strings/events.ts';
+import type { EventType } from '../../strings/events.ts';
 import { eventWords } from '../../strings/events.ts';
 
 /** An event, from the stream or from the log. */
-export interface Happened {
+export interface EventEntry {
   readonly id: string;
-  readonly kind: EventKind;
+  readonly kind: EventType;
   readonly data: Readonly<Record<string, unknown>>;
   /** ISO time. */
   readonly at: string;
 }
 
 /** Whom or what it is about: one line for a list. */
-export function aboutOf({ kind, data }: Happened): string {
+export function summaryOf({ kind, data }: EventEntry): string {
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
   const who = text(kind === 'message.incoming' ? 'from' : 'to') ?? text('phoneNumber');
   const what = text('message') ?? text('subject') ?? text('reason') ?? text('status');

@@ -6,7 +6,7 @@ import { Actions, Dialog } from '../dialog.tsx';
 import { TextField } from '../field.tsx';
 
 /** Asks for the number that a chat begins with, or that a message goes to. */
-export function AskNumber({
+export function PhoneNumberDialog({
   title,
   confirm = chatWords.begin,
   open,

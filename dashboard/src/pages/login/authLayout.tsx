@@ -4,7 +4,7 @@ import { loginWords } from '../../strings/login.ts';
 import { words } from '../../strings/shared.ts';
 
 /** The frame of the pages before a login. */
-export function Entrance({
+export function AuthLayout({
   title,
   lead,
   children,

@@ -1,31 +1,31 @@
 import { useId } from 'react';
-import { type EventKind, eventKinds, kindWords } from '../strings/events.ts';
+import { type EventType, eventDescriptions, eventTypes } from '../strings/events.ts';
 import { CheckField } from './field.tsx';
 
 /** Some of the kinds of events, each explained. */
-export function KindChoice({
+export function EventTypeField({
   label,
   value,
   onChange,
   error,
 }: {
   readonly label: string;
-  readonly value: readonly EventKind[];
-  readonly onChange: (kinds: readonly EventKind[]) => void;
+  readonly value: readonly EventType[];
+  readonly onChange: (kinds: readonly EventType[]) => void;
   readonly error?: string | undefined;
 }) {
   const id = useId();
-  const toggle = (kind: EventKind, isOn: boolean) =>
-    onChange(eventKinds.filter((one) => (one === kind ? isOn : value.includes(one))));
+  const toggle = (kind: EventType, isOn: boolean) =>
+    onChange(eventTypes.filter((one) => (one === kind ? isOn : value.includes(one))));
   return (
     <fieldset aria-describedby={error === undefined ? undefined : id} className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">{label}</legend>
       <div className="grid gap-x-6 gap-y-2 wide:grid-cols-2">
-        {eventKinds.map((kind) => (
+        {eventTypes.map((kind) => (
           <CheckField
             key={kind}
             label={kind}
-            hint={kindWords[kind]}
+            hint={eventDescriptions[kind]}
             checked={value.includes(kind)}
             onChange={(event) => toggle(kind, event.currentTarget.checked)}
           />

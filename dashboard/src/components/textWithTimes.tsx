@@ -1,7 +1,7 @@
 import { Time } from './time.tsx';
 
 /** A sentence of the server, with its times in the reader's zone. */
-export function Sentence({ text }: { readonly text: string }) {
+export function TextWithTimes({ text }: { readonly text: string }) {
   const parts = text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/);
   // Every second part is a time; a sentence has each of them once.
   return parts.map((part, index) => (index % 2 === 1 ? <Time key={part} at={part} /> : part));

@@ -5,7 +5,7 @@ import { shellWords } from '../strings/shell.ts';
 const tones: Readonly<Record<LiveState, LampTone>> = { live: 'good', connecting: 'busy', lost: 'bad' };
 
 /** Whether what the pages show is as it is now. */
-export function LiveSign() {
+export function LiveIndicator() {
   const state = useLiveState();
   return (
     <div role="status" className="px-2.5 text-xs text-ink-soft">

@@ -1,5 +1,5 @@
 /** A request as it goes over the wire: the way to show it that everybody who debugs one knows. */
-export function requestText({
+export function formatRequest({
   url,
   headers,
   body,

@@ -1,4 +1,4 @@
 /** A text as a POSIX shell takes it, whatever is in it. */
-export function quoted(text: string): string {
+export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
