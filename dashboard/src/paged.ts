@@ -14,6 +14,15 @@ export interface More {
   readonly error: unknown;
 }
 
+/** A list as far as it has been read. */
+export interface PagedList<T> {
+  readonly data: unknown;
+  readonly error: unknown;
+  readonly refetch: () => unknown;
+  readonly rows: readonly T[];
+  readonly more: More;
+}
+
 /**
  * A list of the API as far as it was read: `rows`, and `more` for the rest. What `DataTable` takes.
  *

@@ -51,7 +51,7 @@ describe('a new user', async () => {
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByRole('dialog').getByLabel('URL').fill(receiver.url);
     await page.getByRole('dialog').getByRole('button', { name: 'Add webhook' }).click();
-    const secret = (await page.getByRole('region', { name: 'Webhook secret' }).innerText()).trim();
+    const secret = (await page.getByRole('status', { name: 'Webhook secret' }).innerText()).trim();
     await page.getByRole('button', { name: 'I have kept it' }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('The receiver took it').waitFor();

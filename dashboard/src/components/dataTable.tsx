@@ -16,7 +16,7 @@ export interface Column<T> {
   readonly wideOnly?: boolean;
 }
 
-interface DataTableProps<T> {
+export interface DataTableProps<T> {
   /** Names the table to screen readers. */
   readonly label: string;
   readonly columns: readonly Column<T>[];

@@ -1,14 +1,12 @@
 import { X } from 'lucide-react';
-import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
-import { errorText } from '../api.ts';
+import { Dialog as RadixDialog } from 'radix-ui';
+import type { ReactNode } from 'react';
 import { words } from '../strings/shared.ts';
-import { Button, IconButton } from './button.tsx';
+import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
-import { Notice } from './notice.tsx';
 
-const SHADE = 'fixed inset-0 z-40 bg-shade';
-const PANEL =
+export const DIALOG_OVERLAY = 'fixed inset-0 z-40 bg-shade';
+export const DIALOG_PANEL =
   'appear fixed inset-x-3 top-[8vh] z-50 mx-auto max-h-[84vh] overflow-y-auto rounded-card border border-line bg-surface p-5 shadow-card wide:p-6';
 
 interface DialogProps {
@@ -36,9 +34,9 @@ export function Dialog({
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
-        <RadixDialog.Overlay className={SHADE} />
+        <RadixDialog.Overlay className={DIALOG_OVERLAY} />
         <RadixDialog.Content
-          className={classes(PANEL, width === 'wide' ? 'max-w-3xl' : 'max-w-lg')}
+          className={classes(DIALOG_PANEL, width === 'wide' ? 'max-w-3xl' : 'max-w-lg')}
           {...(description === undefined && { 'aria-describedby': undefined })}
           {...(isPersistent && { onEscapeKeyDown: hold, onInteractOutside: hold })}
         >
@@ -65,73 +63,6 @@ export function Dialog({
 }
 
 /** The row of buttons that ends a dialog or a form. */
-export function Actions({ children }: { readonly children: ReactNode }) {
+export function FormActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2.5">{children}</div>;
-}
-
-interface QuestionProps {
-  readonly title: string;
-  readonly children: ReactNode;
-  /** Says what happens, such as "Delete session". */
-  readonly confirm: string;
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-  /** Done when yes is said; the dialog stays until it has worked, and shows why it did not. */
-  readonly onConfirm: () => Promise<unknown>;
-  readonly isDangerous?: boolean;
-}
-
-/** Asks before something that cannot be taken back. */
-export function Question({
-  title,
-  children,
-  confirm,
-  open,
-  onOpenChange,
-  onConfirm,
-  isDangerous = true,
-}: QuestionProps) {
-  const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
-
-  function change(isOpen: boolean) {
-    setState({ busy: false });
-    onOpenChange(isOpen);
-  }
-
-  async function run() {
-    setState({ busy: true });
-    try {
-      await onConfirm();
-      change(false);
-    } catch (error) {
-      setState({ busy: false, error });
-    }
-  }
-
-  return (
-    <RadixAlert.Root open={open} onOpenChange={change}>
-      <RadixAlert.Portal>
-        <RadixAlert.Overlay className={SHADE} />
-        <RadixAlert.Content className={classes(PANEL, 'max-w-md')}>
-          <RadixAlert.Title className="text-lg font-semibold">{title}</RadixAlert.Title>
-          <RadixAlert.Description asChild>
-            <div className="mt-2 text-sm text-ink-soft">{children}</div>
-          </RadixAlert.Description>
-          {state.error !== undefined && (
-            <div className="mt-4">
-              <Notice tone="bad">{errorText(state.error)}</Notice>
-            </div>
-          )}
-          <Actions>
-            <RadixAlert.Cancel asChild>
-              <Button>{words.cancel}</Button>
-            </RadixAlert.Cancel>
-            <Button look={isDangerous ? 'danger' : 'primary'} busy={state.busy} onClick={run}>
-              {confirm}
-            </Button>
-          </Actions>
-        </RadixAlert.Content>
-      </RadixAlert.Portal>
-    </RadixAlert.Root>
-  );
 }

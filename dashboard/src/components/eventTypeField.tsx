@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import { type EventType, eventDescriptions, eventTypes } from '../strings/events.ts';
-import { CheckField } from './field.tsx';
+import { CheckField, FieldError } from './field.tsx';
 
 /** Some of the kinds of events, each explained. */
 export function EventTypeField({
@@ -31,11 +31,7 @@ export function EventTypeField({
           />
         ))}
       </div>
-      {error !== undefined && (
-        <p id={id} className="text-sm text-bad">
-          {error}
-        </p>
-      )}
+      {error !== undefined && <FieldError id={id}>{error}</FieldError>}
     </fieldset>
   );
 }

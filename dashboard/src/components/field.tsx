@@ -20,15 +20,13 @@ interface Wiring {
 const BOX =
   'w-full rounded-lg border border-line-strong bg-surface px-3 text-ink placeholder:text-ink-faint aria-invalid:border-bad disabled:opacity-60';
 
-/** A labelled line of text. */
-export function TextField({
-  label,
-  hint,
-  error,
-  isOptional,
-  className,
-  ...rest
-}: FieldProps & ComponentProps<'input'>) {
+type InputProps = FieldProps & ComponentProps<'input'>;
+type TextAreaProps = FieldProps & ComponentProps<'textarea'>;
+type SelectProps = FieldProps &
+  ComponentProps<'select'> & { readonly options: readonly (readonly [value: string, text: string])[] };
+
+/** A labeled line of text. */
+export function TextField({ label, hint, error, isOptional, className, ...rest }: InputProps) {
   return (
     <Field label={label} hint={hint} error={error} isOptional={isOptional}>
       {(wiring) => <input {...rest} {...wiring} className={classes(BOX, 'h-10', className)} />}
@@ -36,15 +34,8 @@ export function TextField({
   );
 }
 
-/** A labelled text of several lines. */
-export function TextArea({
-  label,
-  hint,
-  error,
-  isOptional,
-  className,
-  ...rest
-}: FieldProps & ComponentProps<'textarea'>) {
+/** A labeled text of several lines. */
+export function TextArea({ label, hint, error, isOptional, className, ...rest }: TextAreaProps) {
   return (
     <Field label={label} hint={hint} error={error} isOptional={isOptional}>
       {(wiring) => <textarea rows={4} {...rest} {...wiring} className={classes(BOX, 'py-2', className)} />}
@@ -52,16 +43,8 @@ export function TextArea({
   );
 }
 
-/** A labelled choice: the browser's own, which works on every phone and with every screen reader. */
-export function SelectField({
-  label,
-  hint,
-  error,
-  isOptional,
-  options,
-  className,
-  ...rest
-}: FieldProps & ComponentProps<'select'> & { readonly options: readonly (readonly [value: string, text: string])[] }) {
+/** A labeled select, which is the browser's own: it works on every phone and with every screen reader. */
+export function SelectField({ label, hint, error, isOptional, options, className, ...rest }: SelectProps) {
   return (
     <Field label={label} hint={hint} error={error} isOptional={isOptional}>
       {(wiring) => (
@@ -131,11 +114,15 @@ export function Field({
           {hint}
         </p>
       )}
-      {error !== undefined && (
-        <p id={`${id}-error`} className="text-sm text-bad">
-          {error}
-        </p>
-      )}
+      {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
     </div>
+  );
+}
+
+export function FieldError({ id, children }: { readonly id: string; readonly children: string }) {
+  return (
+    <p id={id} className="text-sm text-bad">
+      {children}
+    </p>
   );
 }

@@ -18,7 +18,7 @@ export function Page({
    * How high the page is: as its content; as the screen, so that its content scrolls inside it; or as the screen
    * without its head where the screen is narrow, for content that needs all the room.
    */
-  readonly fit?: 'content' | 'screen' | 'screenAlone';
+  readonly fit?: 'content' | 'screen' | 'screenAlone' | undefined;
   readonly children: ReactNode;
 }) {
   useEffect(() => {

@@ -1,10 +1,9 @@
 import type { Session } from '@switchboard/sdk/api';
-import { Link } from '@tanstack/react-router';
 import { RadioTower } from 'lucide-react';
 import { sessionName } from '../model/sessions.ts';
 import { chatWords } from '../strings/chats.ts';
 import { sessionWords } from '../strings/sessions.ts';
-import { buttonClass } from './button.tsx';
+import { LinkButton } from './linkButton.tsx';
 import { Empty } from './states.tsx';
 
 /** Of which session the page shows something. */
@@ -39,17 +38,17 @@ export function SessionSelect({
   );
 }
 
-/** In place of what belongs to a session, while there is none, or not the one that is asked for. */
-export function NoSession({ wanted }: { readonly wanted: string | undefined }) {
-  if (wanted !== undefined) return <Empty icon={<RadioTower />} title={sessionWords.notFound} />;
+/** The empty state of a page about a session: the account has none, or not the one in the address. */
+export function NoSession({ isUnknown = false }: { readonly isUnknown?: boolean }) {
+  if (isUnknown) return <Empty icon={<RadioTower />} title={sessionWords.notFound} />;
   return (
     <Empty
       icon={<RadioTower />}
       title={chatWords.noSession}
       action={
-        <Link to="/sessions" className={buttonClass('primary')}>
+        <LinkButton to="/sessions" look="primary">
           {chatWords.toSessions}
-        </Link>
+        </LinkButton>
       }
     >
       {chatWords.noSessionHint}

@@ -18,20 +18,20 @@ interface QueryLike<T> {
  */
 export function Loaded<T>({
   query,
-  gone,
+  notFound,
   loading = <LoadingLines />,
   children,
 }: {
   readonly query: QueryLike<T>;
   /** Said when there is no such thing, or not any more. */
-  readonly gone?: string;
+  readonly notFound?: string;
   readonly loading?: ReactNode;
   readonly children: (data: T) => ReactNode;
 }) {
-  if (gone !== undefined && isNotFound(query.error)) {
+  if (notFound !== undefined && isNotFound(query.error)) {
     return (
       <Card flush>
-        <Empty title={gone} />
+        <Empty title={notFound} />
       </Card>
     );
   }

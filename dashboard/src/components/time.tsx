@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { timeWords } from '../strings/shared.ts';
+import { timeWords, words } from '../strings/shared.ts';
 
 // As the words around it, whatever the language of the browser.
 const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -12,9 +12,10 @@ export function Time({
   at,
   as = 'dateTime',
 }: {
-  readonly at: string;
+  readonly at: string | null;
   readonly as?: keyof typeof formats | 'relative';
 }) {
+  if (at === null) return words.never;
   return (
     <time dateTime={at} title={exactUtc(at)} className="whitespace-nowrap tabular-nums">
       {as === 'relative' ? <Relative at={at} /> : formats[as].format(new Date(at))}

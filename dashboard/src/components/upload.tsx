@@ -10,7 +10,7 @@ import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
 /** A file on its way to the server. */
-interface Sending {
+export interface Sending {
   readonly name: string;
   /** From 0 to 100; undefined until the browser can tell. */
   readonly percent: number | undefined;

@@ -1,6 +1,5 @@
-import { Link } from '@tanstack/react-router';
-import { buttonClass } from '../components/button.tsx';
 import { Card, Page } from '../components/layout.tsx';
+import { LinkButton } from '../components/linkButton.tsx';
 import { Empty } from '../components/states.tsx';
 import { words } from '../strings/shared.ts';
 
@@ -25,9 +24,5 @@ export function NotFound() {
 }
 
 function ToOverview() {
-  return (
-    <Link to="/" className={buttonClass()}>
-      {words.toOverview}
-    </Link>
-  );
+  return <LinkButton to="/">{words.toOverview}</LinkButton>;
 }

@@ -30,7 +30,6 @@ export const permissionWords: Readonly<Record<string, Readonly<Record<string, st
 export const apiKeyWords = {
   title: 'API keys',
   lead: 'For programs that call Switchboard. Give each one a key of its own, with no more than it needs.',
-  list: 'API keys',
   create: 'Create key',
   createTitle: 'Create an API key',
   empty: 'No key yet',
@@ -64,11 +63,11 @@ export const apiKeyWords = {
   menu: 'Actions',
   actions: (name: string) => `Actions for ${name}`,
 
-  keep: 'Keep this key now',
-  keepHint: 'It is shown this once and cannot be read again. Put it where your program keeps its secrets.',
-  key: 'API key',
-  copyKey: 'Copy the key',
-  kept: 'I have kept it',
+  secretTitle: 'Keep this key now',
+  secretDescription: 'It is shown this once and cannot be read again. Put it where your program keeps its secrets.',
+  secretLabel: 'API key',
+  copySecret: 'Copy the key',
+  secretSaved: 'I have kept it',
 
   edit: 'Change',
   editTitle: 'Change the key',

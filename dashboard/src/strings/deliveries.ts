@@ -1,7 +1,6 @@
 export const deliveryWords = {
   title: 'Deliveries',
   lead: 'Every event on its way to a webhook: what arrived, what did not, and why.',
-  list: 'Deliveries',
   filters: 'Filters',
   clearFilters: 'Clear filters',
   state: 'State',
@@ -67,22 +66,22 @@ export const deliveryWords = {
   replay: 'Replay',
   replayTitle: 'Replay deliveries',
   replayLead: 'Sends deliveries of a span of time again, to the webhooks they were meant for. First they are counted.',
-  replayKinds: 'Events',
+  replayTypes: 'Events',
   replayStates: 'That are',
   perSecond: 'Per second',
   perSecondHint: 'Spreads them out, to spare the receiver.',
   count: 'Count',
-  counted: (count: number) =>
+  matched: (count: number) =>
     count === 0
       ? 'No delivery fits.'
       : count === 1
         ? '1 delivery fits.'
         : `${count.toLocaleString('en')} deliveries fit.`,
-  lasts: (time: string) => `Sending them takes about ${time}.`,
+  takes: (time: string) => `Sending them takes about ${time}.`,
   replayNow: (count: number) => (count === 1 ? 'Replay 1 delivery' : `Replay ${count.toLocaleString('en')} deliveries`),
   replayed: (count: number) =>
     count === 1 ? '1 delivery goes out again' : `${count.toLocaleString('en')} deliveries go out again`,
-  wrongSpan: 'The end must be after the beginning',
+  invalidRange: 'The end must be after the beginning',
 } as const;
 
 /** What came of an attempt, in words for somebody who does not know HTTP by heart. */

@@ -1,7 +1,6 @@
 export const groupWords = {
   title: 'Groups',
   lead: 'The groups that your sessions are in.',
-  list: 'Groups',
   create: 'Create group',
   createTitle: 'Create a group',
   join: 'Join group',

@@ -3,7 +3,6 @@ import type { Session } from '@switchboard/sdk/api';
 export const sessionWords = {
   title: 'Sessions',
   lead: 'Phone numbers on their networks. Everything is sent and received by one of them.',
-  list: 'Sessions',
   empty: 'No session yet',
   emptyHint:
     'A session is one phone number on one network. Begin with the sandbox: it connects at once and needs no phone.',

@@ -1,14 +1,13 @@
 import type { Chat } from '@switchboard/sdk/api';
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { BellOff, Pin, Users } from 'lucide-react';
-import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
+import type { ReactNode } from 'react';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import type { More } from '../../paged.ts';
 import { chatWords, messageWords } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
-import { MoreFailed, useMore } from '../more.tsx';
 import { Time } from '../time.tsx';
+import { VirtualList } from '../virtualList.tsx';
 
 interface ChatListProps {
   readonly chats: readonly Chat[];
@@ -19,59 +18,21 @@ interface ChatListProps {
   readonly empty: ReactNode;
 }
 
-const ROW_HEIGHT = 64;
-const OVERSCAN = 10;
-
-/** The chats of a session, the latest first: each with its last message. */
+/** The chats of a session with their last messages, the most recent first. */
 export function ChatList({ chats, chosen, onChoose, nameOf, more, empty }: ChatListProps) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: chats.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-    getItemKey: (index) => chats[index]?.chatId ?? index,
-  });
-  const items = virtual.getVirtualItems();
-  const lastSeen = items.at(-1)?.index ?? 0;
-  useMore(more, lastSeen >= chats.length - OVERSCAN);
-
-  // A link may name a chat that is further down. One that was chosen by hand is in sight already.
-  const scrollTo = useEffectEvent((chatId: string) =>
-    virtual.scrollToIndex(
-      chats.findIndex((chat) => chat.chatId === chatId),
-      { align: 'auto' },
-    ),
-  );
-  const listed = chats.some(({ chatId }) => chatId === chosen) ? chosen : undefined;
-  useEffect(() => {
-    if (listed !== undefined) scrollTo(listed);
-  }, [listed]);
-
   if (chats.length === 0) return empty;
   return (
-    <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto contain-strict">
-      <ul aria-label={chatWords.list} className="relative" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, key, start }) => {
-          const chat = chats[index] as Chat; // an index of the virtualiser is one of the chats
-          return (
-            <li
-              key={key}
-              className="absolute inset-x-0 border-b border-line"
-              style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)` }}
-            >
-              <ChatRow
-                chat={chat}
-                name={nameOf(chat.chatId)}
-                isChosen={chat.chatId === chosen}
-                onChoose={() => onChoose(chat.chatId)}
-              />
-            </li>
-          );
-        })}
-      </ul>
-      <MoreFailed more={more} />
-    </div>
+    // A link may open a chat that is further down the list.
+    <VirtualList label={chatWords.list} rows={chats} rowKey={({ chatId }) => chatId} more={more} visibleKey={chosen}>
+      {(chat) => (
+        <ChatRow
+          chat={chat}
+          name={nameOf(chat.chatId)}
+          isChosen={chat.chatId === chosen}
+          onChoose={() => onChoose(chat.chatId)}
+        />
+      )}
+    </VirtualList>
   );
 }
 

@@ -8,9 +8,10 @@ import { messagePreview } from '../../model/messageList.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { uploadWords } from '../../strings/uploads.ts';
 import { IconButton } from '../button.tsx';
+import { FilePicker } from '../filePicker.tsx';
 import { Menu, MenuItem } from '../menu.tsx';
 import { Notice } from '../notice.tsx';
-import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../upload.tsx';
+import { isCancelled, type Sending, UploadProgress, uploadStatus, useUpload } from '../upload.tsx';
 import { type Extra, ExtraDialog, extraTypes } from './extraDialog.tsx';
 
 export interface OutgoingMessage {
@@ -38,68 +39,25 @@ interface ComposerProps {
   readonly disabled?: boolean;
 }
 
-/** Where a message is written. Enter sends it, Shift and Enter begin a new line. */
-export function Composer({
-  draftFor,
-  answering,
-  onStopAnswering,
-  onSend,
-  onSendExtra,
-  onTyping,
-  disabled = false,
-}: ComposerProps) {
-  const { text, write, restore } = useDraft(draftFor);
-  const [file, setFile] = useState<File>();
-  const [refusal, setRefusal] = useState<string>();
-  const [extra, setExtra] = useState<Extra['type']>();
-  const picker = useRef<HTMLInputElement>(null);
+/** Where a message is written. Enter sends it, Shift+Enter starts a new line. */
+export function Composer({ onTyping, disabled = false, ...props }: ComposerProps) {
+  const { answering, onStopAnswering, onSendExtra } = props;
   const box = useRef<HTMLTextAreaElement>(null);
+  const [extra, setExtra] = useState<Extra['type']>();
   const id = useId();
-  const upload = useUpload();
-  const send = useMutation({
-    mutationFn: async (unsent: Unsent) => {
-      if (unsent.file === undefined) return onSend({ text: unsent.text });
-      const media = await upload.send(unsent.file);
-      return onSend({ text: unsent.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
-    },
-    // The next one may be written while this one is on its way.
-    onMutate: () => {
-      setRefusal(undefined);
-      write('');
-      setFile(undefined);
-      box.current?.focus();
-    },
-    onSuccess: (_, sent) => {
-      if (sent.answering === answering) onStopAnswering();
-    },
-    onError: (error, unsent) => {
-      restore(unsent.text);
-      setFile((since) => since ?? unsent.file);
-      // The button that was pressed is gone.
-      if (isCancelled(error)) box.current?.focus();
-    },
-  });
+  const { text, write, file, setFile, refusal, pick, send, sending } = useComposer(props, () => box.current?.focus());
   const isEmpty = text.trim() === '' && file === undefined;
 
-  // Who chooses to answer goes on by writing.
   useEffect(() => {
     if (answering !== undefined) box.current?.focus();
   }, [answering]);
-
-  function choose(chosen: File | undefined) {
-    // A choice that was broken off leaves what was there.
-    if (chosen === undefined) return;
-    const why = upload.refusalOf(chosen);
-    setRefusal(why);
-    if (why === undefined) setFile(chosen);
-  }
 
   function submit() {
     if (!isEmpty && !disabled && !send.isPending) send.mutate({ text, file, answering });
   }
 
   function keyDown(event: KeyboardEvent) {
-    // While an input method composes a word, Enter belongs to it.
+    // Enter belongs to the input method while it composes a word.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     submit();
@@ -121,43 +79,14 @@ export function Composer({
             {`${messageWords.answering}: ${messagePreview(answering, messageWords)}`}
           </Strip>
         )}
-        <p role="status" className="truncate px-3 text-xs text-ink-soft empty:hidden">
-          {upload.sending !== undefined && uploadStatus(upload.sending)}
-          {upload.sending === undefined &&
-            send.isPending &&
-            send.variables.file !== undefined &&
-            uploadWords.sending(send.variables.file.name)}
-        </p>
-        {upload.sending !== undefined && <UploadProgress sending={upload.sending} />}
+        <SendStatus sending={sending} file={send.isPending ? send.variables.file : undefined} />
         {file !== undefined && (
           <Strip label={messageWords.removeAttachment} onRemove={() => setFile(undefined)}>
             {messageWords.attached(file.name)}
           </Strip>
         )}
         <div className="flex items-end gap-1.5">
-          <input
-            ref={picker}
-            type="file"
-            hidden
-            onChange={({ currentTarget }) => {
-              choose(currentTarget.files?.[0]);
-              currentTarget.value = '';
-            }}
-          />
-          <Menu
-            trigger={
-              <IconButton label={messageWords.more} disabled={disabled}>
-                <Plus />
-              </IconButton>
-            }
-          >
-            <MenuItem onSelect={() => picker.current?.click()}>{messageWords.attach}</MenuItem>
-            {extraTypes.map((type) => (
-              <MenuItem key={type} onSelect={() => setExtra(type)}>
-                {messageWords.sendExtra[type]}
-              </MenuItem>
-            ))}
-          </Menu>
+          <AttachMenu disabled={disabled} onPick={pick} onChoose={setExtra} />
           <label htmlFor={id} className="sr-only">
             {messageWords.write}
           </label>
@@ -186,8 +115,96 @@ export function Composer({
           </IconButton>
         </div>
       </form>
+      {/* Outside of the form: its submit event would bubble there. */}
       <ExtraDialog type={extra} onSend={onSendExtra} onClose={() => setExtra(undefined)} />
     </>
+  );
+}
+
+type SendingProps = Pick<ComposerProps, 'draftFor' | 'answering' | 'onStopAnswering' | 'onSend'>;
+
+/** The draft with its file, and the request that sends them. */
+function useComposer({ draftFor, answering, onStopAnswering, onSend }: SendingProps, focus: () => void) {
+  const { text, write, restore } = useDraft(draftFor);
+  const [file, setFile] = useState<File>();
+  const [refusal, setRefusal] = useState<string>();
+  const upload = useUpload();
+  const send = useMutation({
+    mutationFn: async (unsent: Unsent) => {
+      if (unsent.file === undefined) return onSend({ text: unsent.text });
+      const media = await upload.send(unsent.file);
+      return onSend({ text: unsent.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
+    },
+    // The next message can be written while this one is being sent.
+    onMutate: () => {
+      setRefusal(undefined);
+      write('');
+      setFile(undefined);
+      focus();
+    },
+    onSuccess: (_, sent) => {
+      if (sent.answering === answering) onStopAnswering();
+    },
+    onError: (error, unsent) => {
+      restore(unsent.text);
+      setFile((picked) => picked ?? unsent.file);
+      // The cancel button, which had the focus, is gone.
+      if (isCancelled(error)) focus();
+    },
+  });
+
+  function pick(picked: File) {
+    const reason = upload.refusalOf(picked);
+    setRefusal(reason);
+    if (reason === undefined) setFile(picked);
+  }
+
+  return { text, write, file, setFile, refusal, pick, send, sending: upload.sending };
+}
+
+interface SendStatusProps {
+  readonly sending: Sending | undefined;
+  /** The file of the message that is being sent. */
+  readonly file: File | undefined;
+}
+
+function SendStatus({ sending, file }: SendStatusProps) {
+  return (
+    <>
+      <p role="status" className="truncate px-3 text-xs text-ink-soft empty:hidden">
+        {sending !== undefined ? uploadStatus(sending) : file !== undefined && uploadWords.sending(file.name)}
+      </p>
+      {sending !== undefined && <UploadProgress sending={sending} />}
+    </>
+  );
+}
+
+interface AttachMenuProps {
+  readonly disabled: boolean;
+  readonly onPick: (file: File) => void;
+  readonly onChoose: (type: Extra['type']) => void;
+}
+
+function AttachMenu({ disabled, onPick, onChoose }: AttachMenuProps) {
+  return (
+    <FilePicker onPick={onPick}>
+      {(open) => (
+        <Menu
+          trigger={
+            <IconButton label={messageWords.more} disabled={disabled}>
+              <Plus />
+            </IconButton>
+          }
+        >
+          <MenuItem onSelect={open}>{messageWords.attach}</MenuItem>
+          {extraTypes.map((type) => (
+            <MenuItem key={type} onSelect={() => onChoose(type)}>
+              {messageWords.sendExtra[type]}
+            </MenuItem>
+          ))}
+        </Menu>
+      )}
+    </FilePicker>
   );
 }
 

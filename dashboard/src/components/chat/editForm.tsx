@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { errorText } from '../../api.ts';
 import { messageWords } from '../../strings/chats.ts';
 import { words } from '../../strings/shared.ts';
-import { Button } from '../button.tsx';
-import { Actions } from '../dialog.tsx';
 import { TextArea } from '../field.tsx';
+import { Form } from '../form.tsx';
 
 /** A new text for something, such as a message. */
 export function EditForm({
@@ -22,11 +21,12 @@ export function EditForm({
   const [changed, setChanged] = useState(text);
   const save = useMutation({ mutationFn: () => onSave(changed) });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <Form
+      submit={words.save}
+      busy={save.isPending}
+      disabled={changed.trim() === ''}
+      onCancel={onCancel}
+      onSubmit={() => save.mutate()}
     >
       <TextArea
         label={label}
@@ -36,12 +36,6 @@ export function EditForm({
         value={changed}
         onChange={(event) => setChanged(event.currentTarget.value)}
       />
-      <Actions>
-        <Button onClick={onCancel}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={save.isPending} disabled={changed.trim() === ''}>
-          {words.save}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }

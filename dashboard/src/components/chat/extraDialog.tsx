@@ -1,11 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { errorText } from '../../api.ts';
 import { messageWords } from '../../strings/chats.ts';
-import { words } from '../../strings/shared.ts';
-import { Button } from '../button.tsx';
-import { Actions, Dialog } from '../dialog.tsx';
+import { Dialog } from '../dialog.tsx';
 import { CheckField, TextArea, TextField } from '../field.tsx';
-import { Notice } from '../notice.tsx';
+import { Form } from '../form.tsx';
 
 /** What is written with a form of its own. */
 export type Extra =
@@ -37,14 +34,13 @@ export function ExtraDialog({ type, ...rest }: ExtraFormProps & { readonly type:
 function ExtraForm({ type, onSend, onClose }: ExtraFormProps & { readonly type: Extra['type'] }) {
   const send = useMutation({ mutationFn: (form: FormData) => onSend(extraOf(type, form)), onSuccess: onClose });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send.mutate(new FormData(event.currentTarget));
-      }}
+    <Form
+      submit={messageWords.send}
+      error={send.error}
+      busy={send.isPending}
+      onCancel={onClose}
+      onSubmit={(form) => send.mutate(new FormData(form))}
     >
-      {send.error !== null && <Notice tone="bad">{errorText(send.error)}</Notice>}
       {type === 'poll' && (
         <>
           <TextField label={messageWords.question} name="question" required autoFocus />
@@ -67,13 +63,7 @@ function ExtraForm({ type, onSend, onClose }: ExtraFormProps & { readonly type: 
           <TextField label={messageWords.contactNumber} name="number" type="tel" required />
         </>
       )}
-      <Actions>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={send.isPending}>
-          {messageWords.send}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }
 

@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import { chatWords } from '../../strings/chats.ts';
-import { words } from '../../strings/shared.ts';
-import { Button } from '../button.tsx';
-import { Actions, Dialog } from '../dialog.tsx';
+import { Dialog } from '../dialog.tsx';
 import { TextField } from '../field.tsx';
+import { Form } from '../form.tsx';
 
 /** Asks for the number that a chat begins with, or that a message goes to. */
 export function PhoneNumberDialog({
@@ -23,9 +22,11 @@ export function PhoneNumberDialog({
   const digits = number.replace(/\D/g, '');
   return (
     <Dialog title={title} open={open} onOpenChange={onOpenChange}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        submit={confirm}
+        disabled={digits.length < 5}
+        onCancel={() => onOpenChange(false)}
+        onSubmit={() => {
           setNumber('');
           onOpenChange(false);
           onChoose(digits);
@@ -40,13 +41,7 @@ export function PhoneNumberDialog({
           value={number}
           onChange={(event) => setNumber(event.currentTarget.value)}
         />
-        <Actions>
-          <Button onClick={() => onOpenChange(false)}>{words.cancel}</Button>
-          <Button type="submit" look="primary" disabled={digits.length < 5}>
-            {confirm}
-          </Button>
-        </Actions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -2,46 +2,50 @@ import type { Message } from '@switchboard/sdk/api';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { EllipsisVertical } from 'lucide-react';
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
-import type { More } from '../../paged.ts';
 import { chatWords, messageWords } from '../../strings/chats.ts';
 import { words } from '../../strings/shared.ts';
 import { IconButton } from '../button.tsx';
 import { MoreFailed, useMore } from '../more.tsx';
+import { Loaded } from '../states.tsx';
 import { Time } from '../time.tsx';
 import { Bubble, bubbleLabel } from './bubble.tsx';
 
-interface ThreadProps {
+interface FeedProps {
   readonly label: string;
-  /** Oldest first. */
-  readonly messages: readonly Message[];
-  /** Whose messages stand at the right: a session's are `outgoing`, those of the phone it talks to `incoming`. */
-  readonly ownDirection: Message['direction'];
-  readonly isOwn?: (message: Message) => boolean;
+  readonly list: ReturnType<typeof useMessages>;
+  /** Whether a message stands at the right, on the side of the reader. */
+  readonly isOwn: (message: Message) => boolean;
   readonly nameOf: NameOf;
-  readonly older: More;
   readonly foundId?: string | undefined;
-  /** What can be done with a message: a menu that begins open. Undefined where there is nothing. */
-  readonly actions?: (message: Message) => ReactNode;
+  /** The menu of a message, which is mounted open. Undefined if it has none. */
+  readonly actions: (message: Message) => ReactNode;
+}
+
+/** The messages of a chat while they load, once they are there, or if there are none. */
+export function Thread(props: FeedProps) {
+  return (
+    <Loaded query={props.list}>
+      {() =>
+        props.list.messages.length === 0 ? (
+          <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.noMessages}</p>
+        ) : (
+          <Feed {...props} />
+        )
+      }
+    </Loaded>
+  );
 }
 
 const BUBBLE_HEIGHT = 72;
-/** Older ones are read before the reader is at the first. */
+/** Older messages load when the reader is this close to the first one. */
 const NEAR_START = 15;
-/** So near to the end, a new message is followed. */
+/** New messages scroll into view while the reader is this close to the end. */
 const AT_END_PX = 80;
 
-/** A conversation of any length: only what is seen is drawn. It opens at its end, and stays where the reader is. */
-export function Thread({
-  label,
-  messages,
-  ownDirection,
-  isOwn = ({ direction }) => direction === ownDirection,
-  nameOf,
-  older,
-  foundId,
-  actions,
-}: ThreadProps) {
+/** A conversation of any length that renders only the messages in view. It opens at its end. */
+function Feed({ label, list: { messages, more }, isOwn, nameOf, foundId, actions }: FeedProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const byId = useMemo(() => new Map(messages.map((message) => [message.messageId, message])), [messages]);
   const virtual = useVirtualizer({
@@ -51,43 +55,38 @@ export function Thread({
     overscan: 8,
     paddingStart: 12,
     paddingEnd: 12,
-    // What is written above or below leaves what is read where it is; who is at the end follows it.
+    // Keeps the position of the reader when messages arrive, and follows them at the end.
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: AT_END_PX,
     getItemKey: (index) => messages[index]?.messageId ?? index,
   });
   const items = virtual.getVirtualItems();
-  const first = items[0]?.index ?? 0;
 
   const isOpened = useRef(false);
   useLayoutEffect(() => {
-    if (isOpened.current || messages.length === 0) return;
+    if (isOpened.current) return;
     isOpened.current = true;
     virtual.scrollToEnd();
-  }, [messages.length, virtual]);
+  }, [virtual]);
 
-  useMore(older, items.length > 0 && first <= NEAR_START);
+  useMore(more, items.length > 0 && (items[0]?.index ?? 0) <= NEAR_START);
 
-  const last = messages.at(-1);
-  const [openedAt] = useState(last?.messageId);
-  const isNew = last !== undefined && last.messageId !== openedAt && !isOwn(last);
   return (
     <>
-      <MoreFailed more={older} />
+      <MoreFailed more={more} />
       <div
         ref={scroller}
         role="feed"
         aria-label={label}
-        aria-busy={older.isLoading}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the keys
+        aria-busy={more.isLoading}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: lets the keyboard scroll it
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto bg-paper contain-strict"
       >
         <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
-            const message = messages[index] as Message; // an index of the virtualiser is one of the messages
-            const before = messages[index - 1];
+            const message = messages[index] as Message; // the virtualizer's indexes are those of the messages
             return (
               <article
                 key={key}
@@ -95,11 +94,11 @@ export function Thread({
                 data-index={index}
                 aria-label={bubbleLabel(message, isOwn(message), nameOf)}
                 aria-posinset={index + 1}
-                aria-setsize={older.load === undefined ? messages.length : -1}
+                aria-setsize={more.load === undefined ? messages.length : -1}
                 className="absolute inset-x-0 px-4 py-1"
                 style={{ transform: `translateY(${start}px)` }}
               >
-                {dayOf(before) !== dayOf(message) && (
+                {dayOf(messages[index - 1]) !== dayOf(message) && (
                   <p className="py-2 text-center text-xs text-ink-faint">
                     <Time at={message.timestamp} as="date" />
                   </p>
@@ -110,7 +109,7 @@ export function Thread({
                   isFound={message.messageId === foundId}
                   answered={byId.get(message.replyTo ?? '')}
                   nameOf={nameOf}
-                  actions={<LazyMenu>{actions?.(message)}</LazyMenu>}
+                  actions={<LazyMenu>{actions(message)}</LazyMenu>}
                 />
               </article>
             );
@@ -118,13 +117,26 @@ export function Thread({
         </div>
       </div>
       <p role="status" className="sr-only">
-        {older.isLoading && words.loadingMore}
+        {more.isLoading && words.loadingMore}
       </p>
-      <p role="status" className="sr-only">
-        {/* Keyed: a second one of the same sender is told as well. */}
-        {isNew && <span key={last.messageId}>{chatWords.newMessage(nameOf(last.from))}</span>}
-      </p>
+      <NewMessageStatus last={messages.at(-1)} isOwn={isOwn} nameOf={nameOf} />
     </>
+  );
+}
+
+/** Announces new messages of others to screen readers. */
+function NewMessageStatus({
+  last,
+  isOwn,
+  nameOf,
+}: Pick<FeedProps, 'isOwn' | 'nameOf'> & { readonly last: Message | undefined }) {
+  const [openedAt] = useState(last?.messageId);
+  const isNew = last !== undefined && last.messageId !== openedAt && !isOwn(last);
+  return (
+    <p role="status" className="sr-only">
+      {/* Keyed, so that a second message of the same sender is announced too. */}
+      {isNew && <span key={last.messageId}>{chatWords.newMessage(nameOf(last.from))}</span>}
+    </p>
   );
 }
 

@@ -1,13 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { api, fieldError } from '../../api.ts';
+import { Form } from '../../components/form.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { accountWords } from '../../strings/account.ts';
 import { loginWords } from '../../strings/login.ts';
 
-/** Sets another password. This browser stays logged in: the answer brings its cookie anew. */
+/** Changes the password. This browser stays logged in, because the response renews its cookie. */
 export function PasswordForm() {
   const toast = useToast();
   const change = useMutation({
@@ -15,42 +14,30 @@ export function PasswordForm() {
   });
   const { error } = change;
   const currentError = fieldError(error, 'currentPassword');
-  const nextError = fieldError(error, 'newPassword');
+  const newError = fieldError(error, 'newPassword');
+  const isAtField = currentError !== undefined || newError !== undefined;
 
-  async function submit(form: HTMLFormElement) {
-    const entered = new FormData(form);
-    await change.mutateAsync({
-      currentPassword: String(entered.get('current')),
-      newPassword: String(entered.get('next')),
+  function submit(form: HTMLFormElement) {
+    const fields = new FormData(form);
+    const input = { currentPassword: String(fields.get('current')), newPassword: String(fields.get('new')) };
+    change.mutate(input, {
+      onSuccess: () => {
+        form.reset();
+        toast(accountWords.changed);
+      },
     });
-    form.reset();
-    toast(accountWords.changed, 'good');
   }
 
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit(event.currentTarget).catch(() => {}); // shown by the form
-      }}
-    >
-      {error !== null && currentError === undefined && nextError === undefined && (
-        <Notice tone="bad">{errorText(error)}</Notice>
-      )}
+    <Form onSubmit={submit} error={isAtField ? null : error} busy={change.isPending} submit={accountWords.change}>
       <PasswordField label={accountWords.current} name="current" autoComplete="current-password" error={currentError} />
       <PasswordField
         label={accountWords.next}
-        name="next"
+        name="new"
         autoComplete="new-password"
         hint={loginWords.passwordHint}
-        error={nextError}
+        error={newError}
       />
-      <div>
-        <Button type="submit" look="primary" busy={change.isPending}>
-          {accountWords.change}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

@@ -1,126 +1,33 @@
 import type { ApiKey } from '@switchboard/sdk/api';
-import { useQueryClient } from '@tanstack/react-query';
-import { EllipsisVertical, KeyRound, Plus } from 'lucide-react';
+import { EllipsisVertical, KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';
-import { Button, IconButton } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/dataTable.tsx';
-import { Dialog, Question } from '../../components/dialog.tsx';
+import { IconButton } from '../../components/button.tsx';
+import type { Column } from '../../components/dataTable.tsx';
 import { useIsWide } from '../../components/isWide.ts';
 import { Lamp, Tag } from '../../components/lamp.tsx';
-import { Card, Page } from '../../components/layout.tsx';
+import { ListPage } from '../../components/listPage.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
 import { Time, useNow } from '../../components/time.tsx';
-import { useToast } from '../../components/toast.tsx';
 import { expandGrants } from '../../model/grants.ts';
 import { usePaged } from '../../paged.ts';
 import { apiKeyWords } from '../../strings/apiKeys.ts';
-import { words } from '../../strings/shared.ts';
-import { KeepKey } from './keepKey.tsx';
-import { KeyForm } from './keyForm.tsx';
-
-/** What is being done, and with which key. */
-type Doing = { readonly what: 'create' } | { readonly what: 'edit' | 'rotate' | 'revoke'; readonly apiKey: ApiKey };
-
-const NEW_KEY = { name: '', permissions: ['*'], expiresAt: null };
+import { KeyDialogs, type OpenKeyDialog } from './keyDialogs.tsx';
 
 export function ApiKeysPage() {
   const keys = usePaged(['api_keys'], (page) => api.apiKeys.list(page));
-  const [doing, setDoing] = useState<Doing>();
-  const [shown, setShown] = useState<string>();
-  const queries = useQueryClient();
-  const toast = useToast();
-  const stop = () => setDoing(undefined);
-  const chosen = doing !== undefined && doing.what !== 'create' ? doing.apiKey : undefined;
-
-  /** Lists the keys anew, as one of them was just changed. */
-  function changed(text: string) {
-    toast(text);
-    stop();
-    return queries.invalidateQueries({ queryKey: ['api_keys'] });
-  }
-
-  const create = (
-    <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setDoing({ what: 'create' })}>
-      {apiKeyWords.create}
-    </Button>
-  );
-
+  const [open, setOpen] = useState<OpenKeyDialog>();
   return (
-    <Page title={apiKeyWords.title} lead={apiKeyWords.lead} actions={keys.rows.length > 0 && create}>
-      <Card flush>
-        <Loaded query={keys}>
-          {() => (
-            <DataTable
-              label={apiKeyWords.list}
-              columns={columnsFor((apiKey) => (
-                <KeyMenu apiKey={apiKey} onChoose={(what) => setDoing({ what, apiKey })} />
-              ))}
-              rows={keys.rows}
-              rowKey={({ keyId }) => keyId}
-              more={keys.more}
-              empty={
-                <Empty icon={<KeyRound />} title={apiKeyWords.empty} action={create}>
-                  {apiKeyWords.emptyHint}
-                </Empty>
-              }
-            />
-          )}
-        </Loaded>
-      </Card>
-      <Dialog title={apiKeyWords.createTitle} open={doing?.what === 'create'} onOpenChange={stop} width="wide">
-        <KeyForm
-          settings={NEW_KEY}
-          submit={apiKeyWords.create}
-          onCancel={stop}
-          onSubmit={async (settings) => {
-            const { key } = await api.apiKeys.create(settings);
-            setShown(key);
-            await changed(apiKeyWords.created);
-          }}
-        />
-      </Dialog>
-      <Dialog title={apiKeyWords.editTitle} open={doing?.what === 'edit'} onOpenChange={stop} width="wide">
-        {chosen !== undefined && (
-          <KeyForm
-            settings={chosen}
-            submit={words.save}
-            onCancel={stop}
-            onSubmit={async (settings) => {
-              await api.apiKeys.update({ keyId: chosen.keyId, ...settings });
-              await changed(words.saved);
-            }}
-          />
-        )}
-      </Dialog>
-      <Question
-        title={apiKeyWords.rotateTitle(chosen?.name ?? '')}
-        confirm={apiKeyWords.rotate}
-        open={doing?.what === 'rotate'}
-        onOpenChange={stop}
-        onConfirm={async () => {
-          const { key } = await api.apiKeys.rotate({ keyId: chosen?.keyId ?? '' });
-          setShown(key);
-          await changed(apiKeyWords.rotated);
-        }}
-      >
-        {apiKeyWords.rotateHint}
-      </Question>
-      <Question
-        title={apiKeyWords.revokeTitle(chosen?.name ?? '')}
-        confirm={apiKeyWords.revoke}
-        open={doing?.what === 'revoke'}
-        onOpenChange={stop}
-        onConfirm={async () => {
-          await api.apiKeys.revoke({ keyId: chosen?.keyId ?? '' });
-          await changed(apiKeyWords.revoked);
-        }}
-      >
-        {apiKeyWords.revokeHint}
-      </Question>
-      <KeepKey apiKey={shown} onDone={() => setShown(undefined)} />
-    </Page>
+    <ListPage
+      strings={apiKeyWords}
+      icon={<KeyRound />}
+      list={keys}
+      columns={columnsFor((apiKey) => <KeyMenu apiKey={apiKey} onChoose={(action) => setOpen({ action, apiKey })} />)}
+      rowKey={({ keyId }) => keyId}
+      onCreate={() => setOpen({ action: 'create' })}
+    >
+      <KeyDialogs open={open} onClose={() => setOpen(undefined)} />
+    </ListPage>
   );
 }
 
@@ -151,13 +58,13 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
       header: apiKeyWords.lastUsed,
       width: '6rem',
       wideOnly: true,
-      cell: ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />,
+      cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="relative" />,
     },
     {
       id: 'expiry',
       header: apiKeyWords.expiry,
       width: '6rem',
-      cell: ({ expiresAt }) => (expiresAt === null ? words.never : <Expiry at={expiresAt} />),
+      cell: ({ expiresAt }) => <Expiry at={expiresAt} />,
     },
     { id: 'menu', header: apiKeyWords.menu, width: '3.5rem', cell: menu },
   ];
@@ -176,19 +83,16 @@ function Name({ apiKey: { name, lastUsedAt } }: { readonly apiKey: ApiKey }) {
       <span className="block truncate">{name}</span>
       {!isWide && (
         <span className="block truncate text-xs text-ink-faint">
-          {apiKeyWords.lastUsed}: <LastUsed at={lastUsedAt} />
+          {apiKeyWords.lastUsed}: <Time at={lastUsedAt} as="relative" />
         </span>
       )}
     </>
   );
 }
 
-function LastUsed({ at }: { readonly at: string | null }) {
-  return at === null ? words.never : <Time at={at} as="relative" />;
-}
-
-function Expiry({ at }: { readonly at: string }) {
-  return Date.parse(at) <= useNow() ? <Lamp tone="off">{apiKeyWords.expired}</Lamp> : <Time at={at} as="relative" />;
+function Expiry({ at }: { readonly at: string | null }) {
+  const isExpired = useNow() >= Date.parse(at ?? '');
+  return isExpired ? <Lamp tone="off">{apiKeyWords.expired}</Lamp> : <Time at={at} as="relative" />;
 }
 
 function KeyMenu({
@@ -196,7 +100,7 @@ function KeyMenu({
   onChoose,
 }: {
   readonly apiKey: ApiKey;
-  readonly onChoose: (what: 'edit' | 'rotate' | 'revoke') => void;
+  readonly onChoose: (action: 'edit' | 'rotate' | 'revoke') => void;
 }) {
   return (
     <Menu

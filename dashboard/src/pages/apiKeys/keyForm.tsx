@@ -1,13 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions } from '../../components/dialog.tsx';
+import { fieldError } from '../../api.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { apiKeyWords } from '../../strings/apiKeys.ts';
-import { words } from '../../strings/shared.ts';
 import { PermissionChoice } from './permissionChoice.tsx';
 
 /** What can be set of a key. */
@@ -36,14 +33,14 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
   const problem = (field: string) => fieldError(save.error, field);
 
   return (
-    <form
-      className="grid gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <Form
+      submit={submit}
+      error={save.error}
+      busy={save.isPending}
+      disabled={permissions.length === 0}
+      onCancel={onCancel}
+      onSubmit={() => save.mutate()}
     >
-      {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
       <TextField
         label={apiKeyWords.name}
         hint={apiKeyWords.nameHint}
@@ -78,13 +75,7 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
           />
         )}
       </div>
-      <Actions>
-        <Button onClick={onCancel}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={save.isPending} disabled={permissions.length === 0}>
-          {submit}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }
 

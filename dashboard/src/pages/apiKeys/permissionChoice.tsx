@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import { CheckField } from '../../components/field.tsx';
+import { CheckField, FieldError } from '../../components/field.tsx';
 import { isImplied, permits, withPermission } from '../../model/grants.ts';
 import { apiKeyWords, permissionWords } from '../../strings/apiKeys.ts';
 
@@ -65,11 +65,7 @@ export function PermissionChoice({ value, onChange, error }: PermissionChoicePro
           ))}
         </div>
       )}
-      {error !== undefined && (
-        <p id={id} className="text-sm text-bad">
-          {error}
-        </p>
-      )}
+      {error !== undefined && <FieldError id={id}>{error}</FieldError>}
     </fieldset>
   );
 }

@@ -1,16 +1,15 @@
 import type { Chat, Contact, Message, Session } from '@switchboard/sdk/api';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, EllipsisVertical } from 'lucide-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { api, errorText } from '../../api.ts';
-import { Button, buttonClass, IconButton } from '../../components/button.tsx';
+import { api } from '../../api.ts';
+import { Button, IconButton } from '../../components/button.tsx';
 import { Composer, type OutgoingMessage } from '../../components/chat/composer.tsx';
 import type { Extra } from '../../components/chat/extraDialog.tsx';
 import { Thread } from '../../components/chat/thread.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
-import { Loaded } from '../../components/states.tsx';
-import { useToast } from '../../components/toast.tsx';
+import { useAction, useRefresh } from '../../model/actions.ts';
 import { useChat } from '../../model/chats.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
@@ -20,65 +19,52 @@ import { MessageDialog, MessageMenu, type OpenedMessage } from './messageMenu.ts
 interface ChatPaneProps {
   readonly session: Session;
   readonly chatId: string;
-  /** The chats that are listed: older ones are not among them. */
+  /** The chats in the list, which may not reach as far back as this one. */
   readonly listed: readonly Chat[];
   readonly nameOf: NameOf;
   readonly foundId: string | undefined;
-  /** The time of a message that was found: those after it are not shown. */
+  /** Hides messages after this time, which is that of a search result. */
   readonly upTo: string | undefined;
   readonly onBack: () => void;
   readonly onNewest: () => void;
 }
 
-/** One conversation: what was written, and where to write. */
+/** One conversation with its composer. */
 export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBack, onNewest }: ChatPaneProps) {
   const { sessionId, status } = session;
   const [answering, setAnswering] = useState<Message>();
   const [opened, setOpened] = useState<OpenedMessage>();
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const typing = useTyping(sessionId, chatId);
-  const chat = useChat(sessionId, chatId, listed);
   const list = useMessages(sessionId, chatId, upTo === undefined ? undefined : justAfter(upTo));
-  const contact = useContact(sessionId, chatId);
-  const name = nameOf(chatId);
   const isConnected = status === 'connected';
-
-  const common = { sessionId, to: chatId, ...(answering !== undefined && { replyTo: answering.messageId }) };
+  const target = { sessionId, to: chatId, ...(answering !== undefined && { replyTo: answering.messageId }) };
 
   async function send({ text, media }: OutgoingMessage) {
-    if (media === undefined) await api.messages.send({ ...common, message: text });
-    else await api.messages.sendMedia({ ...common, ...media, ...(text !== '' && { caption: text }) });
+    if (media === undefined) await api.messages.send({ ...target, message: text });
+    else await api.messages.sendMedia({ ...target, ...media, ...(text !== '' && { caption: text }) });
     typing(false);
-    refresh();
+    void refresh('messages', 'chats');
   }
 
   async function sendExtra({ type, ...extra }: Extra) {
-    if ('question' in extra) await api.messages.sendPoll({ ...common, ...extra });
-    else if ('latitude' in extra) await api.messages.sendLocation({ ...common, ...extra });
-    else await api.messages.sendContact({ ...common, ...extra });
+    if ('question' in extra) await api.messages.sendPoll({ ...target, ...extra });
+    else if ('latitude' in extra) await api.messages.sendLocation({ ...target, ...extra });
+    else await api.messages.sendContact({ ...target, ...extra });
     setAnswering(undefined);
-    refresh();
-  }
-
-  function refresh() {
-    for (const resource of ['messages', 'chats']) void queries.invalidateQueries({ queryKey: [resource] });
+    void refresh('messages', 'chats');
   }
 
   return (
     <>
-      <header className="flex min-h-15 items-center gap-2 border-b border-line px-3 py-2 wide:pl-4">
-        <IconButton label={chatWords.back} onClick={onBack} className="wide:hidden">
-          <ArrowLeft />
-        </IconButton>
-        <h2 className="min-w-0 flex-1 truncate font-semibold">{name}</h2>
-        {chatId.startsWith('grp_') && (
-          <Link to="/groups/$groupId" params={{ groupId: chatId }} className={buttonClass('quiet', 'small')}>
-            {chatWords.openGroup}
-          </Link>
-        )}
-        {chat !== undefined && <ChatMenu chat={chat} isConnected={isConnected} contact={contact} />}
-      </header>
-      {contact?.blocked && <p className="bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.blocked}</p>}
+      <ChatHeader
+        sessionId={sessionId}
+        chatId={chatId}
+        listed={listed}
+        name={nameOf(chatId)}
+        isConnected={isConnected}
+        onBack={onBack}
+      />
       {upTo !== undefined && (
         <p className="flex flex-wrap items-center justify-between gap-2 bg-warn-soft px-4 py-1.5 text-xs text-warn">
           {chatWords.upTo}
@@ -87,30 +73,21 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
           </Button>
         </p>
       )}
-      <Loaded query={list}>
-        {() =>
-          list.messages.length === 0 ? (
-            <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.noMessages}</p>
-          ) : (
-            <Thread
-              label={chatWords.messages(name)}
-              messages={list.messages}
-              ownDirection="outgoing"
-              nameOf={nameOf}
-              older={list.more}
-              foundId={foundId}
-              actions={(message) => (
-                <MessageMenu
-                  message={message}
-                  isConnected={isConnected}
-                  onAnswer={() => setAnswering(message)}
-                  onOpen={setOpened}
-                />
-              )}
-            />
-          )
-        }
-      </Loaded>
+      <Thread
+        label={chatWords.messages(nameOf(chatId))}
+        list={list}
+        isOwn={({ direction }) => direction === 'outgoing'}
+        nameOf={nameOf}
+        foundId={foundId}
+        actions={(message) => (
+          <MessageMenu
+            message={message}
+            isConnected={isConnected}
+            onAnswer={() => setAnswering(message)}
+            onOpen={setOpened}
+          />
+        )}
+      />
       {!isConnected && (
         <p className="border-t border-line bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.notConnected}</p>
       )}
@@ -126,6 +103,34 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
         />
       )}
       {opened !== undefined && <MessageDialog opened={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}
+
+interface ChatHeaderProps extends Pick<ChatPaneProps, 'chatId' | 'listed' | 'onBack'> {
+  readonly sessionId: string;
+  readonly name: string;
+  readonly isConnected: boolean;
+}
+
+function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: ChatHeaderProps) {
+  const chat = useChat(sessionId, chatId, listed);
+  const contact = useContact(sessionId, chatId);
+  return (
+    <>
+      <header className="flex min-h-15 items-center gap-2 border-b border-line px-3 py-2 wide:pl-4">
+        <IconButton label={chatWords.back} onClick={onBack} className="wide:hidden">
+          <ArrowLeft />
+        </IconButton>
+        <h2 className="min-w-0 flex-1 truncate font-semibold">{name}</h2>
+        {chatId.startsWith('grp_') && (
+          <LinkButton to="/groups/$groupId" params={{ groupId: chatId }} look="quiet" size="small">
+            {chatWords.openGroup}
+          </LinkButton>
+        )}
+        {chat !== undefined && <ChatMenu chat={chat} isConnected={isConnected} contact={contact} />}
+      </header>
+      {contact?.blocked && <p className="bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.blocked}</p>}
     </>
   );
 }
@@ -171,16 +176,9 @@ function ChatMenu({
   readonly contact: Contact | undefined;
 }) {
   const { chatId, sessionId, unreadCount, archived, pinned, mutedUntil } = chat;
-  const queries = useQueryClient();
-  const toast = useToast();
-  const act = useMutation({
-    mutationFn: (run: () => Promise<unknown>) => run(),
-    onSuccess: () =>
-      Promise.all(['chats', 'contacts'].map((resource) => queries.invalidateQueries({ queryKey: [resource] }))),
-    onError: (error) => toast(errorText(error), 'bad'),
-  });
+  const { run } = useAction('chats', 'contacts');
   const change = (more: Partial<Pick<Chat, 'archived' | 'pinned' | 'mutedUntil'>>) =>
-    act.mutate(() => api.chats.update({ sessionId, chatId, ...more }));
+    run(() => api.chats.update({ sessionId, chatId, ...more }));
   const isMuted = mutedUntil !== null && Date.parse(mutedUntil) > Date.now();
 
   return (
@@ -190,7 +188,7 @@ function ChatMenu({
           size="small"
           title={chatWords.markReadHint}
           disabled={!isConnected}
-          onClick={() => act.mutate(() => api.chats.markRead({ sessionId, chatId }))}
+          onClick={() => run(() => api.chats.markRead({ sessionId, chatId }))}
         >
           {chatWords.markRead}
         </Button>
@@ -216,7 +214,7 @@ function ChatMenu({
             isDangerous={!contact.blocked}
             disabled={!isConnected}
             onSelect={() =>
-              act.mutate(() =>
+              run(() =>
                 api.contacts.setBlocked({ sessionId, phoneNumber: contact.phoneNumber, blocked: !contact.blocked }),
               )
             }

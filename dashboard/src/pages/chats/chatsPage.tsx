@@ -6,14 +6,13 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { ChatList } from '../../components/chat/chatList.tsx';
 import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { TwoPanes } from '../../components/chat/twoPanes.tsx';
-import { Card, Page } from '../../components/layout.tsx';
-import { NoSession, SessionSelect } from '../../components/sessionSelect.tsx';
+import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useChats } from '../../model/chats.ts';
-import { useNames } from '../../model/names.ts';
-import { useChosenSession } from '../../model/sessions.ts';
+import { type NameOf, useNames } from '../../model/names.ts';
 import { chatWords } from '../../strings/chats.ts';
 import { ChatPane } from './chatPane.tsx';
+import type { ChatSearch } from './search.ts';
 import { SearchResults } from './searchResults.tsx';
 
 const route = getRouteApi('/shell/chats');
@@ -21,127 +20,114 @@ const route = getRouteApi('/shell/chats');
 export function ChatsPage() {
   const { session: wanted, chat } = route.useSearch();
   const navigate = useNavigate();
-  const { sessions, query } = useChosenSession(wanted);
-  const chosen = query.data?.chosen;
-
   return (
-    <Page
-      title={chatWords.title}
-      lead={chatWords.lead}
+    <SessionScopedPage
+      strings={chatWords}
       fit={chat === undefined ? 'screen' : 'screenAlone'}
-      actions={
-        query.data !== undefined &&
-        sessions.length > 0 && (
-          <SessionSelect
-            sessions={sessions}
-            chosen={chosen}
-            onChoose={(session) => navigate({ to: '/chats', search: { session } })}
-          />
-        )
-      }
+      wanted={wanted}
+      onChoose={(session) => navigate({ to: '/chats', search: { session } })}
     >
-      <Loaded query={query}>
-        {() =>
-          chosen === undefined ? (
-            <Card flush>
-              <NoSession wanted={wanted} />
-            </Card>
-          ) : (
-            <Chats key={chosen.sessionId} session={chosen} />
-          )
-        }
-      </Loaded>
-    </Page>
+      {(session) => <Chats key={session.sessionId} session={session} />}
+    </SessionScopedPage>
   );
 }
+
+/** Opens a chat, at a message that was found where there is one. */
+type OpenChat = (target: Omit<ChatSearch, 'session'>) => void;
 
 function Chats({ session }: { readonly session: Session }) {
   const { sessionId } = session;
   const { chat: chatId, message, upTo } = route.useSearch();
-  const [text, setText] = useState('');
-  const [isNew, setNew] = useState(false);
   const navigate = useNavigate();
   const chats = useChats(sessionId);
   const nameOf = useNames(sessionId);
-  const words = text.trim();
-
-  const open = (chat: string | undefined, found: { message?: string; upTo?: string } = {}) =>
-    navigate({ to: '/chats', search: { session: sessionId, chat, ...found } });
+  const open: OpenChat = (target) => void navigate({ to: '/chats', search: { session: sessionId, ...target } });
 
   return (
+    <TwoPanes
+      isChosen={chatId !== undefined}
+      list={<ListPane sessionId={sessionId} chats={chats} chosen={chatId} nameOf={nameOf} onOpen={open} />}
+    >
+      {chatId === undefined ? (
+        <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.choose}</p>
+      ) : (
+        <ChatPane
+          key={`${chatId} ${upTo}`}
+          session={session}
+          chatId={chatId}
+          listed={chats.rows}
+          nameOf={nameOf}
+          foundId={message}
+          upTo={upTo}
+          onBack={() => open({})}
+          onNewest={() => open({ chat: chatId })}
+        />
+      )}
+    </TwoPanes>
+  );
+}
+
+interface ListPaneProps {
+  readonly sessionId: string;
+  readonly chats: ReturnType<typeof useChats>;
+  readonly chosen: string | undefined;
+  readonly nameOf: NameOf;
+  readonly onOpen: OpenChat;
+}
+
+function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
+  const [text, setText] = useState('');
+  const [isNew, setNew] = useState(false);
+  const query = text.trim();
+  return (
     <>
-      <TwoPanes
-        isChosen={chatId !== undefined}
-        list={
-          <>
-            <div className="flex items-center gap-1.5 border-b border-line p-3">
-              <input
-                type="search"
-                aria-label={chatWords.search}
-                placeholder={chatWords.search}
-                value={text}
-                onChange={(event) => setText(event.currentTarget.value)}
-                className="h-9 min-w-0 flex-1 rounded-lg border border-line-strong bg-surface px-3 text-sm placeholder:text-ink-faint"
-              />
-              <IconButton label={chatWords.newChat} onClick={() => setNew(true)}>
-                <Plus />
-              </IconButton>
-            </div>
-            {words === '' ? (
-              <Loaded query={chats}>
-                {() => (
-                  <ChatList
-                    chats={chats.rows}
-                    chosen={chatId}
-                    onChoose={(chat) => open(chat)}
-                    nameOf={nameOf}
-                    more={chats.more}
-                    empty={
-                      <Empty
-                        icon={<MessagesSquare />}
-                        title={chatWords.empty}
-                        action={<Button onClick={() => setNew(true)}>{chatWords.newChat}</Button>}
-                      >
-                        {chatWords.emptyHint}
-                      </Empty>
-                    }
-                  />
-                )}
-              </Loaded>
-            ) : (
-              <SearchResults
-                sessionId={sessionId}
-                text={words}
-                nameOf={nameOf}
-                onChoose={({ chatId: chat, messageId, timestamp }) =>
-                  open(chat, { message: messageId, upTo: timestamp })
-                }
-              />
-            )}
-          </>
-        }
-      >
-        {chatId === undefined ? (
-          <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.choose}</p>
-        ) : (
-          <ChatPane
-            key={`${chatId} ${upTo}`}
-            session={session}
-            chatId={chatId}
-            listed={chats.rows}
-            nameOf={nameOf}
-            foundId={message}
-            upTo={upTo}
-            onBack={() => open(undefined)}
-            onNewest={() => open(chatId)}
-          />
-        )}
-      </TwoPanes>
+      <div className="flex items-center gap-1.5 border-b border-line p-3">
+        <input
+          type="search"
+          aria-label={chatWords.search}
+          placeholder={chatWords.search}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          className="h-9 min-w-0 flex-1 rounded-lg border border-line-strong bg-surface px-3 text-sm placeholder:text-ink-faint"
+        />
+        <IconButton label={chatWords.newChat} onClick={() => setNew(true)}>
+          <Plus />
+        </IconButton>
+      </div>
+      {query === '' ? (
+        <Loaded query={chats}>
+          {() => (
+            <ChatList
+              chats={chats.rows}
+              chosen={chosen}
+              onChoose={(chat) => onOpen({ chat })}
+              nameOf={nameOf}
+              more={chats.more}
+              empty={
+                <Empty
+                  icon={<MessagesSquare />}
+                  title={chatWords.empty}
+                  action={<Button onClick={() => setNew(true)}>{chatWords.newChat}</Button>}
+                >
+                  {chatWords.emptyHint}
+                </Empty>
+              }
+            />
+          )}
+        </Loaded>
+      ) : (
+        <SearchResults
+          sessionId={sessionId}
+          text={query}
+          nameOf={nameOf}
+          onChoose={({ chatId: chat, messageId, timestamp }) => onOpen({ chat, message: messageId, upTo: timestamp })}
+        />
+      )}
       <PhoneNumberDialog
         title={chatWords.newChatTitle}
         open={isNew}
         onOpenChange={setNew}
-        onChoose={(chat) => void open(chat)}
+        onChoose={(chat) => onOpen({ chat })}
       />
     </>
   );

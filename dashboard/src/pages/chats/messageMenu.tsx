@@ -1,16 +1,17 @@
 import type { Message } from '@switchboard/sdk/api';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { EllipsisVertical } from 'lucide-react';
-import { api, errorText } from '../../api.ts';
+import { api } from '../../api.ts';
 import { IconButton } from '../../components/button.tsx';
 import { EditForm } from '../../components/chat/editForm.tsx';
 import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
-import { Dialog, Question } from '../../components/dialog.tsx';
+import { ConfirmDialog } from '../../components/confirmDialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { useToast } from '../../components/toast.tsx';
+import { useAction, useRefresh } from '../../model/actions.ts';
 import { emojis, messageWords } from '../../strings/chats.ts';
 
 /** A dialog about a message. The pane shows it: the message's own row goes away as the thread scrolls. */
@@ -32,7 +33,7 @@ export function MessageMenu({
   readonly onOpen: (opened: OpenedMessage) => void;
 }) {
   const { messageId, direction, status, deleted, type, reactions = [] } = message;
-  const { act } = useActions();
+  const { run } = useAction('messages', 'chats');
   const open = (what: OpenedMessage['what']) => onOpen({ what, message });
   const isSent = status !== 'queued' && status !== 'scheduled' && status !== 'failed';
   const canChange = isConnected && isSent && !deleted;
@@ -50,12 +51,12 @@ export function MessageMenu({
     >
       {canChange &&
         emojis.map((emoji) => (
-          <MenuItem key={emoji} onSelect={() => act.mutate(() => api.messages.react({ messageId, emoji }))}>
+          <MenuItem key={emoji} onSelect={() => run(() => api.messages.react({ messageId, emoji }))}>
             {messageWords.react(emoji)}
           </MenuItem>
         ))}
       {canChange && reactions.length > 0 && (
-        <MenuItem onSelect={() => act.mutate(() => api.messages.react({ messageId, emoji: '' }))}>
+        <MenuItem onSelect={() => run(() => api.messages.react({ messageId, emoji: '' }))}>
           {messageWords.unreact}
         </MenuItem>
       )}
@@ -64,7 +65,7 @@ export function MessageMenu({
       {canChange && <MenuItem onSelect={() => open('forward')}>{messageWords.forward}</MenuItem>}
       {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageWords.edit}</MenuItem>}
       {status === 'scheduled' && (
-        <MenuItem onSelect={() => act.mutate(() => api.messages.cancel({ messageId }))}>
+        <MenuItem onSelect={() => run(() => api.messages.cancel({ messageId }))}>
           {messageWords.cancelScheduled}
         </MenuItem>
       )}
@@ -89,8 +90,8 @@ export function MessageDialog({
   readonly opened: OpenedMessage;
   readonly onClose: () => void;
 }) {
-  const { act, refresh } = useActions();
-  const toast = useToast();
+  const { run } = useAction('messages', 'chats');
+  const refresh = useRefresh();
   if (what === 'edit') {
     return (
       <Dialog title={messageWords.editTitle} open onOpenChange={onClose}>
@@ -99,7 +100,7 @@ export function MessageDialog({
           onCancel={onClose}
           onSave={async (text) => {
             await api.messages.edit({ messageId, message: text });
-            await refresh();
+            await refresh('messages', 'chats');
             onClose();
           }}
         />
@@ -108,18 +109,18 @@ export function MessageDialog({
   }
   if (what === 'delete') {
     return (
-      <Question
+      <ConfirmDialog
         title={messageWords.removeTitle}
         confirm={messageWords.remove}
         open
         onOpenChange={onClose}
         onConfirm={async () => {
           await api.messages.delete({ messageId });
-          await refresh();
+          await refresh('messages', 'chats');
         }}
       >
         {messageWords.removeHint}
-      </Question>
+      </ConfirmDialog>
     );
   }
   if (what === 'forward') {
@@ -129,12 +130,7 @@ export function MessageDialog({
         confirm={messageWords.forward}
         open
         onOpenChange={onClose}
-        onChoose={(to) =>
-          act.mutate(async () => {
-            await api.messages.forward({ messageId, to });
-            toast(messageWords.wasForwarded);
-          })
-        }
+        onChoose={(to) => run(() => api.messages.forward({ messageId, to }), messageWords.wasForwarded)}
       />
     );
   }
@@ -143,19 +139,6 @@ export function MessageDialog({
       <Details messageId={messageId} />
     </Dialog>
   );
-}
-
-function useActions() {
-  const queries = useQueryClient();
-  const toast = useToast();
-  const refresh = () =>
-    Promise.all(['messages', 'chats'].map((resource) => queries.invalidateQueries({ queryKey: [resource] })));
-  const act = useMutation({
-    mutationFn: (run: () => Promise<unknown>) => run(),
-    onSuccess: refresh,
-    onError: (error) => toast(errorText(error), 'bad'),
-  });
-  return { act, refresh };
 }
 
 function Details({ messageId }: { readonly messageId: string }) {

@@ -1,14 +1,12 @@
 import type { Message } from '@switchboard/sdk/api';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
-import { MoreFailed, useMore } from '../../components/more.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
+import { VirtualList } from '../../components/virtualList.tsx';
 import { useLivePaged } from '../../livePaged.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
-import type { More } from '../../paged.ts';
 import { chatWords, messageWords } from '../../strings/chats.ts';
 
 interface SearchProps {
@@ -20,9 +18,9 @@ interface SearchProps {
 
 const idOf = ({ messageId }: Message) => messageId;
 
-/** Messages that have all of the words, the newest first. */
+/** Messages that contain all words of the search, newest first. */
 export function SearchResults({ sessionId, text, nameOf, onChoose }: SearchProps) {
-  const q = useSettled(text);
+  const q = useDebounced(text);
   const found = useLivePaged({
     key: ['messages', 'found', sessionId, q],
     read: (page, signal) => api.messages.list({ sessionId, q, ...page }, { signal }),
@@ -38,58 +36,8 @@ export function SearchResults({ sessionId, text, nameOf, onChoose }: SearchProps
             {chatWords.nothingFound}
           </p>
         ) : (
-          <Results {...found} nameOf={nameOf} onChoose={onChoose} />
-        )
-      }
-    </Loaded>
-  );
-}
-
-/** What is typed, once the reader pauses. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
-
-const PAUSE_MS = 250;
-const ROW_HEIGHT = 64;
-const OVERSCAN = 10;
-
-function Results({
-  rows,
-  more,
-  nameOf,
-  onChoose,
-}: Pick<SearchProps, 'nameOf' | 'onChoose'> & {
-  readonly rows: readonly Message[];
-  readonly more: More;
-}) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-  });
-  const items = virtual.getVirtualItems();
-  const lastSeen = items.at(-1)?.index ?? 0;
-  useMore(more, lastSeen >= rows.length - OVERSCAN);
-
-  return (
-    <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto contain-strict">
-      <ul aria-label={chatWords.results} className="relative" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start }) => {
-          const message = rows[index] as Message; // an index of the virtualiser is one of the rows
-          return (
-            <li
-              key={message.messageId}
-              className="absolute inset-x-0 border-b border-line"
-              style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)` }}
-            >
+          <VirtualList label={chatWords.results} rows={found.rows} rowKey={idOf} more={found.more}>
+            {(message) => (
               <button
                 type="button"
                 onClick={() => onChoose(message)}
@@ -100,11 +48,21 @@ function Results({
                   {chatWords.foundIn(nameOf(message.chatId))}, <Time at={message.timestamp} as="relative" />
                 </span>
               </button>
-            </li>
-          );
-        })}
-      </ul>
-      <MoreFailed more={more} />
-    </div>
+            )}
+          </VirtualList>
+        )
+      }
+    </Loaded>
   );
+}
+
+const DEBOUNCE_MS = 250;
+
+function useDebounced(text: string): string {
+  const [debounced, setDebounced] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(text), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return debounced;
 }

@@ -3,12 +3,14 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { History, Send } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { api } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { type Column, DataTable, rowLinkClass } from '../../components/dataTable.tsx';
+import { Button } from '../../components/button.tsx';
+import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
 import { DeliveryState } from '../../components/deliveryState.tsx';
 import { Tag } from '../../components/lamp.tsx';
 import { Card, Page } from '../../components/layout.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
+import { ListTable } from '../../components/listPage.tsx';
+import { Empty } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
 import { deliveryWords } from '../../strings/deliveries.ts';
@@ -50,18 +52,13 @@ export function DeliveriesPage() {
     >
       <Card flush>
         <FilterBar webhooks={webhooks} />
-        <Loaded query={deliveries}>
-          {() => (
-            <DataTable
-              label={deliveryWords.list}
-              columns={columns}
-              rows={deliveries.rows}
-              rowKey={idOf}
-              more={deliveries.more}
-              empty={isFiltered ? <Empty title={deliveryWords.noneFit} /> : <NothingYet />}
-            />
-          )}
-        </Loaded>
+        <ListTable
+          list={deliveries}
+          label={deliveryWords.title}
+          columns={columns}
+          rowKey={idOf}
+          empty={isFiltered ? <Empty title={deliveryWords.noneFit} /> : <NothingYet />}
+        />
       </Card>
       <ReplayDialog
         open={isReplaying}
@@ -82,9 +79,9 @@ function NothingYet() {
       icon={<Send />}
       title={deliveryWords.empty}
       action={
-        <Link to="/webhooks" className={buttonClass('primary')}>
+        <LinkButton to="/webhooks" look="primary">
           {deliveryWords.setWebhook}
-        </Link>
+        </LinkButton>
       }
     >
       {deliveryWords.emptyHint}

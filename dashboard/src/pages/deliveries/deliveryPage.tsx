@@ -3,13 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { api, errorText } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { DeliveryState } from '../../components/deliveryState.tsx';
 import { formatRequest } from '../../components/formatRequest.ts';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Lamp } from '../../components/lamp.tsx';
 import { Card, Facts, Page } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice, type Tone } from '../../components/notice.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { TabSet } from '../../components/tabSet.tsx';
@@ -39,14 +40,12 @@ export function DeliveryPage() {
       lead={query.data && eventDescriptions[query.data.event]}
       actions={
         <>
-          <Link to="/deliveries" className={buttonClass()}>
-            {deliveryWords.back}
-          </Link>
+          <LinkButton to="/deliveries">{deliveryWords.back}</LinkButton>
           {query.data !== undefined && <Redeliver delivery={query.data} />}
         </>
       }
     >
-      <Loaded query={query} gone={deliveryWords.notFound}>
+      <Loaded query={query} notFound={deliveryWords.notFound}>
         {(delivery) => <Parts delivery={delivery} />}
       </Loaded>
     </Page>

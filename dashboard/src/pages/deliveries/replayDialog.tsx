@@ -2,17 +2,16 @@ import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, errorText } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions, Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { CheckField, SelectField, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { duration } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { deliveryWords } from '../../strings/deliveries.ts';
 import { type EventType, eventTypes } from '../../strings/events.ts';
-import { words } from '../../strings/shared.ts';
 import type { DeliveryFilters } from './filters.ts';
 import { shortUrl } from './webhookNames.ts';
 
@@ -51,59 +50,43 @@ export function ReplayDialog({ open, onOpenChange, webhooks, onReplayed }: Repla
   );
 }
 
-function ReplayForm({
-  webhooks,
-  onCancel,
-  onReplayed,
-}: Pick<ReplayProps, 'webhooks' | 'onReplayed'> & { readonly onCancel: () => void }) {
+interface ReplayFormProps extends Pick<ReplayProps, 'webhooks' | 'onReplayed'> {
+  readonly onCancel: () => void;
+}
+
+function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
   const [from, setFrom] = useState<string | undefined>(() => new Date(Date.now() - DAY_MS).toISOString());
   const [to, setTo] = useState<string | undefined>(() => new Date(Date.now() + 60_000).toISOString());
-  const [kinds, setKinds] = useState<readonly EventType[]>(eventTypes);
+  const [types, setTypes] = useState<readonly EventType[]>(eventTypes);
   const [states, setStates] = useState<readonly Replayable[]>(['failed', 'expired']);
   const [webhookId, setWebhookId] = useState('');
   const [perSecond, setPerSecond] = useState('100');
-  const toast = useToast();
-  const input = {
-    from: from ?? '',
-    to: to ?? '',
-    kinds: [...kinds],
-    states: [...states],
-    perSecond: Number(perSecond),
-    ...(webhookId !== '' && { webhookId }),
-  };
-  // The count is of exactly this: any change of the form makes it the count of something else.
-  const asked = JSON.stringify(input);
-  const count = useMutation({
-    mutationFn: async () => ({ asked, ...(await api.webhooks.replay({ ...input, dryRun: true })) }),
-  });
-  const replay = useMutation({
-    mutationFn: () => api.webhooks.replay(input),
-    onSuccess: ({ replayed }) => {
-      toast(deliveryWords.replayed(replayed));
-      onReplayed({
-        after: from,
-        before: to,
-        ...(webhookId !== '' && { webhookId }),
-        ...(kinds.length === 1 && { event: kinds[0] }),
-      });
+  const { count, replay, matched } = useReplay(
+    {
+      from: from ?? '',
+      to: to ?? '',
+      kinds: [...types],
+      states: [...states],
+      perSecond: Number(perSecond),
+      ...(webhookId !== '' && { webhookId }),
     },
-  });
-  const counted = count.data?.asked === asked ? count.data.matched : undefined;
-  const spanError = from !== undefined && to !== undefined && from >= to ? deliveryWords.wrongSpan : undefined;
+    onReplayed,
+  );
+  const rangeError = from !== undefined && to !== undefined && from >= to ? deliveryWords.invalidRange : undefined;
   const error = replay.error ?? count.error;
 
   return (
-    <form
-      className="grid gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (counted === undefined) count.mutate();
-        else replay.mutate();
-      }}
+    <Form
+      submit={matched === undefined ? deliveryWords.count : deliveryWords.replayNow(matched)}
+      submitLook={matched === undefined ? 'secondary' : 'primary'}
+      busy={count.isPending || replay.isPending}
+      disabled={states.length === 0 || types.length === 0 || rangeError !== undefined || matched === 0}
+      onCancel={onCancel}
+      onSubmit={() => (matched === undefined ? count.mutate() : replay.mutate())}
     >
       <div className="grid gap-4 wide:grid-cols-2">
         <LocalTimeField label={deliveryWords.after} required value={from} onChange={setFrom} />
-        <LocalTimeField label={deliveryWords.before} required value={to} onChange={setTo} error={spanError} />
+        <LocalTimeField label={deliveryWords.before} required value={to} onChange={setTo} error={rangeError} />
         <SelectField
           label={deliveryWords.webhook}
           options={[
@@ -124,42 +107,62 @@ function ReplayForm({
           onChange={(event) => setPerSecond(event.currentTarget.value)}
         />
       </div>
-      <fieldset>
-        <legend className="mb-2 text-sm font-medium">{deliveryWords.replayStates}</legend>
-        <div className="flex flex-wrap gap-x-6 gap-y-2">
-          {replayable.map((state) => (
-            <CheckField
-              key={state}
-              label={deliveryWords.states[state]}
-              checked={states.includes(state)}
-              onChange={({ currentTarget: { checked } }) =>
-                setStates(replayable.filter((one) => (one === state ? checked : states.includes(one))))
-              }
-            />
-          ))}
-        </div>
-      </fieldset>
-      <EventTypeField label={deliveryWords.replayKinds} value={kinds} onChange={setKinds} />
+      <StateChoice value={states} onChange={setStates} />
+      <EventTypeField label={deliveryWords.replayTypes} value={types} onChange={setTypes} />
       <div aria-live="polite" className="empty:hidden">
         {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
-        {error === null && counted !== undefined && (
-          <Notice tone={counted === 0 ? 'info' : 'warn'}>
-            {deliveryWords.counted(counted)}{' '}
-            {counted > 0 && deliveryWords.lasts(duration((counted / Number(perSecond)) * 1000))}
+        {error === null && matched !== undefined && (
+          <Notice tone={matched === 0 ? 'info' : 'warn'}>
+            {deliveryWords.matched(matched)}{' '}
+            {matched > 0 && deliveryWords.takes(duration((matched / Number(perSecond)) * 1000))}
           </Notice>
         )}
       </div>
-      <Actions>
-        <Button onClick={onCancel}>{words.cancel}</Button>
-        <Button
-          type="submit"
-          look={counted === undefined ? 'secondary' : 'primary'}
-          busy={count.isPending || replay.isPending}
-          disabled={states.length === 0 || kinds.length === 0 || spanError !== undefined || counted === 0}
-        >
-          {counted === undefined ? deliveryWords.count : deliveryWords.replayNow(counted)}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
+  );
+}
+
+type ReplayInput = Parameters<typeof api.webhooks.replay>[0] & { from: string; to: string; kinds: EventType[] };
+
+/** Counts the deliveries of a replay, then replays them. `matched` is undefined unless it is the count of this input. */
+function useReplay(input: ReplayInput, onReplayed: ReplayProps['onReplayed']) {
+  const toast = useToast();
+  const key = JSON.stringify(input);
+  const count = useMutation({
+    mutationFn: async () => ({ key, ...(await api.webhooks.replay({ ...input, dryRun: true })) }),
+  });
+  const replay = useMutation({
+    mutationFn: () => api.webhooks.replay(input),
+    onSuccess: ({ replayed }) => {
+      toast(deliveryWords.replayed(replayed));
+      const { from: after, to: before, webhookId, kinds } = input;
+      onReplayed({ after, before, webhookId, ...(kinds.length === 1 && { event: kinds[0] }) });
+    },
+  });
+  return { count, replay, matched: count.data?.key === key ? count.data.matched : undefined };
+}
+
+interface StateChoiceProps {
+  readonly value: readonly Replayable[];
+  readonly onChange: (states: readonly Replayable[]) => void;
+}
+
+function StateChoice({ value, onChange }: StateChoiceProps) {
+  return (
+    <fieldset>
+      <legend className="mb-2 text-sm font-medium">{deliveryWords.replayStates}</legend>
+      <div className="flex flex-wrap gap-x-6 gap-y-2">
+        {replayable.map((state) => (
+          <CheckField
+            key={state}
+            label={deliveryWords.states[state]}
+            checked={value.includes(state)}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange(replayable.filter((one) => (one === state ? checked : value.includes(one))))
+            }
+          />
+        ))}
+      </div>
+    </fieldset>
   );
 }

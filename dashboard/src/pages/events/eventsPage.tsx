@@ -1,8 +1,9 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button, buttonClass } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Card, Facts, Page } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Time } from '../../components/time.tsx';
 import { type EventType, eventDescriptions, eventTypes, eventWords } from '../../strings/events.ts';
 import type { EventEntry } from './eventEntry.ts';
@@ -83,13 +84,9 @@ function Inspector({ event }: { readonly event: EventEntry | undefined }) {
       hint={eventDescriptions[kind]}
       actions={
         typeof data['messageId'] === 'string' && (
-          <Link
-            to="/deliveries"
-            search={{ messageId: data['messageId'] }}
-            className={buttonClass('secondary', 'small')}
-          >
+          <LinkButton to="/deliveries" search={{ messageId: data['messageId'] }} size="small">
             {eventWords.deliveries}
-          </Link>
+          </LinkButton>
         )
       }
     >

@@ -1,9 +1,9 @@
 import type { StreamedEvent } from '@switchboard/sdk';
-import { Link } from '@tanstack/react-router';
 import { Activity, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
-import { Button, buttonClass } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Empty } from '../../components/states.tsx';
 import { useLiveEvents } from '../../live.ts';
 import { eventWords } from '../../strings/events.ts';
@@ -62,11 +62,7 @@ export function LiveEvents({ kind, onChoose }: EventListProps) {
           <Empty
             icon={<Activity />}
             title={eventWords.liveEmpty}
-            action={
-              <Link to="/simulator" className={buttonClass()}>
-                {eventWords.openSimulator}
-              </Link>
-            }
+            action={<LinkButton to="/simulator">{eventWords.openSimulator}</LinkButton>}
           >
             {eventWords.liveEmptyHint}
           </Empty>

@@ -1,16 +1,16 @@
 import type { Group } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useMutation } from '@tanstack/react-query';
 import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { MediaPicture } from '../../components/chat/mediaView.tsx';
-import { Actions } from '../../components/dialog.tsx';
 import { useEdits } from '../../components/edits.ts';
 import { CheckField, TextArea, TextField } from '../../components/field.tsx';
+import { FilePicker } from '../../components/filePicker.tsx';
+import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/upload.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { groupWords } from '../../strings/groups.ts';
 import { words } from '../../strings/shared.ts';
 
@@ -31,7 +31,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
     description: group.description ?? '',
     ...group.settings,
   });
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
     mutationFn: ({ subject, description, ...settings }: typeof changed) =>
@@ -43,7 +43,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
       }),
     onSuccess: async (_, sent) => {
       toast(words.saved);
-      await queries.invalidateQueries({ queryKey: ['groups'] });
+      await refresh('groups');
       saved(sent);
     },
   });
@@ -52,14 +52,12 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
     <Card title={groupWords.about}>
       <div className="grid gap-5">
         <Picture group={group} canChange={canChange} />
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.mutate(changed);
-          }}
+        <Form
+          submit={canChange && words.save}
+          error={save.error}
+          busy={save.isPending}
+          onSubmit={() => save.mutate(changed)}
         >
-          {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
           <TextField
             label={groupWords.subject}
             error={fieldError(save.error, 'subject')}
@@ -89,24 +87,15 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
               />
             ))}
           </fieldset>
-          {canChange ? (
-            <Actions>
-              <Button type="submit" look="primary" busy={save.isPending}>
-                {words.save}
-              </Button>
-            </Actions>
-          ) : (
-            <p className="text-xs text-ink-faint">{groupWords.adminsOnly}</p>
-          )}
-        </form>
+          {!canChange && <p className="text-xs text-ink-faint">{groupWords.adminsOnly}</p>}
+        </Form>
       </div>
     </Card>
   );
 }
 
 function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omit<AboutProps, 'isAdmin'>) {
-  const picker = useRef<HTMLInputElement>(null);
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
   const upload = useUpload();
   const set = useMutation({
@@ -116,13 +105,12 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
     },
     onSuccess: () => {
       toast(groupWords.pictureSaved);
-      return queries.invalidateQueries({ queryKey: ['groups'] });
+      return refresh('groups');
     },
     onError: (error) => isCancelled(error) || toast(errorText(error), 'bad'),
   });
 
-  function choose(file: File | undefined) {
-    if (file === undefined) return;
+  function choose(file: File) {
     const refusal = upload.refusalOf(file);
     if (refusal === undefined) set.mutate(file);
     else toast(refusal, 'bad');
@@ -135,19 +123,13 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
       )}
       {canChange && (
         <div className="flex flex-wrap gap-2">
-          <input
-            ref={picker}
-            type="file"
-            accept="image/*"
-            hidden
-            onChange={({ currentTarget }) => {
-              choose(currentTarget.files?.[0]);
-              currentTarget.value = '';
-            }}
-          />
-          <Button size="small" busy={set.isPending} onClick={() => picker.current?.click()}>
-            {groupWords.choosePicture}
-          </Button>
+          <FilePicker accept="image/*" onPick={choose}>
+            {(open) => (
+              <Button size="small" busy={set.isPending} onClick={open}>
+                {groupWords.choosePicture}
+              </Button>
+            )}
+          </FilePicker>
           {pictureMediaId !== null && (
             <Button size="small" look="quiet" disabled={set.isPending} onClick={() => set.mutate(null)}>
               {groupWords.removePicture}

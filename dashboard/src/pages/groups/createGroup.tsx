@@ -1,15 +1,14 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions, Dialog } from '../../components/dialog.tsx';
+import { api, fieldError } from '../../api.ts';
+import { Dialog } from '../../components/dialog.tsx';
 import { TextArea, TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { groupWords } from '../../strings/groups.ts';
-import { words } from '../../strings/shared.ts';
 
 interface GroupFormProps {
   readonly sessionId: string;
@@ -27,27 +26,26 @@ export function CreateGroup({ open, ...rest }: GroupFormProps & { readonly open:
 function CreateForm({ sessionId, onClose }: GroupFormProps) {
   const [subject, setSubject] = useState('');
   const [numbers, setNumbers] = useState('');
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   const toast = useToast();
   const create = useMutation({
     mutationFn: () => api.groups.create({ sessionId, subject, phoneNumbers: parsePhoneNumbers(numbers) }),
     onSuccess: ({ groupId }) => {
-      void queries.invalidateQueries({ queryKey: ['groups'] });
+      void refresh('groups');
       toast(groupWords.created);
       onClose();
       void navigate({ to: '/groups/$groupId', params: { groupId } });
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
+    <Form
+      submit={groupWords.create}
+      error={create.error}
+      busy={create.isPending}
+      onCancel={onClose}
+      onSubmit={() => create.mutate()}
     >
-      {create.error !== null && <Notice tone="bad">{errorText(create.error)}</Notice>}
       <TextField
         label={groupWords.subject}
         error={fieldError(create.error, 'subject')}
@@ -66,12 +64,6 @@ function CreateForm({ sessionId, onClose }: GroupFormProps) {
         value={numbers}
         onChange={(event) => setNumbers(event.currentTarget.value)}
       />
-      <Actions>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={create.isPending}>
-          {groupWords.create}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }

@@ -1,13 +1,13 @@
 import type { Group } from '@switchboard/sdk/api';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { Question } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirmDialog.tsx';
 import { Page } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { sessionQuery } from '../../model/sessions.ts';
 import { groupWords } from '../../strings/groups.ts';
 import { AboutCard } from './aboutCard.tsx';
@@ -16,7 +16,7 @@ import { MembersCard } from './membersCard.tsx';
 
 const route = getRouteApi('/shell/groups/$groupId');
 
-/** One group: what it is called, who is in it, and how to get in. */
+/** One group: its profile, settings, members and invite link. */
 export function GroupPage() {
   const { groupId } = route.useParams();
   const query = useQuery({ queryKey: ['groups', groupId], queryFn: () => api.groups.get({ groupId }) });
@@ -25,19 +25,19 @@ export function GroupPage() {
       title={query.data?.subject ?? groupWords.title}
       actions={
         <>
-          <Link to="/groups" search={{ session: query.data?.sessionId }} className={buttonClass()}>
+          <LinkButton to="/groups" search={{ session: query.data?.sessionId }}>
             {groupWords.back}
-          </Link>
+          </LinkButton>
           {query.data !== undefined && (
-            <Link to="/chats" search={{ session: query.data.sessionId, chat: groupId }} className={buttonClass()}>
+            <LinkButton to="/chats" search={{ session: query.data.sessionId, chat: groupId }}>
               {groupWords.openChat}
-            </Link>
+            </LinkButton>
           )}
         </>
       }
     >
-      {/* Keyed: the forms of one group are not those of another. */}
-      <Loaded query={query} gone={groupWords.notFound}>
+      {/* Keyed, so that the forms of one group do not keep what was entered for another. */}
+      <Loaded query={query} notFound={groupWords.notFound}>
         {(group) => <Parts key={groupId} group={group} />}
       </Loaded>
     </Page>
@@ -59,36 +59,26 @@ function Parts({ group }: { readonly group: Group }) {
         {isAdmin && <InviteCard groupId={group.groupId} />}
       </div>
       <MembersCard group={group} ownNumber={session?.phoneNumber ?? null} isAdmin={isAdmin} />
-      {own !== undefined && <Leave groupId={group.groupId} />}
+      {own !== undefined && <LeaveGroup groupId={group.groupId} />}
     </>
   );
 }
 
-function Leave({ groupId }: { readonly groupId: string }) {
-  const [isAsking, setAsking] = useState(false);
-  const queries = useQueryClient();
+function LeaveGroup({ groupId }: { readonly groupId: string }) {
+  const refresh = useRefresh();
   const toast = useToast();
 
   async function leave() {
     await api.groups.leave({ groupId });
-    await queries.invalidateQueries({ queryKey: ['groups'] });
+    await refresh('groups');
     toast(groupWords.left);
   }
 
   return (
     <div>
-      <Button look="danger" onClick={() => setAsking(true)}>
-        {groupWords.leave}
-      </Button>
-      <Question
-        title={groupWords.leaveTitle}
-        confirm={groupWords.leave}
-        open={isAsking}
-        onOpenChange={setAsking}
-        onConfirm={leave}
-      >
+      <ConfirmButton title={groupWords.leaveTitle} confirm={groupWords.leave} onConfirm={leave}>
         {groupWords.leaveHint}
-      </Question>
+      </ConfirmButton>
     </div>
   );
 }

@@ -4,12 +4,12 @@ import { Plus, Users } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable, rowLinkClass } from '../../components/dataTable.tsx';
-import { Card, Page } from '../../components/layout.tsx';
-import { NoSession, SessionSelect } from '../../components/sessionSelect.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
+import { Card } from '../../components/layout.tsx';
+import { ListTable } from '../../components/listPage.tsx';
+import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
+import { Empty } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { useChosenSession } from '../../model/sessions.ts';
 import { usePaged } from '../../paged.ts';
 import { groupWords } from '../../strings/groups.ts';
 import { CreateGroup } from './createGroup.tsx';
@@ -21,48 +21,26 @@ export function GroupsPage() {
   const { session: wanted } = route.useSearch();
   const [open, setOpen] = useState<'create' | 'join'>();
   const navigate = useNavigate();
-  const { sessions, query } = useChosenSession(wanted);
-  const chosen = query.data?.chosen;
   const close = () => setOpen(undefined);
 
   return (
-    <Page
-      title={groupWords.title}
-      lead={groupWords.lead}
-      actions={
+    <SessionScopedPage
+      strings={groupWords}
+      wanted={wanted}
+      onChoose={(session) => navigate({ to: '/groups', search: { session } })}
+      actions={({ sessionId }) => (
         <>
-          {query.data !== undefined && sessions.length > 0 && (
-            <SessionSelect
-              sessions={sessions}
-              chosen={chosen}
-              onChoose={(session) => navigate({ to: '/groups', search: { session } })}
-            />
-          )}
-          {chosen !== undefined && (
-            <>
-              <Button onClick={() => setOpen('join')}>{groupWords.join}</Button>
-              <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setOpen('create')}>
-                {groupWords.create}
-              </Button>
-            </>
-          )}
-        </>
-      }
-    >
-      <Card flush>
-        <Loaded query={query}>
-          {() =>
-            chosen === undefined ? <NoSession wanted={wanted} /> : <Groups key={chosen.sessionId} session={chosen} />
-          }
-        </Loaded>
-      </Card>
-      {chosen !== undefined && (
-        <>
-          <CreateGroup sessionId={chosen.sessionId} open={open === 'create'} onClose={close} />
-          <JoinGroup sessionId={chosen.sessionId} open={open === 'join'} onClose={close} />
+          <Button onClick={() => setOpen('join')}>{groupWords.join}</Button>
+          <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setOpen('create')}>
+            {groupWords.create}
+          </Button>
+          <CreateGroup sessionId={sessionId} open={open === 'create'} onClose={close} />
+          <JoinGroup sessionId={sessionId} open={open === 'join'} onClose={close} />
         </>
       )}
-    </Page>
+    >
+      {(session) => <Groups key={session.sessionId} session={session} />}
+    </SessionScopedPage>
   );
 }
 
@@ -71,22 +49,19 @@ function Groups({ session }: { readonly session: Session }) {
   const groups = usePaged(['groups', 'of', sessionId], (page) => api.groups.list({ sessionId, ...page }));
   const columns = useMemo(() => columnsFor(phoneNumber), [phoneNumber]);
   return (
-    <Loaded query={groups}>
-      {() => (
-        <DataTable
-          label={groupWords.list}
-          columns={columns}
-          rows={groups.rows}
-          rowKey={({ groupId }) => groupId}
-          more={groups.more}
-          empty={
-            <Empty icon={<Users />} title={groupWords.empty}>
-              {groupWords.emptyHint}
-            </Empty>
-          }
-        />
-      )}
-    </Loaded>
+    <Card flush>
+      <ListTable
+        list={groups}
+        label={groupWords.title}
+        columns={columns}
+        rowKey={({ groupId }) => groupId}
+        empty={
+          <Empty icon={<Users />} title={groupWords.empty}>
+            {groupWords.emptyHint}
+          </Empty>
+        }
+      />
+    </Card>
   );
 }
 

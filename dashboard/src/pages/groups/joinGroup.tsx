@@ -1,14 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions, Dialog } from '../../components/dialog.tsx';
+import { api, fieldError } from '../../api.ts';
+import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { groupWords } from '../../strings/groups.ts';
-import { words } from '../../strings/shared.ts';
 
 interface JoinFormProps {
   readonly sessionId: string;
@@ -25,27 +24,26 @@ export function JoinGroup({ open, ...rest }: JoinFormProps & { readonly open: bo
 
 function JoinForm({ sessionId, onClose }: JoinFormProps) {
   const [invite, setInvite] = useState('');
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   const toast = useToast();
   const join = useMutation({
     mutationFn: () => api.groups.join({ sessionId, invite }),
     onSuccess: ({ status, group }) => {
-      void queries.invalidateQueries({ queryKey: ['groups'] });
+      void refresh('groups');
       toast(groupWords[status]);
       onClose();
       if (group !== null) void navigate({ to: '/groups/$groupId', params: { groupId: group.groupId } });
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        join.mutate();
-      }}
+    <Form
+      submit={groupWords.join}
+      error={join.error}
+      busy={join.isPending}
+      onCancel={onClose}
+      onSubmit={() => join.mutate()}
     >
-      {join.error !== null && <Notice tone="bad">{errorText(join.error)}</Notice>}
       <TextField
         label={groupWords.invite}
         hint={groupWords.inviteHint}
@@ -55,12 +53,6 @@ function JoinForm({ sessionId, onClose }: JoinFormProps) {
         value={invite}
         onChange={(event) => setInvite(event.currentTarget.value)}
       />
-      <Actions>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={join.isPending}>
-          {groupWords.join}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }

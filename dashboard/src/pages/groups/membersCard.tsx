@@ -1,21 +1,22 @@
 import type { Group } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { EllipsisVertical, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
+import { api, fieldError, ServerError } from '../../api.ts';
 import { Button, IconButton } from '../../components/button.tsx';
+import { ConfirmDialog } from '../../components/confirmDialog.tsx';
 import { type Column, DataTable } from '../../components/dataTable.tsx';
-import { Actions, Dialog, Question } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { TextArea } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Tag } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useAction, useRefresh } from '../../model/actions.ts';
 import { type NameOf, useNames } from '../../model/names.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { groupWords } from '../../strings/groups.ts';
-import { words } from '../../strings/shared.ts';
 
 type Participant = Group['participants'][number];
 type Action = Parameters<typeof api.groups.updateParticipants>[0]['action'];
@@ -26,41 +27,29 @@ interface MembersProps {
   readonly isAdmin: boolean;
 }
 
-/** Who is in the group, and with what role. */
+/** The members of a group with their roles. */
 export function MembersCard({ group: { groupId, sessionId, participants }, ownNumber, isAdmin }: MembersProps) {
   const [isAdding, setAdding] = useState(false);
-  const [leaving, setLeaving] = useState<string>();
+  const [removing, setRemoving] = useState<string>();
   const nameOf = useNames(sessionId);
-  const change = useChange(groupId);
+  const change = useMemberChange(groupId);
+  const { run } = useAction();
   const toast = useToast();
-  const act = useMutation({
-    mutationFn: ({ action, number }: { readonly action: Action; readonly number: string }) => change(action, [number]),
-    onSuccess: () => toast(groupWords.done),
-    onError: (error) => toast(problemOf(error), 'bad'),
-  });
-  const menu = ({ phoneNumber, role }: Participant) =>
-    isAdmin && phoneNumber !== ownNumber ? (
-      <Menu
-        trigger={
-          <IconButton label={groupWords.actions(nameOf(phoneNumber))}>
-            <EllipsisVertical />
-          </IconButton>
-        }
-      >
-        {role === 'member' && (
-          <MenuItem onSelect={() => act.mutate({ action: 'promote', number: phoneNumber })}>
-            {groupWords.promote}
-          </MenuItem>
-        )}
-        {role === 'admin' && (
-          <MenuItem onSelect={() => act.mutate({ action: 'demote', number: phoneNumber })}>
-            {groupWords.demote}
-          </MenuItem>
-        )}
-        <MenuItem isDangerous onSelect={() => setLeaving(phoneNumber)}>
-          {groupWords.remove}
-        </MenuItem>
-      </Menu>
+
+  async function finish(changing: Promise<void>) {
+    await changing;
+    toast(groupWords.done);
+    setAdding(false);
+  }
+
+  const menu = (member: Participant) =>
+    isAdmin && member.phoneNumber !== ownNumber ? (
+      <MemberMenu
+        member={member}
+        name={nameOf(member.phoneNumber)}
+        onChange={(action) => run(() => change(action, [member.phoneNumber]), groupWords.done)}
+        onRemove={() => setRemoving(member.phoneNumber)}
+      />
     ) : null;
 
   return (
@@ -82,26 +71,43 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
         rowKey={({ phoneNumber }) => phoneNumber}
       />
       <Dialog title={groupWords.add} open={isAdding} onOpenChange={setAdding}>
-        <AddForm
-          onCancel={() => setAdding(false)}
-          onAdd={async (numbers) => {
-            await change('add', numbers);
-            toast(groupWords.done);
-            setAdding(false);
-          }}
-        />
+        <AddForm onCancel={() => setAdding(false)} onAdd={(numbers) => finish(change('add', numbers))} />
       </Dialog>
-      <Question
-        title={groupWords.removeTitle(nameOf(leaving ?? ''))}
+      <ConfirmDialog
+        title={groupWords.removeTitle(nameOf(removing ?? ''))}
         confirm={groupWords.remove}
-        open={leaving !== undefined}
-        onOpenChange={() => setLeaving(undefined)}
-        // Why it was refused is said by the toast.
-        onConfirm={() => act.mutateAsync({ action: 'remove', number: leaving ?? '' }).catch(() => {})}
+        open={removing !== undefined}
+        onOpenChange={() => setRemoving(undefined)}
+        onConfirm={() => finish(change('remove', [removing ?? '']))}
       >
         {groupWords.removeHint}
-      </Question>
+      </ConfirmDialog>
     </Card>
+  );
+}
+
+interface MemberMenuProps {
+  readonly member: Participant;
+  readonly name: string;
+  readonly onChange: (action: 'promote' | 'demote') => void;
+  readonly onRemove: () => void;
+}
+
+function MemberMenu({ member: { role }, name, onChange, onRemove }: MemberMenuProps) {
+  return (
+    <Menu
+      trigger={
+        <IconButton label={groupWords.actions(name)}>
+          <EllipsisVertical />
+        </IconButton>
+      }
+    >
+      {role === 'member' && <MenuItem onSelect={() => onChange('promote')}>{groupWords.promote}</MenuItem>}
+      {role === 'admin' && <MenuItem onSelect={() => onChange('demote')}>{groupWords.demote}</MenuItem>}
+      <MenuItem isDangerous onSelect={onRemove}>
+        {groupWords.remove}
+      </MenuItem>
+    </Menu>
   );
 }
 
@@ -126,46 +132,36 @@ function columnsFor(
   ];
 }
 
-/** What the network has refused, number by number. */
-class Refused extends Error {}
-
-/** An error of the request, or what was refused of it. */
-function problemOf(error: unknown): string {
-  return error instanceof Refused ? error.message : errorText(error);
-}
-
-/** Does something with members. Rejects with all that was refused. */
-function useChange(groupId: string) {
-  const queries = useQueryClient();
+/** Changes members. Throws if the network refused any of the changes. */
+function useMemberChange(groupId: string) {
+  const refresh = useRefresh();
   return async (action: Action, phoneNumbers: string[]) => {
     const { results } = await api.groups.updateParticipants({ groupId, action, phoneNumbers });
-    await queries.invalidateQueries({ queryKey: ['groups'] });
+    await refresh('groups');
     const refused = results.filter(({ ok }) => !ok);
     if (refused.length > 0)
-      throw new Refused(
+      throw new ServerError(
         refused.map(({ phoneNumber, reason }) => groupWords.refused(phoneNumber, reason ?? '')).join('. '),
       );
   };
 }
 
-function AddForm({
-  onCancel,
-  onAdd,
-}: {
+interface AddFormProps {
   readonly onCancel: () => void;
   readonly onAdd: (numbers: string[]) => Promise<void>;
-}) {
+}
+
+function AddForm({ onCancel, onAdd }: AddFormProps) {
   const [numbers, setNumbers] = useState('');
   const add = useMutation({ mutationFn: () => onAdd(parsePhoneNumbers(numbers)) });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate();
-      }}
+    <Form
+      submit={groupWords.add}
+      error={add.error}
+      busy={add.isPending}
+      onCancel={onCancel}
+      onSubmit={() => add.mutate()}
     >
-      {add.error !== null && <Notice tone="bad">{problemOf(add.error)}</Notice>}
       <TextArea
         label={groupWords.memberNumbers}
         hint={groupWords.memberNumbersHint}
@@ -176,12 +172,6 @@ function AddForm({
         value={numbers}
         onChange={(event) => setNumbers(event.currentTarget.value)}
       />
-      <Actions>
-        <Button onClick={onCancel}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={add.isPending}>
-          {groupWords.add}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }

@@ -1,20 +1,24 @@
 import { type ReactNode, useEffect } from 'react';
+import { errorText } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { Wordmark } from '../../shell/wordmark.tsx';
 import { loginWords } from '../../strings/login.ts';
 import { words } from '../../strings/shared.ts';
 
-/** The frame of the pages before a login. */
-export function AuthLayout({
-  title,
-  lead,
-  children,
-  footer,
-}: {
+interface AuthLayoutProps {
+  /** Heading, and the label of the submit button. */
   readonly title: string;
   readonly lead: string;
+  readonly onSubmit: (fields: FormData) => void;
+  readonly error: unknown;
+  readonly busy: boolean;
   readonly children: ReactNode;
   readonly footer: ReactNode;
-}) {
+}
+
+/** The layout of the login and the registration page around the fields of their form. */
+export function AuthLayout({ title, lead, onSubmit, error, busy, children, footer }: AuthLayoutProps) {
   useEffect(() => {
     document.title = `${title} · ${words.product}`;
   }, [title]);
@@ -34,7 +38,19 @@ export function AuthLayout({
             <h1 className="text-2xl font-semibold">{title}</h1>
             <p className="mt-1 text-sm text-ink-soft">{lead}</p>
           </div>
-          {children}
+          <form
+            className="grid gap-4"
+            onSubmit={(event) => {
+              event.preventDefault();
+              onSubmit(new FormData(event.currentTarget));
+            }}
+          >
+            {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
+            {children}
+            <Button type="submit" look="primary" busy={busy}>
+              {title}
+            </Button>
+          </form>
           <p className="text-sm text-ink-soft">{footer}</p>
         </div>
       </main>

@@ -1,8 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, errorText } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
+import { api } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { loginWords } from '../../strings/login.ts';
 import { AuthLayout } from './authLayout.tsx';
@@ -12,16 +10,19 @@ const route = getRouteApi('/login');
 
 export function LoginPage() {
   const { next } = route.useSearch();
-  const enter = useLogIn(api.auth.login, next);
+  const logIn = useLogIn(api.auth.login, next);
 
-  function submit(form: FormData) {
-    enter.mutate({ email: String(form.get('email')), password: String(form.get('password')) });
+  function submit(fields: FormData) {
+    logIn.mutate({ email: String(fields.get('email')), password: String(fields.get('password')) });
   }
 
   return (
     <AuthLayout
       title={loginWords.logIn}
       lead={loginWords.logInLead}
+      onSubmit={submit}
+      error={logIn.error}
+      busy={logIn.isPending}
       footer={
         <>
           {loginWords.noAccount}{' '}
@@ -31,20 +32,8 @@ export function LoginPage() {
         </>
       }
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit(new FormData(event.currentTarget));
-        }}
-      >
-        {enter.error !== null && <Notice tone="bad">{errorText(enter.error)}</Notice>}
-        <TextField label={loginWords.email} name="email" type="email" autoComplete="username" required autoFocus />
-        <PasswordField label={loginWords.password} name="password" autoComplete="current-password" />
-        <Button type="submit" look="primary" busy={enter.isPending}>
-          {loginWords.logIn}
-        </Button>
-      </form>
+      <TextField label={loginWords.email} name="email" type="email" autoComplete="username" required autoFocus />
+      <PasswordField label={loginWords.password} name="password" autoComplete="current-password" />
     </AuthLayout>
   );
 }

@@ -1,8 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
+import { api, fieldError } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { loginWords } from '../../strings/login.ts';
 import { AuthLayout } from './authLayout.tsx';
@@ -12,15 +10,16 @@ const route = getRouteApi('/register');
 
 export function RegisterPage() {
   const { next } = route.useSearch();
-  const enter = useLogIn(api.auth.register, next);
-  const wrongPassword = fieldError(enter.error, 'password');
-  const wrongEmail = fieldError(enter.error, 'email');
+  const register = useLogIn(api.auth.register, next);
+  const passwordError = fieldError(register.error, 'password');
+  const emailError = fieldError(register.error, 'email');
+  const isAtField = emailError !== undefined || passwordError !== undefined;
 
-  function submit(form: FormData) {
-    const name = String(form.get('name')).trim();
-    enter.mutate({
-      email: String(form.get('email')),
-      password: String(form.get('password')),
+  function submit(fields: FormData) {
+    const name = String(fields.get('name')).trim();
+    register.mutate({
+      email: String(fields.get('email')),
+      password: String(fields.get('password')),
       ...(name !== '' && { name }),
     });
   }
@@ -29,6 +28,9 @@ export function RegisterPage() {
     <AuthLayout
       title={loginWords.register}
       lead={loginWords.registerLead}
+      onSubmit={submit}
+      error={isAtField ? null : register.error}
+      busy={register.isPending}
       footer={
         <>
           {loginWords.haveAccount}{' '}
@@ -38,36 +40,22 @@ export function RegisterPage() {
         </>
       }
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit(new FormData(event.currentTarget));
-        }}
-      >
-        {enter.error !== null && wrongEmail === undefined && wrongPassword === undefined && (
-          <Notice tone="bad">{errorText(enter.error)}</Notice>
-        )}
-        <TextField label={loginWords.name} name="name" autoComplete="name" isOptional maxLength={100} />
-        <TextField
-          label={loginWords.email}
-          name="email"
-          type="email"
-          autoComplete="username"
-          required
-          error={wrongEmail}
-        />
-        <PasswordField
-          label={loginWords.password}
-          name="password"
-          autoComplete="new-password"
-          hint={loginWords.passwordHint}
-          error={wrongPassword}
-        />
-        <Button type="submit" look="primary" busy={enter.isPending}>
-          {loginWords.register}
-        </Button>
-      </form>
+      <TextField label={loginWords.name} name="name" autoComplete="name" isOptional maxLength={100} />
+      <TextField
+        label={loginWords.email}
+        name="email"
+        type="email"
+        autoComplete="username"
+        required
+        error={emailError}
+      />
+      <PasswordField
+        label={loginWords.password}
+        name="password"
+        autoComplete="new-password"
+        hint={loginWords.passwordHint}
+        error={passwordError}
+      />
     </AuthLayout>
   );
 }

@@ -1,8 +1,7 @@
-import { Link } from '@tanstack/react-router';
-import { buttonClass } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { TabSet } from '../../components/tabSet.tsx';
 import { mcpWords } from '../../strings/mcp.ts';
 import { clientsFor } from './clients.ts';
@@ -16,9 +15,9 @@ export function ClientsCard() {
       title={mcpWords.connect}
       hint={mcpWords.connectHint}
       actions={
-        <Link to="/keys" className={buttonClass('secondary', 'small')}>
+        <LinkButton to="/keys" size="small">
           {mcpWords.makeKey}
-        </Link>
+        </LinkButton>
       }
     >
       <div className="grid grid-cols-1 gap-4">

@@ -4,35 +4,31 @@ import { useState } from 'react';
 import { errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
-import { Question } from '../../components/dialog.tsx';
+import { ConfirmDialog } from '../../components/confirmDialog.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { SchemaField } from '../../components/schemaField.tsx';
+import { SchemaFields } from '../../components/schemaFields.tsx';
 import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
 import { mcpWords } from '../../strings/mcp.ts';
 import { callTool, type Tool, type ToolResult } from './mcp.ts';
 
-/** Calls a tool with what is entered, and shows what an agent would get. What is destructive is asked first. */
+/** A form that calls a tool and shows the result that an agent would get. */
 export function TryTool({ tool }: { readonly tool: Tool }) {
   const fields = fieldsOf(tool.inputSchema).toSorted(requiredFirst);
-  const [entered, setEntered] = useState<FieldTexts>({});
-  const [isAsking, setAsking] = useState(false);
+  const [texts, setTexts] = useState<FieldTexts>({});
+  const [isConfirming, setConfirming] = useState(false);
   const queries = useQueryClient();
   const call = useMutation({
     mutationFn: async () => {
-      const input = valuesOf(fields, entered);
+      const input = valuesOf(fields, texts);
       const startedAt = performance.now();
       const result = await callTool(tool.name, input);
       return { input, result, failure: failureOf(result), ms: Math.round(performance.now() - startedAt) };
     },
-    // What the tool has changed, other pages show.
+    // Other pages may show what the tool has changed.
     onSuccess: () => tool.annotations.readOnlyHint || queries.invalidateQueries(),
   });
-  const failure = call.data?.failure;
-
-  function problem(name: string): string | undefined {
-    return failure?.errors?.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
-  }
+  const errors = call.data?.failure?.errors;
 
   return (
     <div className="grid grid-cols-1 gap-5">
@@ -41,7 +37,7 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
         className="grid grid-cols-1 gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (tool.annotations.destructiveHint) setAsking(true);
+          if (tool.annotations.destructiveHint) setConfirming(true);
           else call.mutate();
         }}
       >
@@ -49,16 +45,13 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
           <p className="text-sm text-ink-faint">{mcpWords.noInput}</p>
         ) : (
           <div className="grid grid-cols-1 items-start gap-4 wide:grid-cols-2">
-            {fields.map((field) => (
-              <SchemaField
-                key={field.name}
-                field={field}
-                label={field.name}
-                value={entered[field.name] ?? ''}
-                error={problem(field.name)}
-                onChange={(value) => setEntered((before) => ({ ...before, [field.name]: value }))}
-              />
-            ))}
+            <SchemaFields
+              fields={fields}
+              labelOf={({ name }) => name}
+              texts={texts}
+              onChange={setTexts}
+              errorOf={(name) => errors?.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message}
+            />
           </div>
         )}
         <div className="flex flex-wrap items-center gap-3">
@@ -66,7 +59,7 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
             type="submit"
             look="primary"
             busy={call.isPending}
-            disabled={fields.some((field) => isInvalid(field, entered[field.name]))}
+            disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
             icon={<Play className="size-4" />}
           >
             {mcpWords.call}
@@ -76,35 +69,44 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
       </form>
       <div aria-live="polite" className="grid grid-cols-1 gap-4 empty:hidden">
         {call.error !== null && <Notice tone="bad">{errorText(call.error)}</Notice>}
-        {call.data !== undefined && (
-          <>
-            {failure === undefined ? (
-              <Notice tone="good">{mcpWords.worked(call.data.ms)}</Notice>
-            ) : (
-              <Notice tone="bad">{[failure.detail, failure.hint].filter(Boolean).join('. ')}</Notice>
-            )}
-            <h3 className="text-sm font-medium">{mcpWords.request}</h3>
-            <CodeSnippet
-              label={mcpWords.request}
-              code={JSON.stringify({ name: tool.name, arguments: call.data.input }, null, 2)}
-            />
-            <h3 className="text-sm font-medium">{mcpWords.result}</h3>
-            <Pictures result={call.data.result} />
-            <JsonInspector label={mcpWords.result} value={call.data.result.structuredContent ?? failure} />
-          </>
-        )}
+        {call.data !== undefined && <CallResult name={tool.name} {...call.data} />}
       </div>
-      <Question
+      <ConfirmDialog
         title={mcpWords.callTitle(tool.name)}
         confirm={mcpWords.call}
-        open={isAsking}
-        onOpenChange={setAsking}
-        // Why it was refused stands in the page.
+        open={isConfirming}
+        onOpenChange={setConfirming}
+        // The page shows why the call failed.
         onConfirm={() => call.mutateAsync().catch(() => {})}
       >
         {mcpWords.confirmHint}
-      </Question>
+      </ConfirmDialog>
     </div>
+  );
+}
+
+interface CallResultProps {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly result: ToolResult;
+  readonly failure: Failed | undefined;
+  readonly ms: number;
+}
+
+function CallResult({ name, input, result, failure, ms }: CallResultProps) {
+  return (
+    <>
+      {failure === undefined ? (
+        <Notice tone="good">{mcpWords.worked(ms)}</Notice>
+      ) : (
+        <Notice tone="bad">{[failure.detail, failure.hint].filter(Boolean).join('. ')}</Notice>
+      )}
+      <h3 className="text-sm font-medium">{mcpWords.request}</h3>
+      <CodeSnippet label={mcpWords.request} code={JSON.stringify({ name, arguments: input }, null, 2)} />
+      <h3 className="text-sm font-medium">{mcpWords.result}</h3>
+      <Pictures result={result} />
+      <JsonInspector label={mcpWords.result} value={result.structuredContent ?? failure} />
+    </>
   );
 }
 

@@ -1,9 +1,8 @@
 import type { Session } from '@switchboard/sdk/api';
-import { Link } from '@tanstack/react-router';
 import { CircleAlert, TriangleAlert } from 'lucide-react';
-import { buttonClass } from '../../components/button.tsx';
 import { classes } from '../../components/classes.ts';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useNow } from '../../components/time.tsx';
 import { overviewWords } from '../../strings/overview.ts';
@@ -63,33 +62,32 @@ function AttentionLine({ concern: { tone, text, about, target } }: { readonly co
 }
 
 function ItemLink({ target }: Pick<AttentionItem, 'target'>) {
-  const className = buttonClass('secondary', 'small');
   switch (target.page) {
     case 'webhook':
       return (
-        <Link to="/webhooks/$webhookId" params={{ webhookId: target.webhookId }} className={className}>
+        <LinkButton to="/webhooks/$webhookId" params={{ webhookId: target.webhookId }} size="small">
           {overviewWords.lookAtWebhook}
-        </Link>
+        </LinkButton>
       );
     case 'deliveries': {
       const { webhookId, state } = target;
       return (
-        <Link to="/deliveries" search={{ webhookId, state }} className={className}>
+        <LinkButton to="/deliveries" search={{ webhookId, state }} size="small">
           {overviewWords.lookAtDeliveries}
-        </Link>
+        </LinkButton>
       );
     }
     case 'session':
       return (
-        <Link to="/sessions/$sessionId" params={{ sessionId: target.sessionId }} className={className}>
+        <LinkButton to="/sessions/$sessionId" params={{ sessionId: target.sessionId }} size="small">
           {target.isPairing ? overviewWords.linkIt : overviewWords.lookAtSession}
-        </Link>
+        </LinkButton>
       );
     case 'sessions':
       return (
-        <Link to="/sessions" className={className}>
+        <LinkButton to="/sessions" size="small">
           {overviewWords.lookAtSessions}
-        </Link>
+        </LinkButton>
       );
   }
 }

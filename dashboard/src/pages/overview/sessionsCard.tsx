@@ -1,7 +1,6 @@
 import type { Session } from '@switchboard/sdk/api';
-import { Link } from '@tanstack/react-router';
-import { buttonClass } from '../../components/button.tsx';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { overviewWords } from '../../strings/overview.ts';
 import { sessionWords } from '../../strings/sessions.ts';
@@ -15,9 +14,9 @@ export function SessionsCard({ sessions }: { readonly sessions: readonly Session
     <Card
       title={overviewWords.sessions}
       actions={
-        <Link to="/sessions" className={buttonClass('secondary', 'small')}>
+        <LinkButton to="/sessions" size="small">
           {overviewWords.allSessions}
-        </Link>
+        </LinkButton>
       }
     >
       {counts.length === 0 ? (

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { BreakerLamp } from '../../components/breakerLamp.tsx';
-import { buttonClass } from '../../components/button.tsx';
 import { Lamp } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { percent } from '../../model/stats.ts';
 import { overviewWords } from '../../strings/overview.ts';
 import { MAX_WATCHED, type WatchedWebhook } from './watched.ts';
@@ -19,9 +19,9 @@ export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
       title={overviewWords.webhooks}
       hint={hasMore && overviewWords.someWebhooks(MAX_WATCHED)}
       actions={
-        <Link to="/webhooks" className={buttonClass('secondary', 'small')}>
+        <LinkButton to="/webhooks" size="small">
           {overviewWords.allWebhooks}
-        </Link>
+        </LinkButton>
       }
     >
       {webhooks.length === 0 ? (

@@ -1,19 +1,18 @@
 import type { Session } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { api, errorText } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
+import type { ReactNode } from 'react';
+import { api } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmButton } from '../../components/confirmDialog.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
-import { Question } from '../../components/dialog.tsx';
 import { Tag } from '../../components/lamp.tsx';
 import { Card, Facts } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useAction, useRefresh } from '../../model/actions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
-import { words } from '../../strings/shared.ts';
 import { networkName } from './connectors.ts';
 
 /** How the session is, why, and what can be done about it. */
@@ -30,13 +29,13 @@ export function ConnectionCard({ session }: { readonly session: Session }) {
         <ConnectionButtons sessionId={sessionId} status={status} />
         <Facts facts={factsOf(session)} />
         <div className="flex flex-wrap gap-2.5">
-          <Link to="/chats" search={{ session: sessionId }} className={buttonClass('secondary', 'small')}>
+          <LinkButton to="/chats" search={{ session: sessionId }} size="small">
             {sessionWords.openChats}
-          </Link>
+          </LinkButton>
           {connector === 'sandbox' && (
-            <Link to="/simulator" search={{ session: sessionId }} className={buttonClass('secondary', 'small')}>
+            <LinkButton to="/simulator" search={{ session: sessionId }} size="small">
               {sessionWords.openSimulator}
-            </Link>
+            </LinkButton>
           )}
         </div>
       </div>
@@ -45,26 +44,14 @@ export function ConnectionCard({ session }: { readonly session: Session }) {
 }
 
 function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 'status'>) {
-  const [isAsking, setAsking] = useState(false);
-  const queries = useQueryClient();
+  const { run, isPending } = useAction('sessions');
+  const refresh = useRefresh();
   const toast = useToast();
-  const refresh = () => queries.invalidateQueries({ queryKey: ['sessions'] });
-  const connect = useMutation({
-    mutationFn: () => api.sessions.connect({ sessionId }),
-    onError: (error) => toast(errorText(error), 'bad'),
-    onSettled: refresh,
-  });
-  const disconnect = useMutation({
-    mutationFn: () => api.sessions.disconnect({ sessionId }),
-    onSuccess: () => toast(sessionWords.disconnected),
-    onError: (error) => toast(errorText(error), 'bad'),
-    onSettled: refresh,
-  });
 
   async function logOut() {
     await api.sessions.logout({ sessionId });
     toast(sessionWords.loggedOut);
-    await refresh();
+    await refresh('sessions');
   }
 
   const isUp = status === 'connected' || status === 'connecting' || status === 'awaiting_pairing';
@@ -72,28 +59,22 @@ function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 's
   return (
     <div className="flex flex-wrap gap-2.5">
       {isUp ? (
-        <Button busy={disconnect.isPending} onClick={() => disconnect.mutate()}>
+        <Button
+          busy={isPending}
+          onClick={() => run(() => api.sessions.disconnect({ sessionId }), sessionWords.disconnected)}
+        >
           {sessionWords.disconnect}
         </Button>
       ) : (
-        <Button look="primary" busy={connect.isPending} onClick={() => connect.mutate()}>
+        <Button look="primary" busy={isPending} onClick={() => run(() => api.sessions.connect({ sessionId }))}>
           {sessionWords.connect}
         </Button>
       )}
       {isLinked && (
-        <Button look="danger" onClick={() => setAsking(true)}>
-          {sessionWords.logOut}
-        </Button>
+        <ConfirmButton title={sessionWords.logOutTitle} confirm={sessionWords.logOut} onConfirm={logOut}>
+          {sessionWords.logOutHint}
+        </ConfirmButton>
       )}
-      <Question
-        title={sessionWords.logOutTitle}
-        confirm={sessionWords.logOut}
-        open={isAsking}
-        onOpenChange={setAsking}
-        onConfirm={logOut}
-      >
-        {sessionWords.logOutHint}
-      </Question>
     </div>
   );
 }
@@ -105,7 +86,7 @@ function factsOf(session: Session): readonly (readonly [string, ReactNode])[] {
     [sessionWords.network, networkName(connector)],
     [sessionWords.phoneNumber, phoneNumber === null ? sessionWords.noNumber : `+${phoneNumber}`],
     ...(connectedAt === null ? [] : [[sessionWords.connectedAt, <Time key="since" at={connectedAt} />] as const]),
-    [sessionWords.lastEvent, lastEventAt === null ? words.never : <Time key="last" at={lastEventAt} as="relative" />],
+    [sessionWords.lastEvent, <Time key="last" at={lastEventAt} as="relative" />],
     [sessionWords.createdAt, <Time key="created" at={createdAt} />],
     [sessionWords.sessionId, <Copyable key="id" text={sessionId} />],
     ...(callbackUrl === null

@@ -1,18 +1,17 @@
 import type { Connector } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions, Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { SchemaField } from '../../components/schemaField.tsx';
+import { Form } from '../../components/form.tsx';
+import { SchemaFields } from '../../components/schemaFields.tsx';
 import { type FieldTexts, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
-import { words } from '../../strings/shared.ts';
 import { networkName, useConnectors } from './connectors.ts';
 
 /** Asks for a new session on any network of the server, connects it, and leads to it. */
@@ -33,7 +32,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
   const schema = networks.find((network) => network.name === connector)?.options;
   const fields = useMemo(() => (schema === undefined ? [] : fieldsOf(schema)), [schema]);
   const navigate = useNavigate();
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
 
   const create = useMutation({
@@ -48,7 +47,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
       toast(sessionWords.created);
       // The session is there, whatever comes of connecting it: its page says why it could not.
       await api.sessions.connect({ sessionId }).catch((error: unknown) => toast(errorText(error), 'bad'));
-      void queries.invalidateQueries({ queryKey: ['sessions'] });
+      void refresh('sessions');
       onClose();
       void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
     },
@@ -56,14 +55,14 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
   const problem = (field: string) => fieldError(create.error, field);
 
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
+    <Form
+      submit={sessionWords.createAndConnect}
+      error={create.error}
+      busy={create.isPending}
+      disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
+      onCancel={onClose}
+      onSubmit={() => create.mutate()}
     >
-      {create.error !== null && <Notice tone="bad">{errorText(create.error)}</Notice>}
       <SelectField
         label={sessionWords.network}
         hint={sessionWords.networkHints[connector]}
@@ -95,28 +94,14 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
         value={phoneNumber}
         onChange={(event) => setPhoneNumber(event.currentTarget.value)}
       />
-      {fields.map((field) => (
-        <SchemaField
-          // What a field of one network remembers is not for another's of the same name.
-          key={`${connector} ${field.name}`}
-          field={field}
-          label={field.title}
-          value={texts[field.name] ?? ''}
-          onChange={(text) => setTexts({ ...texts, [field.name]: text })}
-          error={problem(`options.${field.name}`)}
-        />
-      ))}
-      <Actions>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button
-          type="submit"
-          look="primary"
-          busy={create.isPending}
-          disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
-        >
-          {sessionWords.createAndConnect}
-        </Button>
-      </Actions>
-    </form>
+      {/* Keyed, so that a field does not keep what was typed for another network. */}
+      <SchemaFields
+        key={connector}
+        fields={fields}
+        texts={texts}
+        onChange={setTexts}
+        errorOf={(field) => problem(`options.${field}`)}
+      />
+    </Form>
   );
 }

@@ -1,9 +1,9 @@
 import type { Operations } from '@switchboard/sdk/api';
 import { api } from '../../api.ts';
-import { type Column, DataTable } from '../../components/dataTable.tsx';
+import type { Column } from '../../components/dataTable.tsx';
 import { Card } from '../../components/layout.tsx';
+import { ListTable } from '../../components/listPage.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
-import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
 import { sessionWords } from '../../strings/sessions.ts';
@@ -42,18 +42,13 @@ export function HistoryCard({ sessionId }: { readonly sessionId: string }) {
   });
   return (
     <Card flush title={sessionWords.history}>
-      <Loaded query={history}>
-        {() => (
-          <DataTable
-            label={sessionWords.history}
-            columns={columns}
-            rows={history.rows}
-            rowKey={idOf}
-            more={history.more}
-            empty={<p className="px-5 pb-5 text-sm text-ink-soft">{sessionWords.noHistory}</p>}
-          />
-        )}
-      </Loaded>
+      <ListTable
+        list={history}
+        label={sessionWords.history}
+        columns={columns}
+        rowKey={idOf}
+        empty={<p className="px-5 pb-5 text-sm text-ink-soft">{sessionWords.noHistory}</p>}
+      />
     </Card>
   );
 }

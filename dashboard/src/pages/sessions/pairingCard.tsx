@@ -1,12 +1,12 @@
 import { ApiError } from '@switchboard/sdk/errors';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, errorText, fieldError } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Failure } from '../../components/states.tsx';
 import { duration, useNow } from '../../components/time.tsx';
@@ -72,9 +72,9 @@ function ByQr({ sessionId, connector }: PairingProps) {
         </div>
       )}
       {isSandbox && (
-        <Link to="/simulator" search={{ session: sessionId }} className={buttonClass('secondary', 'small')}>
+        <LinkButton to="/simulator" search={{ session: sessionId }} size="small">
           {sessionWords.openSimulator}
-        </Link>
+        </LinkButton>
       )}
     </div>
   );

@@ -1,13 +1,13 @@
 import type { Session } from '@switchboard/sdk/api';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { Question } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirmDialog.tsx';
 import { Page } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { isNotFound, Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { sessionName, sessionQuery } from '../../model/sessions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
 import { ConnectionCard } from './connectionCard.tsx';
@@ -17,7 +17,7 @@ import { SettingsCard } from './settingsCard.tsx';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
 
-/** One session: how it is, what links it, what it was through, and everything that can be set. */
+/** One session: its connection, pairing, settings and history. */
 export function SessionPage() {
   const { sessionId } = route.useParams();
   const query = useQuery(sessionQuery(sessionId));
@@ -27,15 +27,13 @@ export function SessionPage() {
       title={query.data === undefined ? sessionWords.title : sessionName(query.data)}
       actions={
         <>
-          <Link to="/sessions" className={buttonClass()}>
-            {sessionWords.back}
-          </Link>
+          <LinkButton to="/sessions">{sessionWords.back}</LinkButton>
           {query.data !== undefined && !isNotFound(query.error) && <DeleteSession sessionId={sessionId} />}
         </>
       }
     >
-      {/* Keyed: the forms of one session are not those of another. */}
-      <Loaded query={query} gone={sessionWords.notFound}>
+      {/* Keyed, so that the forms of one session do not keep what was entered for another. */}
+      <Loaded query={query} notFound={sessionWords.notFound}>
         {(session) => <Parts key={sessionId} session={session} />}
       </Loaded>
     </Page>
@@ -57,8 +55,8 @@ function Parts({ session }: { readonly session: Session }) {
 }
 
 function DeleteSession({ sessionId }: { readonly sessionId: string }) {
-  const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   const toast = useToast();
 
@@ -67,24 +65,12 @@ function DeleteSession({ sessionId }: { readonly sessionId: string }) {
     toast(sessionWords.removed);
     await navigate({ to: '/sessions' });
     queries.removeQueries({ queryKey: ['sessions', sessionId] });
-    for (const resource of ['sessions', 'chats', 'messages', 'groups'])
-      void queries.invalidateQueries({ queryKey: [resource] });
+    void refresh('sessions', 'chats', 'messages', 'groups');
   }
 
   return (
-    <>
-      <Button look="danger" onClick={() => setAsking(true)}>
-        {sessionWords.remove}
-      </Button>
-      <Question
-        title={sessionWords.removeTitle}
-        confirm={sessionWords.remove}
-        open={isAsking}
-        onOpenChange={setAsking}
-        onConfirm={remove}
-      >
-        {sessionWords.removeHint}
-      </Question>
-    </>
+    <ConfirmButton title={sessionWords.removeTitle} confirm={sessionWords.remove} onConfirm={remove}>
+      {sessionWords.removeHint}
+    </ConfirmButton>
   );
 }

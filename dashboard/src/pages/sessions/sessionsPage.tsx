@@ -1,17 +1,14 @@
 import type { Session } from '@switchboard/sdk/api';
 import { Link } from '@tanstack/react-router';
-import { Plus, RadioTower } from 'lucide-react';
+import { RadioTower } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { type Column, DataTable, rowLinkClass } from '../../components/dataTable.tsx';
-import { Card, Page } from '../../components/layout.tsx';
+import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
+import { ListPage } from '../../components/listPage.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
 import { sessionWords } from '../../strings/sessions.ts';
-import { words } from '../../strings/shared.ts';
 import { networkName } from './connectors.ts';
 import { CreateSession } from './createSession.tsx';
 
@@ -45,7 +42,7 @@ const columns: readonly Column<Session>[] = [
     header: sessionWords.lastEvent,
     width: '7rem',
     wideOnly: true,
-    cell: ({ lastEventAt }) => (lastEventAt === null ? words.never : <Time at={lastEventAt} as="relative" />),
+    cell: ({ lastEventAt }) => <Time at={lastEventAt} as="relative" />,
   },
   {
     id: 'status',
@@ -67,33 +64,17 @@ export function SessionsPage() {
     everyMs: REFRESH_MS,
   });
   const [isCreating, setCreating] = useState(false);
-  const create = (
-    <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setCreating(true)}>
-      {sessionWords.create}
-    </Button>
-  );
 
   return (
-    <Page title={sessionWords.title} lead={sessionWords.lead} actions={sessions.rows.length > 0 && create}>
-      <Card flush>
-        <Loaded query={sessions}>
-          {() => (
-            <DataTable
-              label={sessionWords.list}
-              columns={columns}
-              rows={sessions.rows}
-              rowKey={idOf}
-              more={sessions.more}
-              empty={
-                <Empty icon={<RadioTower />} title={sessionWords.empty} action={create}>
-                  {sessionWords.emptyHint}
-                </Empty>
-              }
-            />
-          )}
-        </Loaded>
-      </Card>
+    <ListPage
+      strings={sessionWords}
+      icon={<RadioTower />}
+      list={sessions}
+      columns={columns}
+      rowKey={idOf}
+      onCreate={() => setCreating(true)}
+    >
       <CreateSession open={isCreating} onClose={() => setCreating(false)} />
-    </Page>
+    </ListPage>
   );
 }

@@ -1,16 +1,15 @@
 import type { Session } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions } from '../../components/dialog.tsx';
+import { api, fieldError } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { SchemaField } from '../../components/schemaField.tsx';
+import { SchemaFields } from '../../components/schemaFields.tsx';
 import { type FormField, fieldsOf, isInvalid, textsOf, valuesOf } from '../../components/schemaForm.ts';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
 import { words } from '../../strings/shared.ts';
 import { useConnectors } from './connectors.ts';
@@ -39,7 +38,7 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
   const fields = useMemo<readonly FormField[]>(() => (schema === undefined ? [] : fieldsOf(schema)), [schema]);
   const [name, setName] = useState(session.name ?? '');
   const [texts, setTexts] = useState(() => textsOf(fields, session.options));
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
     mutationFn: () =>
@@ -50,19 +49,18 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
       }),
     onSuccess: () => {
       toast(words.saved);
-      return queries.invalidateQueries({ queryKey: ['sessions'] });
+      return refresh('sessions');
     },
   });
 
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <Form
+      submit={words.save}
+      error={save.error}
+      busy={save.isPending}
+      disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
+      onSubmit={() => save.mutate()}
     >
-      {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
       <TextField
         label={sessionWords.name}
         hint={sessionWords.nameHint}
@@ -72,27 +70,13 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      {fields.map((field) => (
-        <SchemaField
-          key={field.name}
-          field={field}
-          label={field.title}
-          value={texts[field.name] ?? ''}
-          onChange={(text) => setTexts({ ...texts, [field.name]: text })}
-          error={fieldError(save.error, `options.${field.name}`)}
-          isKept={field.isSecret}
-        />
-      ))}
-      <Actions>
-        <Button
-          type="submit"
-          look="primary"
-          busy={save.isPending}
-          disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
-        >
-          {words.save}
-        </Button>
-      </Actions>
-    </form>
+      <SchemaFields
+        fields={fields}
+        texts={texts}
+        onChange={setTexts}
+        errorOf={(field) => fieldError(save.error, `options.${field}`)}
+        keepsSecrets
+      />
+    </Form>
   );
 }

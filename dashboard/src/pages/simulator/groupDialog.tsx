@@ -1,14 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { errorText } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions, Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { chatWords } from '../../strings/chats.ts';
-import { words } from '../../strings/shared.ts';
 import { simulatorWords } from '../../strings/simulator.ts';
 import { useSimulate } from './simulate.ts';
 
@@ -48,14 +45,13 @@ function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonl
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
+    <Form
+      submit={simulatorWords.createGroup}
+      error={create.error}
+      busy={create.isPending}
+      onCancel={onClose}
+      onSubmit={() => create.mutate()}
     >
-      {create.error !== null && <Notice tone="bad">{errorText(create.error)}</Notice>}
       <TextField
         label={simulatorWords.subject}
         required
@@ -79,12 +75,6 @@ function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonl
         value={members}
         onChange={(event) => setMembers(event.currentTarget.value)}
       />
-      <Actions>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={create.isPending}>
-          {simulatorWords.createGroup}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }

@@ -1,34 +1,31 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, errorText } from '../../api.ts';
-import { useToast } from '../../components/toast.tsx';
+import { api } from '../../api.ts';
+import { useAction, useRefresh } from '../../model/actions.ts';
 
 export type Action = Omit<Parameters<typeof api.sessions.simulate>[0], 'sessionId'>;
 
-/** Plays the other side of a session, and reads again what may have changed by it. Rejects when it was refused. */
-export function useSimulate(sessionId: string): (...actions: readonly Action[]) => Promise<void> {
-  const queries = useQueryClient();
-  return async (...actions) => {
+/** What an action of the other side may change. */
+const RESOURCES = ['messages', 'chats', 'groups', 'sessions', 'contacts'];
+
+/** Plays the other side of a session. Rejects if the server refuses an action. */
+export function useSimulate(sessionId: string): (action: Action) => Promise<void> {
+  const refresh = useRefresh();
+  return async (action) => {
     try {
-      for (const action of actions) await api.sessions.simulate({ sessionId, ...action });
+      await api.sessions.simulate({ sessionId, ...action });
     } finally {
-      refresh();
+      void refresh(...RESOURCES);
     }
   };
-
-  function refresh() {
-    for (const resource of ['messages', 'chats', 'groups', 'sessions', 'contacts'])
-      void queries.invalidateQueries({ queryKey: [resource] });
-  }
 }
 
-/** The same for a button: what happened, or why it did not, is said. */
-export function useSimulateButton(sessionId: string) {
-  const simulate = useSimulate(sessionId);
-  const toast = useToast();
-  return useMutation({
-    mutationFn: ({ action }: { readonly action: Action | readonly Action[]; readonly done?: string }) =>
-      simulate(...[action].flat()),
-    onSuccess: (_, { done }) => done !== undefined && toast(done),
-    onError: (error) => toast(errorText(error), 'bad'),
-  });
+/** Plays the other side from a button or a menu item, and reports in a toast how it went. */
+export function useSimulateAction(sessionId: string) {
+  const { run, isPending } = useAction(...RESOURCES);
+  return {
+    isPending,
+    run: (actions: Action | readonly Action[], done?: string) =>
+      run(async () => {
+        for (const action of [actions].flat()) await api.sessions.simulate({ sessionId, ...action });
+      }, done),
+  };
 }

@@ -1,87 +1,62 @@
 import type { Session } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { EllipsisVertical, Plus, Smartphone, UsersRound } from 'lucide-react';
 import { useState } from 'react';
-import { api, errorText } from '../../api.ts';
-import { Button, buttonClass, IconButton } from '../../components/button.tsx';
+import { api } from '../../api.ts';
+import { Button, IconButton } from '../../components/button.tsx';
 import { ChatList } from '../../components/chat/chatList.tsx';
 import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { TwoPanes } from '../../components/chat/twoPanes.tsx';
-import { Card, Page } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { NoSession, SessionSelect } from '../../components/sessionSelect.tsx';
+import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
-import { useToast } from '../../components/toast.tsx';
+import { useAction } from '../../model/actions.ts';
 import { useChats } from '../../model/chats.ts';
 import { useNames } from '../../model/names.ts';
-import { useChosenSession } from '../../model/sessions.ts';
 import { chatWords } from '../../strings/chats.ts';
 import { simulatorWords } from '../../strings/simulator.ts';
 import { GroupDialog } from './groupDialog.tsx';
 import { PhonePane } from './phonePane.tsx';
-import { useSimulateButton } from './simulate.ts';
+import { useSimulateAction } from './simulate.ts';
 
 const route = getRouteApi('/shell/simulator');
 
-/** The other side of the sandbox network, played by hand. */
+/** The other side of the sandbox network. */
 export function SimulatorPage() {
   const { session: wanted, chat } = route.useSearch();
   const navigate = useNavigate();
-  const { sessions, query } = useChosenSession(wanted, ({ connector }) => connector === 'sandbox');
-  const chosen = query.data?.chosen;
-
   return (
-    <Page
-      title={simulatorWords.title}
-      lead={simulatorWords.lead}
+    <SessionScopedPage
+      strings={simulatorWords}
       fit={chat === undefined ? 'screen' : 'screenAlone'}
-      actions={
-        <>
-          {query.data !== undefined && sessions.length > 0 && (
-            <SessionSelect
-              sessions={sessions}
-              chosen={chosen}
-              onChoose={(session) => navigate({ to: '/simulator', search: { session } })}
-            />
-          )}
-          {chosen !== undefined && <ConnectionMenu session={chosen} />}
-        </>
+      wanted={wanted}
+      isOffered={({ connector }) => connector === 'sandbox'}
+      onChoose={(session) => navigate({ to: '/simulator', search: { session } })}
+      actions={(session) => <ConnectionMenu session={session} />}
+      empty={
+        <Empty
+          icon={<Smartphone />}
+          title={simulatorWords.noSandbox}
+          action={
+            <LinkButton to="/sessions" look="primary">
+              {chatWords.toSessions}
+            </LinkButton>
+          }
+        >
+          {simulatorWords.noSandboxHint}
+        </Empty>
       }
     >
-      <Loaded query={query}>
-        {() =>
-          chosen === undefined && wanted !== undefined ? (
-            <Card flush>
-              <NoSession wanted={wanted} />
-            </Card>
-          ) : chosen === undefined ? (
-            <Card flush>
-              <Empty
-                icon={<Smartphone />}
-                title={simulatorWords.noSandbox}
-                action={
-                  <Link to="/sessions" className={buttonClass('primary')}>
-                    {chatWords.toSessions}
-                  </Link>
-                }
-              >
-                {simulatorWords.noSandboxHint}
-              </Empty>
-            </Card>
-          ) : (
-            <Simulator key={chosen.sessionId} session={chosen} />
-          )
-        }
-      </Loaded>
-    </Page>
+      {(session) => <Simulator key={session.sessionId} session={session} />}
+    </SessionScopedPage>
   );
 }
 
 /** What a network does to a session. */
 function ConnectionMenu({ session: { sessionId, status } }: { readonly session: Session }) {
-  const run = useSimulateButton(sessionId);
+  const { run } = useSimulateAction(sessionId);
   const isOnline = status === 'connected';
   return (
     <Menu
@@ -94,19 +69,12 @@ function ConnectionMenu({ session: { sessionId, status } }: { readonly session: 
       <MenuItem
         disabled={!isOnline}
         onSelect={() =>
-          run.mutate({
-            action: { action: 'disconnect', reason: simulatorWords.cutReason, reconnectAfterMs: 5000 },
-            done: simulatorWords.wasCut,
-          })
+          run({ action: 'disconnect', reason: simulatorWords.cutReason, reconnectAfterMs: 5000 }, simulatorWords.wasCut)
         }
       >
         {simulatorWords.cut}
       </MenuItem>
-      <MenuItem
-        isDangerous
-        disabled={!isOnline}
-        onSelect={() => run.mutate({ action: { action: 'logout' }, done: simulatorWords.loggedOut })}
-      >
+      <MenuItem isDangerous disabled={!isOnline} onSelect={() => run({ action: 'logout' }, simulatorWords.loggedOut)}>
         {simulatorWords.logout}
       </MenuItem>
     </Menu>
@@ -191,16 +159,10 @@ function Simulator({ session }: { readonly session: Session }) {
   );
 }
 
-/** The session cannot be written to: the way to change that. */
+/** Offers to connect a session that is offline, or to pair it. */
 function Offline({ session: { sessionId, status } }: { readonly session: Session }) {
-  const run = useSimulateButton(sessionId);
-  const queries = useQueryClient();
-  const toast = useToast();
-  const connect = useMutation({
-    mutationFn: () => api.sessions.connect({ sessionId }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
-    onError: (error) => toast(errorText(error), 'bad'),
-  });
+  const pair = useSimulateAction(sessionId);
+  const connect = useAction('sessions');
   const isPairing = status === 'awaiting_pairing';
   return (
     <Notice tone="warn">
@@ -209,13 +171,17 @@ function Offline({ session: { sessionId, status } }: { readonly session: Session
         {isPairing ? (
           <Button
             size="small"
-            busy={run.isPending}
-            onClick={() => run.mutate({ action: { action: 'pair' }, done: simulatorWords.paired })}
+            busy={pair.isPending}
+            onClick={() => pair.run({ action: 'pair' }, simulatorWords.paired)}
           >
             {simulatorWords.pair}
           </Button>
         ) : (
-          <Button size="small" busy={connect.isPending} onClick={() => connect.mutate()}>
+          <Button
+            size="small"
+            busy={connect.isPending}
+            onClick={() => connect.run(() => api.sessions.connect({ sessionId }))}
+          >
             {simulatorWords.connect}
           </Button>
         )}

@@ -1,17 +1,16 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions, Dialog } from '../../components/dialog.tsx';
+import { api, fieldError } from '../../api.ts';
+import { Dialog } from '../../components/dialog.tsx';
 import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { TextField } from '../../components/field.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Form } from '../../components/form.tsx';
+import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { type EventType, eventTypes } from '../../strings/events.ts';
-import { words } from '../../strings/shared.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
-import { KeepSecret } from './keepSecret.tsx';
 import { newSecret, SecretField } from './secretField.tsx';
 
 interface AddWebhookProps {
@@ -25,12 +24,12 @@ interface AddWebhookProps {
 export function AddWebhook({ open, onOpenChange, isFirst }: AddWebhookProps) {
   const [added, setAdded] = useState<{ webhookId: string; secret: string }>();
   const navigate = useNavigate();
-  const lead = (webhookId: string) => navigate({ to: '/webhooks/$webhookId', params: { webhookId } });
+  const openWebhook = (webhookId: string) => navigate({ to: '/webhooks/$webhookId', params: { webhookId } });
 
   return (
     <>
       <Dialog
-        title={isFirst ? webhookWords.addFirst : webhookWords.addTitle}
+        title={isFirst ? webhookWords.createFirst : webhookWords.createTitle}
         open={open}
         onOpenChange={onOpenChange}
         width="wide"
@@ -40,16 +39,17 @@ export function AddWebhook({ open, onOpenChange, isFirst }: AddWebhookProps) {
           onCancel={() => onOpenChange(false)}
           onAdded={(webhookId, secret) => {
             onOpenChange(false);
-            if (secret === '') void lead(webhookId);
+            if (secret === '') void openWebhook(webhookId);
             else setAdded({ webhookId, secret });
           }}
         />
       </Dialog>
-      <KeepSecret
+      <OneTimeSecret
+        strings={webhookWords}
         secret={added?.secret}
         onDone={() => {
           setAdded(undefined);
-          if (added !== undefined) void lead(added.webhookId);
+          if (added !== undefined) void openWebhook(added.webhookId);
         }}
       />
     </>
@@ -68,12 +68,12 @@ function AddForm({
   const [webhookUrl, setUrl] = useState('');
   const [events, setEvents] = useState<readonly EventType[]>(eventTypes);
   const [secret, setSecret] = useState(newSecret);
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
   const add = useMutation({
     mutationFn: () => addWebhook({ webhookUrl, events: [...events], ...(secret !== '' && { secret }) }, isFirst),
     onSuccess: (webhookId) => {
-      void queries.invalidateQueries({ queryKey: ['webhooks'] });
+      void refresh('webhooks');
       toast(webhookWords.created);
       onAdded(webhookId, secret);
     },
@@ -81,14 +81,14 @@ function AddForm({
   const problem = (field: string) => fieldError(add.error, field);
 
   return (
-    <form
-      className="grid gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate();
-      }}
+    <Form
+      submit={webhookWords.create}
+      error={add.error}
+      busy={add.isPending}
+      disabled={events.length === 0}
+      onCancel={onCancel}
+      onSubmit={() => add.mutate()}
     >
-      {add.error !== null && <Notice tone="bad">{errorText(add.error)}</Notice>}
       <TextField
         label={webhookWords.url}
         hint={webhookWords.urlHint}
@@ -109,13 +109,7 @@ function AddForm({
         value={secret}
         onChange={setSecret}
       />
-      <Actions>
-        <Button onClick={onCancel}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={add.isPending} disabled={events.length === 0}>
-          {webhookWords.add}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }
 

@@ -1,9 +1,8 @@
 import type { WebhookStats } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { buttonClass } from '../../components/button.tsx';
 import { Card } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Legend, Plot } from '../../components/plot.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { attemptsByMinute, percent, statsQuery, sum } from '../../model/stats.ts';
@@ -18,9 +17,9 @@ export function HealthCard({ webhookId }: { readonly webhookId: string }) {
     <Card
       title={webhookWords.health}
       actions={
-        <Link to="/deliveries" search={{ webhookId }} className={buttonClass('secondary', 'small')}>
+        <LinkButton to="/deliveries" search={{ webhookId }} size="small">
           {webhookWords.showDeliveries}
-        </Link>
+        </LinkButton>
       }
     >
       <Loaded query={query}>{(stats) => <Health stats={stats} />}</Loaded>

@@ -1,14 +1,13 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, errorText, fieldError } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Actions } from '../../components/dialog.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { api, fieldError } from '../../api.ts';
 import { useEdits } from '../../components/edits.ts';
 import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { words } from '../../strings/shared.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 
@@ -22,14 +21,14 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     maxInFlight: String(webhook.maxInFlight),
   });
   const { webhookUrl, events, enabled, maxInFlight } = values;
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
     mutationFn: ({ maxInFlight: most, ...more }: typeof changed) =>
       api.webhooks.endpoints.update({ webhookId, ...more, ...(most !== undefined && { maxInFlight: Number(most) }) }),
     onSuccess: async (_, sent) => {
       toast(words.saved);
-      await queries.invalidateQueries({ queryKey: ['webhooks'] });
+      await refresh('webhooks');
       saved(sent);
     },
   });
@@ -37,14 +36,13 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
 
   return (
     <Card title={webhookWords.settings}>
-      <form
-        className="grid gap-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate(changed);
-        }}
+      <Form
+        submit={words.save}
+        error={save.error}
+        busy={save.isPending}
+        disabled={events.length === 0}
+        onSubmit={() => save.mutate(changed)}
       >
-        {save.error !== null && <Notice tone="bad">{errorText(save.error)}</Notice>}
         <TextField
           label={webhookWords.url}
           hint={webhookWords.newUrlHint}
@@ -78,12 +76,7 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           checked={enabled}
           onChange={(event) => edit({ enabled: event.currentTarget.checked })}
         />
-        <Actions>
-          <Button type="submit" look="primary" busy={save.isPending} disabled={events.length === 0}>
-            {words.save}
-          </Button>
-        </Actions>
-      </form>
+      </Form>
     </Card>
   );
 }

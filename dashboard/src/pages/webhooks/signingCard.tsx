@@ -1,18 +1,20 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippets } from '../../components/codeSnippet.tsx';
-import { Actions, Dialog, Question } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirmDialog.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Lamp } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { words } from '../../strings/shared.ts';
+import { useRefresh } from '../../model/actions.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
-import { KeepSecret } from './keepSecret.tsx';
 import { newSecret, SecretField } from './secretField.tsx';
 import { curlSnippet, receiverSnippets } from './snippets.ts';
 
@@ -24,15 +26,15 @@ interface Signed {
 
 /** The secret of a webhook: whether there is one, how it is replaced, and how a receiver checks what it signs. */
 export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
-  const [open, setOpen] = useState<'replace' | 'remove'>();
-  const [kept, setKept] = useState<string>();
+  const [isReplacing, setReplacing] = useState(false);
+  const [shown, setShown] = useState<string>();
   const [bothUntil, setBothUntil] = useState<string | null>(null);
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
 
   async function remove() {
     await api.webhooks.endpoints.update({ webhookId, secret: null });
-    await queries.invalidateQueries({ queryKey: ['webhooks'] });
+    await refresh('webhooks');
     setBothUntil(null);
     toast(webhookWords.secretRemoved);
   }
@@ -43,11 +45,17 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
       actions={
         <>
           {hasSecret && (
-            <Button size="small" look="quiet" onClick={() => setOpen('remove')}>
-              {webhookWords.removeSecret}
-            </Button>
+            <ConfirmButton
+              look="quiet"
+              size="small"
+              title={webhookWords.removeSecretTitle}
+              confirm={webhookWords.removeSecret}
+              onConfirm={remove}
+            >
+              {webhookWords.removeSecretHint}
+            </ConfirmButton>
           )}
-          <Button size="small" onClick={() => setOpen('replace')}>
+          <Button size="small" onClick={() => setReplacing(true)}>
             {hasSecret ? webhookWords.rotate : webhookWords.setSecret}
           </Button>
         </>
@@ -73,30 +81,21 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
       <Dialog
         title={hasSecret ? webhookWords.rotate : webhookWords.setSecret}
         description={hasSecret ? webhookWords.rotateHint : undefined}
-        open={open === 'replace'}
-        onOpenChange={() => setOpen(undefined)}
+        open={isReplacing}
+        onOpenChange={setReplacing}
       >
         <ReplaceForm
           webhookId={webhookId}
           hasSecret={hasSecret}
-          onCancel={() => setOpen(undefined)}
+          onCancel={() => setReplacing(false)}
           onReplaced={(secret, until) => {
-            setOpen(undefined);
-            setKept(secret);
+            setReplacing(false);
+            setShown(secret);
             setBothUntil(until);
           }}
         />
       </Dialog>
-      <Question
-        title={webhookWords.removeSecretTitle}
-        confirm={webhookWords.removeSecret}
-        open={open === 'remove'}
-        onOpenChange={() => setOpen(undefined)}
-        onConfirm={remove}
-      >
-        {webhookWords.removeSecretHint}
-      </Question>
-      <KeepSecret secret={kept} onDone={() => setKept(undefined)} />
+      <OneTimeSecret strings={webhookWords} secret={shown} onDone={() => setShown(undefined)} />
     </Card>
   );
 }
@@ -112,26 +111,25 @@ function ReplaceForm({
 }) {
   const [secret, setSecret] = useState(newSecret);
   const [grace, setGrace] = useState<string>('86400');
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const toast = useToast();
   const replace = useMutation({
     mutationFn: () => api.webhooks.endpoints.rotateSecret({ webhookId, secret, graceSeconds: Number(grace) }),
     onSuccess: ({ previousSecretValidUntil }) => {
-      void queries.invalidateQueries({ queryKey: ['webhooks'] });
+      void refresh('webhooks');
       toast(webhookWords.rotated);
       onReplaced(secret, previousSecretValidUntil);
     },
   });
 
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        replace.mutate();
-      }}
+    <Form
+      submit={hasSecret ? webhookWords.rotate : webhookWords.setSecret}
+      error={replace.error}
+      busy={replace.isPending}
+      onCancel={onCancel}
+      onSubmit={() => replace.mutate()}
     >
-      {replace.error !== null && <Notice tone="bad">{errorText(replace.error)}</Notice>}
       <SecretField
         label={webhookWords.newSecret}
         hint={webhookWords.secretHint}
@@ -147,12 +145,6 @@ function ReplaceForm({
           onChange={(event) => setGrace(event.currentTarget.value)}
         />
       )}
-      <Actions>
-        <Button onClick={onCancel}>{words.cancel}</Button>
-        <Button type="submit" look="primary" busy={replace.isPending}>
-          {hasSecret ? webhookWords.rotate : webhookWords.setSecret}
-        </Button>
-      </Actions>
-    </form>
+    </Form>
   );
 }

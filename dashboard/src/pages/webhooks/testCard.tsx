@@ -15,9 +15,9 @@ import type { EventType } from '../../strings/events.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 
 /** Sends a sample now, and shows how far it came and what was said. */
-export function TestCard({ webhookId, kinds }: { readonly webhookId: string; readonly kinds: readonly EventType[] }) {
-  const [kind, setKind] = useState<EventType>();
-  const sample = kind !== undefined && kinds.includes(kind) ? kind : (kinds[0] ?? 'message.incoming');
+export function TestCard({ webhookId, types }: { readonly webhookId: string; readonly types: readonly EventType[] }) {
+  const [type, setType] = useState<EventType>();
+  const sample = type !== undefined && types.includes(type) ? type : (types[0] ?? 'message.incoming');
   const queries = useQueryClient();
   const test = useMutation({
     mutationFn: () => api.webhooks.endpoints.test({ webhookId, event: sample }),
@@ -38,10 +38,10 @@ export function TestCard({ webhookId, kinds }: { readonly webhookId: string; rea
       >
         <SelectField
           label={webhookWords.sample}
-          options={kinds.map((one) => [one, one] as const)}
+          options={types.map((one) => [one, one] as const)}
           value={sample}
           // Only kinds stand in the list.
-          onChange={(event) => setKind(event.currentTarget.value as EventType)}
+          onChange={(event) => setType(event.currentTarget.value as EventType)}
         />
         <Button type="submit" look="primary" busy={test.isPending} icon={<Send className="size-4" />}>
           {webhookWords.send}

@@ -1,14 +1,14 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { Question } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirmDialog.tsx';
 import { Page } from '../../components/layout.tsx';
+import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 import { BreakerCard } from './breakerCard.tsx';
 import { HealthCard } from './healthCard.tsx';
@@ -18,18 +18,13 @@ import { TestCard } from './testCard.tsx';
 
 const route = getRouteApi('/shell/webhooks/$webhookId');
 
-/** One webhook: how it does, a test of it, and everything that can be set. */
+/** One webhook: its health, a test and its settings. */
 export function WebhookPage() {
   const { webhookId } = route.useParams();
   const query = useQuery({
     queryKey: ['webhooks', webhookId],
     queryFn: () => api.webhooks.endpoints.get({ webhookId }),
   });
-  const back = (
-    <Link to="/webhooks" className={buttonClass()}>
-      {webhookWords.back}
-    </Link>
-  );
 
   return (
     <Page
@@ -37,13 +32,13 @@ export function WebhookPage() {
       lead={query.data?.isDefault ? webhookWords.defaultHint : undefined}
       actions={
         <>
-          {back}
+          <LinkButton to="/webhooks">{webhookWords.back}</LinkButton>
           {query.data !== undefined && <DeleteWebhook webhookId={webhookId} />}
         </>
       }
     >
-      {/* Keyed: the forms of one webhook are not those of another. */}
-      <Loaded query={query} gone={webhookWords.notFound}>
+      {/* Keyed, so that the forms of one webhook do not keep what was entered for another. */}
+      <Loaded query={query} notFound={webhookWords.notFound}>
         {(webhook) => <Parts key={webhookId} webhook={webhook} />}
       </Loaded>
     </Page>
@@ -59,7 +54,7 @@ function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
         <BreakerCard webhookId={webhookId} />
         <HealthCard webhookId={webhookId} />
       </div>
-      <TestCard webhookId={webhookId} kinds={events} />
+      <TestCard webhookId={webhookId} types={events} />
       <SigningCard webhookId={webhookId} webhookUrl={webhookUrl ?? ''} hasSecret={hasSecret} />
       <SettingsCard webhook={webhook} />
     </>
@@ -67,8 +62,8 @@ function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
 }
 
 function DeleteWebhook({ webhookId }: { readonly webhookId: string }) {
-  const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   const toast = useToast();
 
@@ -77,23 +72,12 @@ function DeleteWebhook({ webhookId }: { readonly webhookId: string }) {
     toast(webhookWords.removed);
     await navigate({ to: '/webhooks' });
     queries.removeQueries({ queryKey: ['webhooks', webhookId] });
-    await queries.invalidateQueries({ queryKey: ['webhooks'] });
+    await refresh('webhooks');
   }
 
   return (
-    <>
-      <Button look="danger" onClick={() => setAsking(true)}>
-        {webhookWords.remove}
-      </Button>
-      <Question
-        title={webhookWords.removeTitle}
-        confirm={webhookWords.remove}
-        open={isAsking}
-        onOpenChange={setAsking}
-        onConfirm={remove}
-      >
-        {webhookWords.removeHint}
-      </Question>
-    </>
+    <ConfirmButton title={webhookWords.removeTitle} confirm={webhookWords.remove} onConfirm={remove}>
+      {webhookWords.removeHint}
+    </ConfirmButton>
   );
 }

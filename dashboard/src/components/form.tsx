@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react';
+import { errorText } from '../api.ts';
+import { words } from '../strings/shared.ts';
+import { Button } from './button.tsx';
+import { FormActions } from './dialog.tsx';
+import { Notice } from './notice.tsx';
+
+interface FormProps {
+  /** Receives the form element; forms without state of their own read it with `FormData`. */
+  readonly onSubmit: (form: HTMLFormElement) => void;
+  /** Shown above the fields. */
+  readonly error?: unknown;
+  readonly busy?: boolean;
+  readonly disabled?: boolean;
+  /** Label of the submit button. A form without one has no buttons. */
+  readonly submit?: string | false;
+  readonly submitLook?: 'primary' | 'secondary';
+  readonly onCancel?: () => void;
+  readonly children: ReactNode;
+}
+
+/** Fields with an error above them and the buttons below. */
+export function Form({
+  onSubmit,
+  error = null,
+  busy,
+  disabled,
+  submit = false,
+  submitLook = 'primary',
+  onCancel,
+  children,
+}: FormProps) {
+  return (
+    <form
+      className="grid grid-cols-1 gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit(event.currentTarget);
+      }}
+    >
+      {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
+      {children}
+      {submit !== false && (
+        <FormActions>
+          {onCancel && <Button onClick={onCancel}>{words.cancel}</Button>}
+          <Button type="submit" look={submitLook} busy={busy} disabled={disabled}>
+            {submit}
+          </Button>
+        </FormActions>
+      )}
+    </form>
+  );
+}

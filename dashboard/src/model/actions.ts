@@ -1,0 +1,34 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { errorText } from '../api.ts';
+import { useToast } from '../components/toast.tsx';
+
+/** Refetches what the pages show of some resources, named by the first part of their query keys. */
+export function useRefresh(): (...resources: readonly string[]) => Promise<unknown> {
+  const queries = useQueryClient();
+  return (...resources) =>
+    Promise.all(resources.map((resource) => queries.invalidateQueries({ queryKey: [resource] })));
+}
+
+/**
+ * Runs a call for a button or a menu item, reports in a toast how it went, and refetches the resources.
+ *
+ * ```ts
+ * const { run } = useAction('chats');
+ * run(() => api.chats.markRead({ sessionId, chatId }));
+ * ```
+ */
+export function useAction(...resources: readonly string[]) {
+  const refresh = useRefresh();
+  const toast = useToast();
+  const { mutate, isPending } = useMutation({
+    mutationFn: ({ call }: { readonly call: () => Promise<unknown>; readonly done: string | undefined }) => call(),
+    onSuccess: (_, { done }) => {
+      if (done !== undefined) toast(done);
+    },
+    onError: (error) => toast(errorText(error), 'bad'),
+    onSettled: () => refresh(...resources),
+  });
+  /** @param done what to say when it has worked */
+  const run = (call: () => Promise<unknown>, done?: string) => mutate({ call, done });
+  return { run, isPending };
+}
