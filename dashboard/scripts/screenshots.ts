@@ -74,7 +74,7 @@ const shots: readonly Shot[] = [
   {
     name: 'reference',
     path: () => '/reference#messages.send',
-    prepare: (page) => page.getByRole('region', { name: 'Example of the request: curl' }).waitFor(),
+    prepare: (page) => page.getByRole('region', { name: 'Example request: curl' }).waitFor(),
   },
   { name: 'account', path: () => '/account', prepare: heading('Account') },
 ];

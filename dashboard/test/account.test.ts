@@ -17,7 +17,7 @@ describe('the account', async () => {
 
     await page.getByLabel('Current password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText('The password is changed').first().waitFor();
+    await page.getByText('Password changed').first().waitFor();
     assert.equal((await account.call('GET', '/auth/me')).status, 401);
     await page.goto('/webhooks');
     await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();

@@ -65,13 +65,13 @@ describe('the API keys', async () => {
   it('are made with chosen permissions and shown once, to be copied', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/keys');
-    await page.getByText('No key yet').waitFor();
+    await page.getByText('No API keys yet').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('My shop');
-    await dialog.getByLabel('Only what is chosen').check();
-    await dialog.getByText('Choose at least one permission').waitFor();
+    await dialog.getByLabel('Selected permissions').check();
+    await dialog.getByText('Select at least one permission').waitFor();
     await assertSoon(() => dialog.getByRole('button', { name: 'Create key' }).isDisabled(), true);
     await dialog.getByLabel('messages:read').check();
     await dialog.getByLabel('sessions:read').check();
@@ -86,10 +86,10 @@ describe('the API keys', async () => {
     await assertSoon(() => shownKey(page).innerText(), key, 'only who says that it is kept closes it');
     assert.match(key, /^sb_/);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByRole('button', { name: 'Copy key' }).click();
     await page.getByText('Copied').first().waitFor();
     await assertSoon(() => page.evaluate(() => navigator.clipboard.readText()), key);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await shownKey(page).waitFor({ state: 'detached' });
     assert.ok(!(await page.content()).includes(key), 'it is not shown again');
     await page.getByText('2 permissions').waitFor();
@@ -107,7 +107,7 @@ describe('the API keys', async () => {
     const made = await call('POST', '/api-keys/create', { name: 'Reader', permissions: ['messages:*', 'chats:read'] });
     await page.goto('/keys');
     await page.getByText('3 permissions').waitFor();
-    await choose(page, 'Reader', 'Change');
+    await choose(page, 'Reader', 'Edit');
     const dialog = page.getByRole('dialog');
     await assertSoon(() => dialog.getByLabel('messages:send').isChecked(), true);
     await dialog.getByLabel('messages:send').uncheck();
@@ -142,8 +142,8 @@ describe('the API keys', async () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Too late');
-    await dialog.getByLabel('Expires').selectOption('At a time that I choose');
-    await dialog.getByLabel('Time of expiry').fill('2020-01-01T12:00');
+    await dialog.getByLabel('Expires').selectOption('At a custom time');
+    await dialog.getByLabel('Expiry time').fill('2020-01-01T12:00');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.locator('input[aria-invalid=true]').waitFor();
     await dialog.getByText('must be in the future').first().waitFor();
@@ -162,12 +162,12 @@ describe('the API keys', async () => {
     await assertAccessible(page);
     await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
     const second = await shownKey(page).innerText();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     assert.deepEqual([await status(first), await status(second)], [401, 200]);
 
     await choose(page, 'Worker', 'Revoke');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('No key yet').waitFor();
+    await page.getByText('No API keys yet').waitFor();
     assert.equal(await status(second), 401);
   });
 
@@ -192,7 +192,7 @@ describe('the API keys', async () => {
     await assertNoSidewaysScroll(page);
     await assertAccessible(page);
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Change' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Edit' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Name').waitFor();
     await assertSoon(() => page.evaluate(() => document.activeElement?.tagName), 'INPUT');
@@ -208,7 +208,7 @@ describe('the API keys', async () => {
     await other.call('POST', '/api-keys/create', { name: 'Not yours' });
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/keys');
-    await page.getByText('No key yet').waitFor();
+    await page.getByText('No API keys yet').waitFor();
     await assertSoon(() => page.getByText('Not yours').count(), 0);
   });
 });

@@ -83,8 +83,8 @@ describe('the chats', async () => {
     // Beyond the first page of the list.
     await page.goto(`/chats?chat=${numberOf(0)}`);
     await page.getByRole('article').getByText('From 0').waitFor();
-    await page.getByRole('button', { name: 'Mark read' }).click();
-    await page.getByRole('button', { name: 'Mark read' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Mark as read' }).click();
+    await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
   });
 
   it('show files with long names within the screen', async (test) => {
@@ -104,7 +104,7 @@ describe('the chats', async () => {
     });
     await page.keyboard.press('Tab');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText(/^Sending quarterly/).waitFor();
+    await page.getByText(/^Uploading quarterly/).waitFor();
     await assertNoSidewaysScroll(page);
     answer.resolve();
     await page
@@ -123,16 +123,16 @@ describe('the chats', async () => {
   it('need a session, and then somebody to write to', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/chats');
-    await page.getByText('No session yet').waitFor();
+    await page.getByText('No sessions yet').waitFor();
     await assertAccessible(page);
     const { messages } = await sandbox(call);
     await page.reload();
-    await page.getByText('No chat yet').waitFor();
+    await page.getByText('No chats yet').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'New chat' }).first().click();
     await page.getByLabel('Phone number').fill('+49 170 0000007');
     await page.getByRole('button', { name: 'Open chat' }).click();
-    await page.getByText('Nothing has been written here yet.').waitFor();
+    await page.getByText('No messages yet. Write the first one below.').waitFor();
     await page.getByLabel('Message', { exact: true }).fill('Good morning');
     await page.keyboard.press('Shift+Enter');
     await page.keyboard.type('and well met');
@@ -180,7 +180,7 @@ describe('the chats', async () => {
     ] as const) {
       await page.goto(`${path}?chat=${FRIEND}`);
       const row = page.locator('article', { hasText: wrong });
-      await row.getByRole('button', { name: 'What to do with this message' }).click();
+      await row.getByRole('button', { name: 'Message actions' }).click();
       await page.getByRole('menuitem', { name: 'Edit' }).click();
       const text = page.getByRole('dialog').getByLabel('Message');
       await text.fill('without a mistake');
@@ -199,12 +199,12 @@ describe('the chats', async () => {
     const { sessionId } = await sandbox(call);
     for (const path of ['chats', 'simulator', 'groups']) {
       await page.goto(`/${path}?session=ses_gone&chat=${FRIEND}`);
-      await page.getByText('There is no such session').waitFor();
+      await page.getByText('Session not found').waitFor();
       await assertSoon(() => page.getByLabel('Message', { exact: true }).count(), 0);
       await assertAccessible(page);
       await page.getByLabel('Session').selectOption(sessionId);
       await page.waitForURL((url) => url.searchParams.get('session') === sessionId);
-      await page.getByText('There is no such session').waitFor({ state: 'detached' });
+      await page.getByText('Session not found').waitFor({ state: 'detached' });
     }
   });
 
@@ -220,7 +220,7 @@ describe('the chats', async () => {
     await simulate({ action: 'receipt', messageId, status: 'read' });
     await article.getByText('Read', { exact: true }).waitFor();
     await assertAccessible(page);
-    await article.getByRole('button', { name: 'What to do with this message' }).click();
+    await article.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'Details' }).click();
     const dialog = page.getByRole('dialog');
     for (const status of ['Sent', 'Delivered', 'Read']) await dialog.getByText(status, { exact: true }).waitFor();
@@ -356,7 +356,7 @@ describe('the chats', async () => {
       if (url.searchParams.has('q')) asked.push(url.searchParams.get('q'));
     });
     await page.getByLabel('Search messages').pressSequentially('the invoice of');
-    await page.getByRole('list', { name: 'Messages found' }).getByText('The invoice of November').waitFor();
+    await page.getByRole('list', { name: 'Search results' }).getByText('The invoice of November').waitFor();
     assert.equal(asked.at(-1), 'the invoice of');
     assert.ok(asked.length < 5, `it asked for ${asked.join(', ')}`);
   });
@@ -399,12 +399,12 @@ describe('the chats', async () => {
     await write('Anybody?');
     await page.waitForFunction((element) => element?.isConnected === false, first);
     await told.waitFor();
-    await question.getByRole('button', { name: 'What to do with this message' }).click();
+    await question.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'React with 👍' }).click();
     await question.getByText('👍 by', { exact: false }).waitFor();
-    await question.getByRole('button', { name: 'What to do with this message' }).click();
-    await page.getByRole('menuitem', { name: 'Answer' }).click();
-    await page.getByText('Answering: What time is it?').waitFor();
+    await question.getByRole('button', { name: 'Message actions' }).click();
+    await page.getByRole('menuitem', { name: 'Reply' }).click();
+    await page.getByText('Replying to: What time is it?').waitFor();
     await page.getByLabel('Message', { exact: true }).fill('Half past');
     await page.keyboard.press('Enter');
     const answer = page.getByRole('article', { name: 'You' }).filter({ hasText: 'Half past' });
@@ -412,7 +412,7 @@ describe('the chats', async () => {
     const [sent, , , asked] = await messages();
     assert.equal(sent.replyTo, asked.messageId);
 
-    await answer.getByRole('button', { name: 'What to do with this message' }).click();
+    await answer.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Message').fill('Half past ten');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -420,7 +420,7 @@ describe('the chats', async () => {
     await edited.getByText('edited').waitFor();
     await simulate({ action: 'react', messageId: sent.messageId, from: FRIEND, emoji: '🙏' });
     await edited.getByText(`🙏 by +${FRIEND}`).waitFor();
-    await edited.getByRole('button', { name: 'What to do with this message' }).click();
+    await edited.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete for everyone' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete for everyone' }).click();
     await page.getByRole('article').getByText('This message was deleted').waitFor();
@@ -443,9 +443,9 @@ describe('the chats', async () => {
       return route.continue();
     });
     await page.keyboard.press('Enter');
-    await page.getByRole('status').filter({ hasText: 'Sending red.png…' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Uploading red.png…' }).waitFor();
     release();
-    const picture = page.getByRole('img', { name: 'Picture red.png' });
+    const picture = page.getByRole('img', { name: 'Image red.png' });
     await picture.waitFor();
     await page.waitForFunction(() => document.querySelector('article img')?.matches('[src^="blob:"]'));
     assert.equal(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)), 1);
@@ -474,11 +474,11 @@ describe('the chats', async () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
     const article = page.getByRole('article').filter({ hasText: 'Where?' });
     await article.getByText('There').waitFor();
-    await article.getByRole('button', { name: 'What to do with this message' }).click();
+    await article.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'Forward' }).click();
     await page.getByLabel('Phone number').fill('491700000099');
     await page.getByRole('button', { name: 'Forward' }).click();
-    await page.getByText('The message is forwarded').first().waitFor();
+    await page.getByText('Message forwarded').first().waitFor();
     const [forwarded] = (await call('GET', '/messages?chatId=491700000099')).body.data;
     assert.deepEqual([forwarded.forwarded, forwarded.poll.options], [true, ['Here', 'There']]);
   });
@@ -504,7 +504,7 @@ describe('the chats', async () => {
     });
     await send('template', { name: 'order_shipped', language: 'en' });
     await page.goto(`/chats?chat=${FRIEND}`);
-    const choices = page.getByRole('list', { name: 'Choice' });
+    const choices = page.getByRole('list', { name: 'Choices' });
     await choices.getByText('Rather not').waitFor();
     await page.getByText('By tomorrow').waitFor();
     await choices.getByText('Small').waitFor();
@@ -517,13 +517,13 @@ describe('the chats', async () => {
     const { write, sessionId } = await sandbox(call);
     await write('Buy my things');
     await page.goto(`/chats?chat=${FRIEND}`);
-    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await page.getByRole('button', { name: 'Chat actions', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Block' }).click();
     await page.getByText('This contact is blocked').waitFor();
     await assertAccessible(page);
     const { body } = await call('GET', `/contacts?sessionId=${sessionId}&blocked=true`);
     assert.equal(body.data[0].phoneNumber, FRIEND);
-    await page.getByRole('button', { name: 'Chat', exact: true }).click();
+    await page.getByRole('button', { name: 'Chat actions', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Unblock' }).click();
     await page.getByText('This contact is blocked').waitFor({ state: 'detached' });
   });
@@ -536,13 +536,13 @@ describe('the chats', async () => {
     await page.goto('/chats');
     await page.getByText('2 unread messages').waitFor();
     await page.getByRole('list', { name: 'Chats' }).getByRole('button').first().click();
-    await page.getByRole('button', { name: 'Mark read' }).click();
+    await page.getByRole('button', { name: 'Mark as read' }).click();
     await page.getByText('2 unread messages').waitFor({ state: 'detached' });
     for (const [name, shown] of [
       ['Pin', 'pinned'],
       ['Archive', 'archived'],
     ] as const) {
-      await page.getByRole('button', { name: 'Chat', exact: true }).click();
+      await page.getByRole('button', { name: 'Chat actions', exact: true }).click();
       await page.getByRole('menuitem', { name }).click();
       const list = page.getByRole('list', { name: 'Chats' });
       await (shown === 'pinned' ? list.getByRole('img', { name: shown }) : list.getByText(shown)).waitFor();
@@ -558,14 +558,14 @@ describe('the chats', async () => {
     for (let index = 0; index < 5; index++) await write(`later ${index}`);
     await page.goto('/chats');
     await page.getByLabel('Search messages').fill('harb');
-    await page.getByRole('list', { name: 'Messages found' }).getByRole('button').click();
-    await page.getByText('You are reading up to a message that was found.').waitFor();
+    await page.getByRole('list', { name: 'Search results' }).getByRole('button').click();
+    await page.getByText('You are reading up to a search result.').waitFor();
     await page.getByRole('article').getByText('the harbour is closed').waitFor();
     await assertSoon(() => page.getByRole('article').count(), 1);
-    await page.getByRole('button', { name: 'To the newest' }).click();
+    await page.getByRole('button', { name: 'Go to newest' }).click();
     await page.getByRole('article').getByText('later 4').waitFor();
     await page.getByLabel('Search messages').fill('nowhere');
-    await page.getByText('No message has all of these words').waitFor();
+    await page.getByText('No messages contain all of these words').waitFor();
   });
 
   it('can be used on a phone: the list, a chat, and back', async (test) => {
@@ -579,7 +579,7 @@ describe('the chats', async () => {
     await page.getByLabel('Message', { exact: true }).fill('y'.repeat(500));
     await assertNoSidewaysScroll(page);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Back to the chats' }).click();
+    await page.getByRole('button', { name: 'Back to chats' }).click();
     await page.getByRole('list', { name: 'Chats' }).waitFor();
     await assertNoSidewaysScroll(page);
   });
@@ -596,15 +596,15 @@ describe('the chats', async () => {
     await theirs.page.goto('/chats');
     await theirs.page.getByRole('list', { name: 'Chats' }).getByText(`+${myNumber}`).click();
     await theirs.page.getByRole('article').getByText('For you alone').waitFor();
-    await theirs.page.getByRole('button', { name: 'Mark read' }).click();
+    await theirs.page.getByRole('button', { name: 'Mark as read' }).click();
     await mine.page.getByRole('article').getByText('Read', { exact: true }).waitFor();
 
     const { sessionId } = (await theirs.call('GET', '/sessions')).body.data[0];
     await mine.page.goto(`/chats?session=${sessionId}&chat=${myNumber}`);
-    await mine.page.getByText('There is no such session').waitFor();
+    await mine.page.getByText('Session not found').waitFor();
     assert.deepEqual(
       await mine.page.getByLabel('Session').locator('option').allInnerTexts(),
-      ['Choose a session', `+${myNumber}`],
+      ['Select a session', `+${myNumber}`],
       'a session of somebody else cannot be chosen, not even by its id',
     );
   });

@@ -34,7 +34,7 @@ describe('the delivery log', async () => {
   it('says how to fill it while it is empty', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/deliveries');
-    await page.getByText('Nothing has been delivered yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await assertAccessible(page);
     await page.getByRole('link', { name: 'Set up a webhook' }).click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
@@ -61,7 +61,7 @@ describe('the delivery log', async () => {
     receiver.respond(200);
     await setWebhook(call);
     await page.goto('/deliveries');
-    await page.getByText('Nothing has been delivered yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     const write = await writer(call);
     await write('first', '491700000002');
     const table = page.getByRole('table', { name: 'Deliveries' });
@@ -89,7 +89,7 @@ describe('the delivery log', async () => {
     await table.getByRole('link', { name: 'session.connected' }).waitFor({ state: 'detached' });
     await assertSoon(() => page.getByLabel('Chat with').evaluate((input) => input === document.activeElement), true);
     await page.getByLabel('State').selectOption('failed');
-    await page.getByText('No delivery fits these filters').waitFor();
+    await page.getByText('No deliveries match these filters').waitFor();
   });
 
   it('shows of one delivery the payload, each attempt with request and answer, and why it failed', async (test) => {
@@ -101,9 +101,9 @@ describe('the delivery log', async () => {
     await page.goto('/deliveries?event=message.incoming');
     await page.getByRole('link', { name: 'message.incoming' }).click();
     await page.getByText('All 2 attempts failed').waitFor();
-    await page.getByText('The receiver failed while it worked on the request').waitFor();
+    await page.getByText('The receiver failed while it handled the request').waitFor();
     await assertSoon(() => page.getByText(/^Attempt \d$/).count(), 2);
-    await page.getByText('Answer: 503').first().waitFor();
+    await page.getByText('Response: 503').first().waitFor();
     await page.getByText('<img src=x onerror="document.title=1">').first().waitFor();
     await page.getByText('x-webhook-attempt: 2').waitFor();
     const request = await page.getByRole('region', { name: 'Request of attempt 2' }).innerText();
@@ -111,9 +111,9 @@ describe('the delivery log', async () => {
     for (const name of ['user-agent', 'x-webhook-timestamp', 'webhook-id', 'webhook-timestamp'])
       assert.ok(request.includes(`${name}: ${headers?.[name]}\n`), `${name} is missing in ${request}`);
     await page.getByText('"<script>document.title').first().waitFor();
-    await page.getByRole('tab', { name: 'As sent' }).click();
+    await page.getByRole('tab', { name: 'Raw' }).click();
     const sent = receiver.deliveries.find(({ body }) => body.includes('document.title'))?.body ?? '?';
-    await assertSoon(() => page.getByRole('region', { name: 'As sent' }).innerText(), sent);
+    await assertSoon(() => page.getByRole('region', { name: 'Raw' }).innerText(), sent);
     assert.equal(await page.title(), 'Delivery of message.incoming · Switchboard');
     await assertNothingCutOff(page);
     await assertAccessible(page);
@@ -123,7 +123,7 @@ describe('the delivery log', async () => {
     assert.ok(await facts.evaluate((list) => list.scrollWidth <= list.clientWidth), 'no fact sticks out of its card');
 
     receiver.respond(204);
-    await page.getByRole('button', { name: 'Deliver again' }).click();
+    await page.getByRole('button', { name: 'Redeliver' }).click();
     await page.getByText('It was delivered at').waitFor();
     await page.getByText('Attempt 3', { exact: true }).waitFor();
   });
@@ -139,16 +139,16 @@ describe('the delivery log', async () => {
     await page.goto('/deliveries');
     await page.getByRole('button', { name: 'Replay' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Count' }).click();
-    await dialog.getByText('No delivery fits.').waitFor();
+    await dialog.getByRole('button', { name: 'Count deliveries' }).click();
+    await dialog.getByText('No deliveries match.').waitFor();
     await dialog.getByLabel('Delivered', { exact: true }).check();
     await dialog.getByLabel('session.connected').uncheck();
-    await dialog.getByRole('button', { name: 'Count' }).click();
-    await dialog.getByText('3 deliveries fit.').waitFor();
+    await dialog.getByRole('button', { name: 'Count deliveries' }).click();
+    await dialog.getByText('3 deliveries match.').waitFor();
     await assertAccessible(page);
     assert.equal(mine().length, 3, 'a count sends nothing');
     await dialog.getByRole('button', { name: 'Replay 3 deliveries' }).click();
-    await page.getByText('3 deliveries go out again').first().waitFor();
+    await page.getByText('3 deliveries queued again').first().waitFor();
     await assertSoon(
       async () => new URL(page.url()).searchParams.has('after'),
       true,
@@ -180,8 +180,8 @@ describe('the delivery log', async () => {
     const { deliveryId } = (await other.call('GET', '/webhooks/deliveries')).body.data[0];
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto(`/deliveries/${deliveryId}`);
-    await page.getByText('There is no such delivery').waitFor();
+    await page.getByText('Delivery not found').waitFor();
     await page.goto('/deliveries');
-    await page.getByText('Nothing has been delivered yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
   });
 });

@@ -35,24 +35,24 @@ describe('the events', async () => {
     await connectSession(call);
     await page.getByText('Paused, 1 waiting').waitFor();
     await assertSoon(() => page.getByRole('button', { name: 'session.connected' }).count(), 0);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'session.connected' }).waitFor();
   });
 
   it('are in the log, which goes on by itself, and are narrowed by kind', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events?view=log');
-    await page.getByText('Nothing has happened yet').waitFor();
+    await page.getByText('No events yet').waitFor();
     await assertAccessible(page);
     const sessionId = await connectSession(call);
-    const table = page.getByRole('table', { name: 'Log of events' });
+    const table = page.getByRole('table', { name: 'Event log' });
     await table.getByRole('button', { name: 'session.connected' }).waitFor();
     await write(call, sessionId, 'first');
     await table.getByText('first').waitFor();
     await write(call, sessionId, 'second');
     await table.getByText('second').waitFor();
     await assertAccessible(page);
-    await page.getByLabel('Kinds').selectOption('session.connected');
+    await page.getByLabel('Event type').selectOption('session.connected');
     await table.getByText('second').waitFor({ state: 'detached' });
     await assertSoon(async () => new URL(page.url()).searchParams.get('kind'), 'session.connected');
     await table.getByRole('button', { name: 'session.connected' }).waitFor();
@@ -74,7 +74,7 @@ describe('the events', async () => {
     await connectSession(other.call);
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/events?view=log');
-    await page.getByText('Nothing has happened yet').waitFor();
+    await page.getByText('No events yet').waitFor();
   });
 
   it('of another account do not come in live', async (test) => {

@@ -18,7 +18,7 @@ describe('the groups', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/groups');
-    await page.getByText('No group yet').waitFor();
+    await page.getByText('No groups yet').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Create group' }).click();
     const dialog = page.getByRole('dialog');
@@ -39,7 +39,7 @@ describe('the groups', async () => {
     await page.goto(`/groups/${groupId}`);
     await page.getByLabel('Name', { exact: true }).fill('Gardens');
     await page.getByRole('textbox', { name: 'Description' }).fill('Every Sunday');
-    await page.getByLabel('Only admins may write').check();
+    await page.getByLabel('Only admins can send messages').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { level: 1, name: 'Gardens' }).waitFor();
     const { body } = await call('GET', `/groups/${groupId}`);
@@ -86,12 +86,12 @@ describe('the groups', async () => {
     await page.keyboard.press('Escape');
     const row = (number: string) => page.getByRole('row').filter({ hasText: number });
     await row(CARL).waitFor();
-    await page.getByRole('button', { name: `What to do with +${ADA}` }).click();
-    await page.getByRole('menuitem', { name: 'Make an admin' }).click();
+    await page.getByRole('button', { name: `Actions for +${ADA}` }).click();
+    await page.getByRole('menuitem', { name: 'Make admin' }).click();
     await row(ADA).getByText('Admin').waitFor();
-    await page.getByRole('button', { name: `What to do with +${BEA}` }).click();
-    await page.getByRole('menuitem', { name: 'Remove from the group' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove from the group' }).click();
+    await page.getByRole('button', { name: `Actions for +${BEA}` }).click();
+    await page.getByRole('menuitem', { name: 'Remove from group' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove from group' }).click();
     // Behind the question the table is hidden: only when that is gone, the row can be.
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await row(BEA).waitFor({ state: 'detached' });
@@ -103,7 +103,7 @@ describe('the groups', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
-    await page.getByRole('button', { name: 'Show the link' }).click();
+    await page.getByRole('button', { name: 'Show link' }).click();
     const link = (await call('GET', `/groups/${groupId}/invite-link`)).body.inviteLink;
     await page.getByText(link, { exact: true }).waitFor();
     const other = await dashboard.openLoggedIn(test);
@@ -113,18 +113,18 @@ describe('the groups', async () => {
     await other.page.getByRole('dialog').getByLabel('Invite link').fill(link);
     await other.page.getByRole('dialog').getByRole('button', { name: 'Join group' }).click();
     await other.page.getByRole('heading', { level: 1, name: 'Allotments' }).waitFor();
-    await other.page.getByText('Only an admin of the group can change this.').waitFor({ state: 'detached' });
+    await other.page.getByText('Only admins of the group can change this.').waitFor({ state: 'detached' });
 
-    await page.getByRole('button', { name: 'Replace the link' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Replace the link' }).click();
-    await page.getByText('There is a new link').first().waitFor();
+    await page.getByRole('button', { name: 'Reset link' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Reset link' }).click();
+    await page.getByText('Invite link reset').first().waitFor();
     const { body } = await call('GET', `/groups/${groupId}/invite-link`);
     assert.notEqual(body.inviteLink, link);
     await page.getByText(body.inviteLink).waitFor();
 
     await other.page.getByRole('button', { name: 'Leave group' }).click();
     await other.page.getByRole('alertdialog').getByRole('button', { name: 'Leave group' }).click();
-    await other.page.getByText('The session has left the group').first().waitFor();
+    await other.page.getByText('The session left the group').first().waitFor();
     const others = (await call('GET', `/groups/${groupId}`)).body.participants;
     assert.equal(others.length, 3);
   });
@@ -144,6 +144,6 @@ describe('the groups', async () => {
     const groupId = await createGroup(other.call);
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto(`/groups/${groupId}`);
-    await page.getByText('There is no such group').waitFor();
+    await page.getByText('Group not found').waitFor();
   });
 });

@@ -56,7 +56,7 @@ describe('the login', async () => {
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Email').fill('ada@example.com');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'Account menu: Ada' }).waitFor();
   });
@@ -66,7 +66,7 @@ describe('the login', async () => {
     await page.goto('/register');
     await page.getByLabel('Email').fill('short@example.com');
     await page.getByLabel('Password', { exact: true }).fill('short');
-    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByLabel('Password', { exact: true }).and(page.locator('[aria-invalid]')).waitFor();
 
     await page.goto('/login');
@@ -114,7 +114,7 @@ describe('the login', async () => {
   it('leads back to the login when it ends while a page is open', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
-    await page.getByText('No session yet').waitFor();
+    await page.getByText('No sessions yet').waitFor();
     await page.context().clearCookies();
     await page.waitForURL((url) => url.pathname === '/login');
   });
@@ -124,7 +124,7 @@ describe('the login', async () => {
     const other = await dashboard.server.account();
     await other.call('POST', '/sessions', { name: 'Not of the first' });
     await page.goto('/sessions');
-    await page.getByText('No session yet').waitFor();
+    await page.getByText('No sessions yet').waitFor();
     const second = await page.context().newPage();
     await second.goto('/');
     const logOut = async () => {

@@ -62,7 +62,7 @@ describe('10,000 rows', async () => {
     const page = await dashboard.open(test);
     await logIn(page, email);
     await page.goto('/events?view=log&kind=message.incoming');
-    const table = page.getByRole('table', { name: 'Log of events' });
+    const table = page.getByRole('table', { name: 'Event log' });
     await table.getByRole('row').nth(1).waitFor();
     await loadAll(
       page,

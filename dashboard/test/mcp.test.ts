@@ -49,7 +49,7 @@ describe('the page of MCP', async () => {
     const { key } = (await call('POST', '/api-keys/create', { name: 'Agent', permissions })).body;
     const permitted = operations.filter((one) => one.tool && (!one.permission || allows(permissions, one.permission)));
     await page.goto('/tools');
-    await page.getByLabel('Seen with').selectOption('Agent');
+    await page.getByLabel('Show tools for').selectOption('Agent');
     await page.getByText(`${permitted.length} of ${toolCount} tools`).waitFor();
     const shown = await page.getByRole('list', { name: 'Tools' }).locator('summary code').allInnerTexts();
     const answer = await fetch(`${dashboard.server.url}/api/v1/mcp`, {
@@ -76,8 +76,8 @@ describe('the page of MCP', async () => {
     await tool.getByLabel('options').fill('Yes\nNo');
     await tool.getByLabel('maxSelections').fill('1');
     await assertAccessible(page);
-    await tool.getByRole('button', { name: 'Call the tool' }).click();
-    await tool.getByText('It worked').waitFor();
+    await tool.getByRole('button', { name: 'Call tool' }).click();
+    await tool.getByText('The call succeeded').waitFor();
     await assertAccessible(page);
     await assertNoSidewaysScroll(page);
     const [sent] = (await call('GET', '/messages')).body.data;
@@ -91,7 +91,7 @@ describe('the page of MCP', async () => {
     await page.goto('/tools');
     const tool = await openTool(page, 'messages_list');
     await tool.getByLabel('chatId').fill('x'.repeat(300));
-    await tool.getByRole('button', { name: 'Call the tool' }).click();
+    await tool.getByRole('button', { name: 'Call tool' }).click();
     await tool.locator('input[aria-invalid=true]').waitFor();
     await tool.getByText('Correct the fields that are named').first().waitFor();
     await assertAccessible(page);
@@ -106,7 +106,7 @@ describe('the page of MCP', async () => {
       { error: { code: -32_602, message: 'Too late' } },
     ]) {
       await page.route('**/api/v1/mcp', (route) => route.fulfill({ json: { jsonrpc: '2.0', id: 1, ...answer } }));
-      await tool.getByRole('button', { name: 'Call the tool' }).click();
+      await tool.getByRole('button', { name: 'Call tool' }).click();
       await tool
         .getByText('result' in answer ? 'Too early' : 'Too late', { exact: true })
         .first()
@@ -121,8 +121,8 @@ describe('the page of MCP', async () => {
     await page.goto('/tools');
     const tool = await openTool(page, 'sessions_get_qr');
     await tool.getByLabel('sessionId').fill(sessionId);
-    await tool.getByRole('button', { name: 'Call the tool' }).click();
-    const picture = tool.getByAltText('Picture in the result');
+    await tool.getByRole('button', { name: 'Call tool' }).click();
+    const picture = tool.getByAltText('Image in the result');
     await picture.waitFor();
     assert.ok((await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)) > 50);
   });
@@ -136,13 +136,13 @@ describe('the page of MCP', async () => {
     await page.goto('/tools');
     const tool = await openTool(page, 'messages_delete');
     await tool.getByLabel('messageId').fill(messageId);
-    await tool.getByRole('button', { name: 'Call the tool' }).click();
+    await tool.getByRole('button', { name: 'Call tool' }).click();
     await assertAccessible(page);
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
     assert.equal(await text(), 'Not for ever', 'nothing was done');
-    await tool.getByRole('button', { name: 'Call the tool' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Call the tool' }).click();
-    await tool.getByText('It worked').waitFor();
+    await tool.getByRole('button', { name: 'Call tool' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Call tool' }).click();
+    await tool.getByText('The call succeeded').waitFor();
     assert.equal(await text(), '', 'its text is gone');
   });
 
@@ -158,8 +158,8 @@ describe('the page of MCP', async () => {
     await assertAccessible(page);
     await page.getByRole('textbox', { name: 'cursor' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('It worked').waitFor();
+    await page.getByText('The call succeeded').waitFor();
     await page.getByLabel('Search tools').fill('no such tool');
-    await page.getByText('No tool fits').waitFor();
+    await page.getByText('No tools match').waitFor();
   });
 });

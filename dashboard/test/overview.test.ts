@@ -11,9 +11,9 @@ async function writeIn(call: Call, sessionId: string, ...messages: string[]): Pr
 }
 
 const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
-const attention = (page: Page) => page.getByRole('region', { name: 'What needs attention' });
+const attention = (page: Page) => page.getByRole('region', { name: 'Needs attention' });
 const messagesOf = (page: Page, received: number, sent: number) =>
-  page.getByRole('img', { name: `In the last hour ${received} messages were received and ${sent} sent.` });
+  page.getByRole('img', { name: `In the last hour, ${received} messages received and ${sent} sent.` });
 
 describe('the overview', async () => {
   const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
@@ -25,8 +25,8 @@ describe('the overview', async () => {
     receiver.respond(200);
     await page.goto('/');
     await page.getByText('0 of 5 done').waitFor();
-    await attention(page).getByText('Nothing: everything works.').waitFor();
-    await page.getByText('No webhook yet').waitFor();
+    await attention(page).getByText('Everything is working.').waitFor();
+    await page.getByText('No webhooks yet').waitFor();
     await assertAccessible(page);
     const sessionId = await connectSession(call);
     await step(page, 'Done: Connect a session').waitFor();
@@ -37,14 +37,14 @@ describe('the overview', async () => {
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
     await step(page, 'Done: Set up a webhook').waitFor();
     await writeIn(call, sessionId, 'The second');
-    await step(page, 'Done: See a delivery arrive').waitFor();
+    await step(page, 'Done: Receive a delivery').waitFor();
     await page.getByRole('link', { name: 'Create an API key' }).click();
     await page.waitForURL('**/keys');
     await call('POST', '/api-keys/create', { name: 'My shop' });
     await page.goto('/');
     await page.getByRole('list', { name: 'Webhooks' }).waitFor();
     await attention(page).waitFor();
-    await page.waitForFunction(() => !document.body.textContent?.includes('First steps'));
+    await page.waitForFunction(() => !document.body.textContent?.includes('Getting started'));
   });
 
   it('counts the messages of the last hour once each, and those that come as they come', async (test) => {
@@ -59,7 +59,7 @@ describe('the overview', async () => {
     await writeIn(call, sessionId, 'Four');
     await call('POST', '/messages/send', { to: '491700000072', message: 'Five' });
     await messagesOf(page, 3, 2).waitFor();
-    await page.getByRole('region', { name: 'Right now' }).getByText('5', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Current figures' }).getByText('5', { exact: true }).waitFor();
     await page.reload();
     await messagesOf(page, 3, 2).waitFor();
     await page.getByText('1 of 1').waitFor();
@@ -73,17 +73,17 @@ describe('the overview', async () => {
     await page.goto('/');
     await writeIn(call, sessionId, 'One', 'Two', 'Three', 'Four', 'Five', 'Six');
     await attention(page)
-      .getByText(/^[56] events held for \d+ s: receiver answers 502; next try in (9|10) min$/)
+      .getByText(/^[56] events held for \d+ s: receiver returns 502; next probe in (9|10) min$/)
       .waitFor();
     await page.getByRole('list', { name: 'Webhooks' }).getByText('Open').waitFor();
-    await page.getByRole('img', { name: /^In the last hour 0 attempts delivered and [5-9] failed\.$/ }).waitFor();
-    await page.getByRole('region', { name: 'Right now' }).getByText('0 %').waitFor();
+    await page.getByRole('img', { name: /^In the last hour, 0 attempts succeeded and [5-9] failed\.$/ }).waitFor();
+    await page.getByRole('region', { name: 'Current figures' }).getByText('0 %').waitFor();
     await assertAccessible(page);
     await assertNoSidewaysScroll(page);
     receiver.respond(200);
     await call('POST', '/webhooks/circuit-breaker/reset', {});
-    await attention(page).getByText('Nothing: everything works.').waitFor();
-    await page.getByRole('img', { name: /^In the last hour 6 attempts delivered/ }).waitFor();
+    await attention(page).getByText('Everything is working.').waitFor();
+    await page.getByRole('img', { name: /^In the last hour, 6 attempts succeeded/ }).waitFor();
   });
 
   it('tells of a broken webhook however many newer ones work, and goes on showing them as one is added', async (test) => {
@@ -95,7 +95,7 @@ describe('the overview', async () => {
     await add(`${receiver.url}old`, 'message.incoming');
     for (let index = 0; index < 21; index++) await add(`${receiver.url}${index}`, 'group.updated');
     await page.goto('/');
-    await page.getByText('20 webhooks are watched here').waitFor();
+    await page.getByText('Shows 20 webhooks').waitFor();
     await writeIn(call, sessionId, 'One', 'Two', 'Three', 'Four', 'Five', 'Six');
     await attention(page)
       .getByText(/^[56] events held/)
@@ -103,7 +103,7 @@ describe('the overview', async () => {
     await page.evaluate(() => {
       const seen = globalThis as unknown as { gone?: boolean };
       new MutationObserver(() => {
-        seen.gone ||= document.querySelector('main')?.textContent?.includes('What needs attention') !== true;
+        seen.gone ||= document.querySelector('main')?.textContent?.includes('Needs attention') !== true;
       }).observe(document.body, { childList: true, subtree: true });
     });
     await call('POST', '/webhooks/set', { webhookUrl: `${receiver.url}new`, events: ['group.updated'] });
@@ -128,7 +128,7 @@ describe('the overview', async () => {
     await statuses.getByRole('listitem').filter({ hasText: 'Connected' }).getByText('1').waitFor();
     await assertAccessible(page);
     await assertNoSidewaysScroll(page);
-    await attention(page).getByRole('link', { name: 'Link it' }).press('Enter');
-    await page.getByRole('img', { name: 'QR code that links a device' }).waitFor();
+    await attention(page).getByRole('link', { name: 'Pair device' }).press('Enter');
+    await page.getByRole('img', { name: 'Pairing QR code' }).waitFor();
   });
 });

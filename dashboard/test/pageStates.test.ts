@@ -5,17 +5,17 @@ import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashb
 
 /** Each page, the request that it lives on, and what is seen once that is answered. */
 const pages = [
-  ['/', '**/api/v1/sessions?*', 'Nothing: everything works.'],
-  ['/chats', '**/api/v1/chats?*', 'No chat yet'],
-  ['/simulator', '**/api/v1/chats?*', 'Nobody has written yet'],
-  ['/groups', '**/api/v1/groups?*', 'No group yet'],
+  ['/', '**/api/v1/sessions?*', 'Everything is working.'],
+  ['/chats', '**/api/v1/chats?*', 'No chats yet'],
+  ['/simulator', '**/api/v1/chats?*', 'No contacts yet'],
+  ['/groups', '**/api/v1/groups?*', 'No groups yet'],
   ['/sessions', '**/api/v1/sessions?*', 'Connected'],
-  ['/webhooks', '**/api/v1/webhooks/endpoints?*', 'No webhook yet'],
-  ['/deliveries', '**/api/v1/webhooks/deliveries?*', 'Nothing has been delivered yet'],
+  ['/webhooks', '**/api/v1/webhooks/endpoints?*', 'No webhooks yet'],
+  ['/deliveries', '**/api/v1/webhooks/deliveries?*', 'No deliveries yet'],
   ['/reference', '**/openapi.json', 'Keys for programs, with'],
   ['/tools', '**/api/v1/mcp', 'sessions_list'],
-  ['/keys', '**/api/v1/api-keys?*', 'No key yet'],
-  ['/events?view=log&kind=group.updated', '**/api/v1/events?*', 'No event of this kind'],
+  ['/keys', '**/api/v1/api-keys?*', 'No API keys yet'],
+  ['/events?view=log&kind=group.updated', '**/api/v1/events?*', 'No events of this type'],
 ] as const;
 
 const REFUSAL = {
@@ -47,7 +47,7 @@ describe('while a page waits, and when it waits in vain', async () => {
       await page.getByRole('main').getByRole('status', { name: 'Loading' }).first().waitFor();
       await assertAccessible(page);
       answer.resolve();
-      const failure = page.getByRole('alert').filter({ hasText: 'This could not be loaded' });
+      const failure = page.getByRole('alert').filter({ hasText: 'Could not load this' });
       await failure.getByText('The database is on fire').waitFor();
       await failure.getByText('Request req_test').waitFor();
       await assertAccessible(page);
@@ -83,7 +83,7 @@ describe('while a page waits, and when it waits in vain', async () => {
       await page.goto(path);
       await page.locator(scroller).locator('[role=row], article').first().waitFor();
       await goToEnd();
-      const failure = page.getByRole('alert').filter({ hasText: 'The rest could not be loaded' });
+      const failure = page.getByRole('alert').filter({ hasText: 'Could not load more' });
       await failure.getByText('The database is on fire').waitFor();
       await assertAccessible(page);
       await assertNoSidewaysScroll(page);
@@ -130,11 +130,11 @@ describe('while a page waits, and when it waits in vain', async () => {
     await page.getByRole('article').getByRole('button').focus();
     await press('Enter');
     await page.getByRole('menuitem', { name: 'React with 👍' }).waitFor();
-    await page.keyboard.type('Answer');
+    await page.keyboard.type('Reply');
     // The menu goes there a moment after the last letter.
-    await page.locator('[role=menuitem]:focus', { hasText: 'Answer' }).waitFor();
+    await page.locator('[role=menuitem]:focus', { hasText: 'Reply' }).waitFor();
     await press('Enter');
-    await page.getByText('Answering: By hand?').waitFor();
+    await page.getByText('Replying to: By hand?').waitFor();
     await page.locator('textarea:focus').waitFor();
     await page.keyboard.type('By keys');
     await press('Enter');

@@ -68,7 +68,7 @@ describe('a dashboard whose server was away', async () => {
     const { page } = await dashboard.openLoggedIn(test);
     const restore = await cutOff(page, '**/assets/index-*.js', '**/health');
     await page.goto('/');
-    await page.getByText('This page loads as soon as it answers.').waitFor();
+    await page.getByText('This page loads as soon as it responds.').waitFor();
     await restore();
     await waitForPage(page, 'Overview');
   });
@@ -80,6 +80,6 @@ describe('a dashboard whose server was away', async () => {
     await page.goto('/keys');
     await page.getByRole('alert').filter({ hasText: AWAY }).waitFor();
     await restore();
-    await page.getByText('No key yet').waitFor();
+    await page.getByText('No API keys yet').waitFor();
   });
 });

@@ -21,7 +21,7 @@ describe('a schema in words', () => {
   it('says what else holds', () => {
     assert.deepEqual(formatConstraints({ type: 'integer', minimum: 1, maximum: 200, default: 50 }), [
       '1 to 200',
-      '50 when left out',
+      'default 50',
     ]);
     assert.deepEqual(formatConstraints({ type: 'string', maxLength: 9 }), ['up to 9 characters']);
   });
@@ -69,7 +69,7 @@ describe('the API reference', async () => {
     await connectSession(call);
     const { key } = (await call('POST', '/api-keys/create', { name: 'Example' })).body;
     await page.goto('/reference#messages.send');
-    const snippet = page.getByRole('region', { name: 'Example of the request: curl' });
+    const snippet = page.getByRole('region', { name: 'Example request: curl' });
     await snippet.waitFor();
     const code = await snippet.innerText();
     const { stdout } = await run('sh', ['-c', `${code} -s`], { env: { ...process.env, SWITCHBOARD_KEY: key } });
@@ -94,12 +94,12 @@ describe('the API reference', async () => {
     await page.getByText(/^1 of \d+ operations$/).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Refusals' }).waitFor();
+    await page.getByRole('heading', { name: 'Errors' }).waitFor();
     await page.getByText('Fields').first().click();
     await assertNoSidewaysScroll(page);
     await assertAccessible(page);
     await page.getByLabel('Search operations').fill('no such thing');
-    await page.getByText('No operation fits').waitFor();
+    await page.getByText('No operations match').waitFor();
     await assertAccessible(page);
   });
 
@@ -107,7 +107,7 @@ describe('the API reference', async () => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference#webhook.message.incoming');
     await page
-      .getByRole('region', { name: 'Example: Answer message.incoming' })
+      .getByRole('region', { name: 'Example: Response message.incoming' })
       .getByText('"message.incoming"')
       .waitFor();
     await assertAccessible(page);
@@ -122,7 +122,7 @@ describe('the API reference', async () => {
     });
     const count = await page.locator('main details summary').count();
     assert.ok(count > 80);
-    await page.getByRole('heading', { name: 'Answers' }).last().waitFor();
+    await page.getByRole('heading', { name: 'Responses' }).last().waitFor();
     await assertNoSidewaysScroll(page);
   });
 });

@@ -20,7 +20,7 @@ describe('the sessions', async () => {
     const row = page.getByRole('row').filter({ hasText: 'New phone' });
     await row.getByText('Not connected yet').waitFor();
     await call('POST', `/sessions/${body.sessionId}/connect`);
-    await row.getByText('Waits to be linked').waitFor();
+    await row.getByText('Awaiting pairing').waitFor();
   });
 
   it('say why there is no QR code, and show it once there is, whatever the time of the reader', async (test) => {
@@ -39,7 +39,7 @@ describe('the sessions', async () => {
       asked++;
       await route.fulfill({ response, json: { ...(await response.json()), expiresAt } });
     });
-    await page.getByRole('img', { name: 'QR code that links a device' }).waitFor();
+    await page.getByRole('img', { name: 'Pairing QR code' }).waitFor();
     const before = asked;
     await page.waitForResponse('**/qr');
     assert.ok(asked > before);
@@ -48,9 +48,9 @@ describe('the sessions', async () => {
   it('begin with an invitation, and the first one connects at once on the sandbox', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
-    await page.getByText('No session yet').waitFor();
+    await page.getByText('No sessions yet').waitFor();
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('button', { name: 'Create session' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Support');
     await dialog.getByLabel('Phone number').fill('+49 170 555-0101');
@@ -74,9 +74,9 @@ describe('the sessions', async () => {
   it('are made on any network, by the fields that its schema asks for, and secrets never come back', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
-    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('button', { name: 'Create session' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Network').selectOption('WhatsApp, by linked device');
+    await dialog.getByLabel('Network').selectOption('WhatsApp (linked device)');
     await dialog.getByLabel('New chats per day').waitFor();
     await dialog.getByLabel('Network').selectOption('WhatsApp Cloud API');
     await assertAccessible(page);
@@ -113,12 +113,12 @@ describe('the sessions', async () => {
   it('are linked by a QR code that is replaced when its time is over', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
-    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('button', { name: 'Create session' }).click();
     await page.getByRole('dialog').getByLabel('Pairing').selectOption('Yes');
     await page.getByRole('dialog').getByRole('button', { name: 'Create and connect' }).click();
-    const qr = page.getByRole('img', { name: 'QR code that links a device' });
+    const qr = page.getByRole('img', { name: 'Pairing QR code' });
     await qr.waitFor();
-    await page.getByText(/^A new code in \d+ s$/).waitFor();
+    await page.getByText(/^New code in \d+ s$/).waitFor();
     await assertAccessible(page);
     await assertNoSidewaysScroll(page);
     const sessionId = new URL(page.url()).pathname.split('/').at(-1);
@@ -141,7 +141,7 @@ describe('the sessions', async () => {
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto(`/sessions/${sessionId}`);
-    const qr = page.getByRole('img', { name: 'QR code that links a device' });
+    const qr = page.getByRole('img', { name: 'Pairing QR code' });
     await qr.waitFor();
     const side = Number((await qr.getAttribute('viewBox'))?.split(' ')[2]) - 8;
     assert.equal((side - 17) % 4, 0, `a code has 17 cells and four for each version: ${side}`);
@@ -163,10 +163,10 @@ describe('the sessions', async () => {
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto(`/sessions/${sessionId}`);
     await page.getByLabel('Number of the phone').fill('12');
-    await page.getByRole('button', { name: 'Get a code' }).click();
+    await page.getByRole('button', { name: 'Get code' }).click();
     await page.locator('input[aria-invalid=true]').waitFor();
     await page.getByLabel('Number of the phone').fill('+49 170 5550102');
-    await page.getByRole('button', { name: 'Get a code' }).click();
+    await page.getByRole('button', { name: 'Get code' }).click();
     const code = page.getByRole('region', { name: 'Pairing code' });
     assert.match(await code.locator('output').innerText(), /^[0-9A-Z-]{8,9}$/);
     await code.getByText(/^Valid for \d+ min$/).waitFor();
@@ -193,10 +193,10 @@ describe('the sessions', async () => {
     await page.getByRole('button', { name: 'Delete session' }).click();
     await question.getByRole('button', { name: 'Delete session' }).click();
     await page.waitForURL('**/sessions');
-    await page.getByText('No session yet').waitFor();
+    await page.getByText('No sessions yet').waitFor();
     assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
     await page.goto(`/sessions/${sessionId}`);
-    await page.getByText('There is no such session').waitFor();
+    await page.getByText('Session not found').waitFor();
     await assertAccessible(page);
   });
 
@@ -229,7 +229,7 @@ describe('the sessions', async () => {
   it('are made and left by keyboard alone', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
-    await page.getByRole('button', { name: 'New session' }).focus();
+    await page.getByRole('button', { name: 'Create session' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Network').waitFor();
     await page.keyboard.press('Tab');

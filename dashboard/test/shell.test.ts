@@ -91,7 +91,7 @@ describe('the shell', async () => {
       detail: `This cannot be done, ${'for several good reasons '.repeat(4)}`,
       status: 422,
     };
-    await page.getByRole('button', { name: 'Mark read' }).click();
+    await page.getByRole('button', { name: 'Mark as read' }).click();
     const toast = page.getByRole('region', { name: 'Notifications' }).getByRole('listitem');
     await toast.waitFor();
     const { x = -1, width = 0 } = (await toast.boundingBox()) ?? {};
@@ -108,7 +108,7 @@ describe('the shell', async () => {
   it('keeps its navigation around an address that does not exist', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/nope');
-    await waitForPage(page, 'There is no such page');
+    await waitForPage(page, 'Page not found');
     await assertAccessible(page);
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chats' }).click();
     await waitForPage(page, 'Chats');
@@ -119,8 +119,8 @@ describe('the shell', async () => {
     // The last two cannot be decoded, and have no navigation either.
     for (const path of ['/no-such-page', '/sessions/%ZZ', '/%E0%A4%A']) {
       await page.goto(path);
-      await page.getByText('There is no such page').waitFor();
-      await page.getByRole('link', { name: 'To the overview' }).click();
+      await page.getByText('Page not found').waitFor();
+      await page.getByRole('link', { name: 'Go to overview' }).click();
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
     }
   });

@@ -11,7 +11,7 @@ describe('the phone simulator', async () => {
   it('needs a session on the sandbox', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/simulator');
-    await page.getByText('No sandbox session yet').waitFor();
+    await page.getByText('No sandbox sessions yet').waitFor();
     await assertAccessible(page);
   });
 
@@ -33,7 +33,7 @@ describe('the phone simulator', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await page.goto('/simulator');
-    await page.getByText('Nobody has written yet').waitFor();
+    await page.getByText('No contacts yet').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Write as a new number' }).first().click();
     await page.getByLabel('Phone number').fill(`+${FRIEND}`);
@@ -49,13 +49,13 @@ describe('the phone simulator', async () => {
     await page.getByRole('button', { name: 'Read 1 message' }).click();
     await answer.getByText('Read', { exact: true }).waitFor();
     assert.equal((await eventOf(call, 'message.read')).messageId, sent.messageId);
-    await answer.getByRole('button', { name: 'What to do with this message' }).click();
+    await answer.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'React with ❤️' }).click();
     await answer.getByText(`❤️ by +${FRIEND}`).waitFor();
     await assertAccessible(page);
 
     const own = page.getByRole('article').filter({ hasText: 'is this the shop?' });
-    await own.getByRole('button', { name: 'What to do with this message' }).click();
+    await own.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Message').fill('Hello, is this the flower shop?');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -68,15 +68,15 @@ describe('the phone simulator', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/simulator');
-    await page.getByRole('button', { name: 'Create a group' }).click();
+    await page.getByRole('button', { name: 'Create group' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name of the group').fill('Neighbours');
+    await dialog.getByLabel('Group name').fill('Neighbours');
     await dialog.getByLabel('Created by').fill(FRIEND);
-    await dialog.getByLabel('More members').fill('491700000010, 491700000011');
+    await dialog.getByLabel('Other members').fill('491700000010, 491700000011');
     await assertAccessible(page);
-    await dialog.getByRole('button', { name: 'Create a group' }).click();
+    await dialog.getByRole('button', { name: 'Create group' }).click();
     await page.getByRole('list', { name: 'Chats' }).getByRole('button', { name: 'Neighbours' }).click();
-    await page.getByLabel('You are').selectOption('491700000011');
+    await page.getByLabel('Write as').selectOption('491700000011');
     await page.getByLabel('Message', { exact: true }).fill('Who has a ladder?');
     await page.keyboard.press('Enter');
     await page.getByRole('article').getByText('Who has a ladder?').waitFor();
@@ -84,9 +84,9 @@ describe('the phone simulator', async () => {
     assert.equal(incoming.from, '491700000011');
     assert.match(incoming.groupId, /^grp_/);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Group', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Rename the group' }).click();
-    await page.getByRole('dialog').getByLabel('Name of the group').fill('Good neighbours');
+    await page.getByRole('button', { name: 'Group actions', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Rename group' }).click();
+    await page.getByRole('dialog').getByLabel('Group name').fill('Good neighbours');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Good neighbours' }).waitFor();
     assert.equal((await eventOf(call, 'group.updated')).subject, 'Good neighbours');
@@ -104,7 +104,7 @@ describe('the phone simulator', async () => {
     await begin('Location');
     await page.getByLabel('Latitude').fill('52.52');
     await page.getByLabel('Longitude').fill('13.4');
-    await page.getByLabel('Name of the place').fill('The market');
+    await page.getByLabel('Place name').fill('The market');
     await assertAccessible(page);
     await send();
     await page.getByText('The market').waitFor();
@@ -117,7 +117,7 @@ describe('the phone simulator', async () => {
     const poll = { sessionId, to: FRIEND, question: 'When?', options: ['Monday', 'Friday'] };
     await call('POST', '/messages/send-poll', poll);
     const asked = page.getByRole('article').filter({ hasText: 'When?' });
-    await asked.getByRole('button', { name: 'What to do with this message' }).click();
+    await asked.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'Vote for Friday' }).click();
     await asked.getByText('1 vote').waitFor();
     const { body } = await call('GET', `/messages?sessionId=${sessionId}`);
@@ -131,14 +131,14 @@ describe('the phone simulator', async () => {
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.goto('/simulator');
-    await page.getByRole('button', { name: 'Scan the QR code' }).click();
+    await page.getByRole('button', { name: 'Scan QR code' }).click();
     await eventOf(call, 'session.connected');
-    await page.getByRole('button', { name: 'Scan the QR code' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Scan QR code' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Connection' }).click();
-    await page.getByRole('menuitem', { name: 'Cut the connection for 5 s' }).click();
+    await page.getByRole('menuitem', { name: 'Drop connection for 5 s' }).click();
     const { reason, willReconnect } = await eventOf(call, 'session.disconnected');
     assert.deepEqual([reason, willReconnect], ['The simulated network dropped the connection', true]);
-    await page.getByText('nobody can write to it').waitFor();
+    await page.getByText('The session is not connected').waitFor();
   });
 
   it('can be used on a phone', async (test) => {

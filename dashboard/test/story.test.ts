@@ -22,7 +22,7 @@ describe('a new user', async () => {
     await page.goto('/register');
     await page.getByLabel('Email').fill('new.user@example.com');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 
     // A key for the application.
@@ -31,20 +31,20 @@ describe('a new user', async () => {
     await page.getByRole('dialog').getByLabel('Name').fill('My shop');
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     const key = (await page.getByRole('status', { name: 'API key' }).innerText()).trim();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     const call = bearer(server.url, key);
 
     // A session that is linked by QR.
     await follow('Sessions');
-    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('button', { name: 'Create session' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Shop');
     await page.getByRole('dialog').getByLabel('Pairing').selectOption('Yes');
     await page.getByRole('dialog').getByRole('button', { name: 'Create and connect' }).click();
-    await page.getByRole('img', { name: 'QR code that links a device' }).waitFor();
+    await page.getByRole('img', { name: 'Pairing QR code' }).waitFor();
     const sessionId = new URL(page.url()).pathname.split('/').at(-1);
     await follow('Phone simulator');
-    await page.getByRole('button', { name: 'Scan the QR code' }).click();
-    await page.getByText('The device is linked').first().waitFor();
+    await page.getByRole('button', { name: 'Scan QR code' }).click();
+    await page.getByText('Device paired').first().waitFor();
 
     // A webhook, whose secret the application keeps.
     await follow('Webhooks');
@@ -52,9 +52,9 @@ describe('a new user', async () => {
     await page.getByRole('dialog').getByLabel('URL').fill(receiver.url);
     await page.getByRole('dialog').getByRole('button', { name: 'Add webhook' }).click();
     const secret = (await page.getByRole('status', { name: 'Webhook secret' }).innerText()).trim();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('The receiver took it').waitFor();
+    await page.getByText('The receiver accepted the request').waitFor();
 
     // A customer writes, and the application hears of it, signed.
     await follow('Phone simulator');
@@ -82,7 +82,7 @@ describe('a new user', async () => {
     await follow('Deliveries');
     await page.getByRole('link', { name: 'message.incoming' }).first().click();
     await page.getByText('It was delivered at').waitFor();
-    await page.getByRole('region', { name: 'To look into' }).getByText('"Are you open today?"').waitFor();
+    await page.getByRole('region', { name: 'Formatted' }).getByText('"Are you open today?"').waitFor();
 
     // The receiver breaks. Events fail, then they are held; the page says so, and what to do.
     receiver.respond((_, response) => response.writeHead(502).end('upstream is down'));
@@ -92,11 +92,11 @@ describe('a new user', async () => {
     await follow('Webhooks');
     await page.getByRole('table', { name: 'Webhooks' }).getByText('Open').waitFor();
     await page.getByRole('link', { name: receiver.url }).click();
-    await page.getByText('Five attempts in a row failed.').first().waitFor();
+    await page.getByText('Five consecutive attempts failed.').first().waitFor();
     await page.getByText(/Last error: .*502/).waitFor();
-    await page.getByText(/\d+ events are held; next try in/).waitFor();
+    await page.getByText(/\d+ events are held; next probe in/).waitFor();
     await assertAccessible(page);
-    await page.getByRole('link', { name: 'Show its deliveries' }).click();
+    await page.getByRole('link', { name: 'View deliveries' }).click();
     await page.getByLabel('State').selectOption('pending');
     await page.getByRole('link', { name: 'message.incoming' }).first().click();
     await page.getByText('It waits behind the circuit breaker').waitFor();
@@ -107,7 +107,7 @@ describe('a new user', async () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Reset breaker' }).click();
     await page
-      .getByText(/The breaker is closed; \d+ held events go out/)
+      .getByText(/Breaker reset; \d+ held events released/)
       .first()
       .waitFor();
     const arrived = (text: string) => receiver.deliveries.filter(({ parsed }) => parsed?.data.message === text).length;
@@ -121,8 +121,8 @@ describe('a new user', async () => {
     for (const kind of ['message.sent', 'message.delivered', 'message.read', 'session.connected'])
       await dialog.getByLabel(kind, { exact: true }).uncheck();
     const before = arrived('Are you open today?');
-    await dialog.getByRole('button', { name: 'Count' }).click();
-    await dialog.getByText('7 deliveries fit.').waitFor();
+    await dialog.getByRole('button', { name: 'Count deliveries' }).click();
+    await dialog.getByText('7 deliveries match.').waitFor();
     await dialog.getByRole('button', { name: 'Replay 7 deliveries' }).click();
     await receiver.waitFor(() => arrived('Are you open today?') > before && arrived('Six') > 1);
   });

@@ -49,7 +49,7 @@ describe('a file that is sent', async () => {
     await page.keyboard.press('Enter');
 
     const bar = page.getByRole('progressbar', { name: 'Progress of film.bin' });
-    await page.getByRole('status').filter({ hasText: 'Sending film.bin…' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Uploading film.bin…' }).waitFor();
     const percent = async () => Number(await bar.getAttribute('aria-valuenow'));
     await assertSoon(async () => (await percent()) > 0, true);
     const before = await percent();
@@ -57,7 +57,7 @@ describe('a file that is sent', async () => {
     await assertAccessible(page);
     await assertNoSidewaysScroll(page);
 
-    await page.getByRole('button', { name: 'Do not send film.bin' }).click();
+    await page.getByRole('button', { name: 'Cancel upload of film.bin' }).click();
     await bar.waitFor({ state: 'detached' });
     await page.getByText('Attached: film.bin').waitFor();
     assert.equal(await box.inputValue(), 'From the garden');
@@ -82,7 +82,7 @@ describe('a file that is sent', async () => {
     await page.getByText('Attached: film.bin').waitFor();
     await throttle(0, 2000);
     await page.getByLabel('Message', { exact: true }).press('Enter');
-    await page.getByRole('status').filter({ hasText: 'film.bin is sent, the server stores it…' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Storing film.bin…' }).waitFor();
     assert.equal(await page.getByRole('progressbar').getAttribute('aria-valuenow'), null);
     await throttle(0);
     await page.getByRole('button', { name: 'Download film.bin' }).waitFor();
@@ -93,7 +93,7 @@ describe('a file that is sent', async () => {
     const sessionId = await connectSession(call);
     const uploads = countUploads(page);
     await page.goto(`/chats?chat=${FRIEND}`);
-    const refusal = 'film.bin has 4.1 MB: this server takes files of up to 4.0 MB.';
+    const refusal = 'film.bin has 4.1 MB, but this server accepts up to 4.0 MB. Choose a smaller file.';
     const choose = () => page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
     // From the moment on at which the page has heard of the limit.
     const chooseAndLook = async () => {
@@ -102,7 +102,7 @@ describe('a file that is sent', async () => {
     };
     await assertSoon(chooseAndLook, 1);
     const attached = page.getByText('Attached: film.bin');
-    if ((await attached.count()) > 0) await page.getByRole('button', { name: 'Remove the attachment' }).click();
+    if ((await attached.count()) > 0) await page.getByRole('button', { name: 'Remove attachment' }).click();
     await choose();
     assert.equal(await attached.count(), 0);
     await assertAccessible(page);
@@ -114,7 +114,7 @@ describe('a file that is sent', async () => {
     // Without loading the page anew: it knows the limit.
     await page.getByRole('link', { name: 'Groups', exact: true }).click();
     await page.getByRole('link', { name: body.subject }).click();
-    await page.getByRole('button', { name: 'Choose a picture' }).waitFor();
+    await page.getByRole('button', { name: 'Choose picture' }).waitFor();
     await choose();
     await page.getByText(refusal, { exact: true }).waitFor();
     assert.equal(uploads(), 0);
@@ -137,7 +137,7 @@ describe('a file that is sent', async () => {
     const sessionId = await connectSession(call);
     const { body } = await call('POST', '/groups', { sessionId, subject: 'Film club', phoneNumbers: [FRIEND] });
     await page.goto(`/groups/${body.groupId}`);
-    await page.getByRole('button', { name: 'Choose a picture' }).waitFor();
+    await page.getByRole('button', { name: 'Choose picture' }).waitFor();
     const throttle = await throttleOf(page);
     await throttle(200_000);
     // What stands after the end of a picture belongs to no picture: only its weight counts here.
@@ -148,11 +148,11 @@ describe('a file that is sent', async () => {
     const bar = page.getByRole('progressbar', { name: 'Progress of poster.png' });
     await assertSoon(async () => Number(await bar.getAttribute('aria-valuenow')) > 0, true);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Do not send poster.png' }).click();
+    await page.getByRole('button', { name: 'Cancel upload of poster.png' }).click();
     await bar.waitFor({ state: 'detached' });
     assert.equal((await call('GET', `/groups/${body.groupId}`)).body.pictureMediaId, null);
     await throttle(0);
     await choose();
-    await page.getByText('The picture is changed', { exact: true }).waitFor();
+    await page.getByText('Picture changed', { exact: true }).waitFor();
   });
 });

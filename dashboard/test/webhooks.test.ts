@@ -33,7 +33,7 @@ describe('the webhooks', async () => {
   it('begin with an invitation to set up the first, whose secret is shown once', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
-    await page.getByText('No webhook yet').waitFor();
+    await page.getByText('No webhooks yet').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Add webhook' }).click();
     const dialog = page.getByRole('dialog');
@@ -43,11 +43,11 @@ describe('the webhooks', async () => {
     assert.match(secret, /^[\w-]{32}$/);
     await assertAccessible(page);
     await dialog.getByRole('button', { name: 'Add webhook' }).click();
-    await page.getByText('Keep this secret now').waitFor();
+    await page.getByText('Save this secret now').waitFor();
     await page.mouse.click(5, 5);
     await page.keyboard.press('Escape');
     await page.getByText(secret).waitFor();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
     await assertSoon(() => page.getByText(secret).count(), 0);
     const { body } = await call('GET', '/webhooks');
@@ -63,7 +63,7 @@ describe('the webhooks', async () => {
     await dialog.getByLabel('URL').fill(`${receiver.url}second`);
     await call('POST', '/webhooks/set', { webhookUrl: `${receiver.url}first`, events: ['message.incoming'] });
     await dialog.getByRole('button', { name: 'Add webhook' }).click();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.waitForURL('**/webhooks/whk_*');
     assert.equal((await call('GET', '/webhooks')).body.webhookUrl, `${receiver.url}first`);
   });
@@ -85,13 +85,13 @@ describe('the webhooks', async () => {
     receiver.respond((_, response) => response.writeHead(200).end('<b>thanks</b>'));
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('The receiver took it').waitFor();
+    await page.getByText('The receiver accepted the request').waitFor();
     const sent = receiver.deliveries.at(-1);
     assert.equal(sent?.headers['x-webhook-test'], 'true');
-    const shown = await page.getByRole('region', { name: 'Request, exactly as sent' }).innerText();
+    const shown = await page.getByRole('region', { name: 'Request as sent' }).innerText();
     assert.ok(shown.includes(`x-webhook-signature: ${sent?.headers['x-webhook-signature']}`), shown);
     assert.ok(shown.includes(sent?.body ?? '?'), 'the body is there byte for byte');
-    await assertSoon(() => page.getByRole('list', { name: 'How far it came' }).getByRole('listitem').count(), 5);
+    await assertSoon(() => page.getByRole('list', { name: 'Stages' }).getByRole('listitem').count(), 5);
     await page.getByText('<b>thanks</b>').waitFor();
     await assertNothingCutOff(page);
     await assertAccessible(page);
@@ -105,31 +105,31 @@ describe('the webhooks', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
-    await page.getByText('Deliveries are not signed:').waitFor();
+    await page.getByText('Deliveries are not signed,').waitFor();
     for (const name of ['TypeScript', 'Python', 'Go', 'PHP', 'curl']) {
       await page.getByRole('tab', { name }).click();
-      await page.getByRole('region', { name: `Verification in several languages: ${name}` }).waitFor();
+      await page.getByRole('region', { name: `Verification examples: ${name}` }).waitFor();
     }
-    await page.getByRole('button', { name: 'Set a secret' }).click();
+    await page.getByRole('button', { name: 'Set secret' }).click();
     await page.getByRole('dialog').getByLabel('New secret').fill('one that is mine');
-    await page.getByRole('dialog').getByRole('button', { name: 'Set a secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Set secret' }).click();
     await page.getByText('one that is mine').waitFor();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('Every delivery is signed').waitFor();
 
-    await page.getByRole('button', { name: 'Replace the secret' }).click();
-    await page.getByRole('dialog').getByLabel('Both are valid for').selectOption('1 hour');
-    await page.getByRole('dialog').getByRole('button', { name: 'Replace the secret' }).click();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('dialog').getByLabel('Grace period').selectOption('1 hour');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('The old secret is valid until').waitFor();
     receiver.respond(200);
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('The receiver took it').waitFor();
+    await page.getByText('The receiver accepted the request').waitFor();
     assert.match(String(receiver.deliveries.at(-1)?.headers['webhook-signature']), /^v1,\S+ v1,\S+$/);
 
     await page.getByRole('button', { name: 'Stop signing' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop signing' }).click();
-    await page.getByText('Deliveries are not signed:').waitFor();
+    await page.getByText('Deliveries are not signed,').waitFor();
     assert.equal((await call('GET', '/webhooks')).body.hasSecret, false);
   });
 
@@ -138,7 +138,7 @@ describe('the webhooks', async () => {
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByLabel('message.read').check();
-    await page.getByLabel('Requests at a time').fill('32');
+    await page.getByLabel('Concurrent requests').fill('32');
     await page.getByRole('checkbox', { name: 'Enabled' }).uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
@@ -169,7 +169,7 @@ describe('the webhooks', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
-    await page.getByLabel('Requests at a time').fill('12');
+    await page.getByLabel('Concurrent requests').fill('12');
     await call('PATCH', `/webhooks/endpoints/${webhookId}`, { events: ['message.read'] });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
@@ -192,17 +192,17 @@ describe('the webhooks', async () => {
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByText('Closed', { exact: true }).waitFor();
     await writeIn(call, sessionId, 'one', 'two', 'three', 'four', 'five', 'six');
-    await page.getByText('Five attempts in a row failed.').first().waitFor();
+    await page.getByText('Five consecutive attempts failed.').first().waitFor();
     await page.getByText(/Last error: .*502/).waitFor();
-    await page.getByText(/6 events are held; next try in \d+ min/).waitFor();
+    await page.getByText(/6 events are held; next probe in \d+ min/).waitFor();
     await page.getByText('History').click();
     await page.getByText('Closed → open').waitFor();
     await assertAccessible(page);
     receiver.respond(200);
     await page.getByRole('button', { name: 'Reset breaker' }).click();
-    await page.getByText('The breaker is closed; 6 held events go out').first().waitFor();
+    await page.getByText('Breaker reset; 6 held events released').first().waitFor();
     await receiver.waitFor((all) => all.some(({ parsed, attempt }) => parsed?.data.message === 'six' && attempt > 0));
-    await page.getByText('It was reset by hand.').waitFor();
+    await page.getByText('The breaker was reset manually.').waitFor();
   });
 
   it('can be used on a phone', async (test) => {
@@ -212,7 +212,7 @@ describe('the webhooks', async () => {
     await page.goto('/webhooks');
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('The receiver took it').waitFor();
+    await page.getByText('The receiver accepted the request').waitFor();
     await assertNoSidewaysScroll(page);
     await assertAccessible(page);
     await assertSoon(async () => page.url().endsWith(webhookId), true);
@@ -223,8 +223,8 @@ describe('the webhooks', async () => {
     const webhookId = await setWebhook(other.call, receiver);
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto(`/webhooks/${webhookId}`);
-    await page.getByText('There is no such webhook').waitFor();
+    await page.getByText('Webhook not found').waitFor();
     await page.goto('/webhooks');
-    await page.getByText('No webhook yet').waitFor();
+    await page.getByText('No webhooks yet').waitFor();
   });
 });

@@ -19,7 +19,7 @@
     if (root === null || root.childElementCount > 0) return;
     removeEventListener('error', recover, true);
     root.setAttribute('role', 'alert');
-    root.textContent = 'The server cannot be reached. This page loads as soon as it answers.';
+    root.textContent = 'The server cannot be reached. This page loads as soon as it responds.';
     // Where something other than the server keeps the code away, the page must not reload all the time.
     const waitMs = Number(sessionStorage.getItem('reloadedAt') ?? 0) + 30_000 - Date.now();
     setTimeout(() => setInterval(reloadWhenReachable, 2000), Math.max(0, waitMs));

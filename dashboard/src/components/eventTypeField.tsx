@@ -11,23 +11,23 @@ export function EventTypeField({
 }: {
   readonly label: string;
   readonly value: readonly EventType[];
-  readonly onChange: (kinds: readonly EventType[]) => void;
+  readonly onChange: (types: readonly EventType[]) => void;
   readonly error?: string | undefined;
 }) {
   const id = useId();
-  const toggle = (kind: EventType, isOn: boolean) =>
-    onChange(eventTypes.filter((one) => (one === kind ? isOn : value.includes(one))));
+  const toggle = (type: EventType, isOn: boolean) =>
+    onChange(eventTypes.filter((one) => (one === type ? isOn : value.includes(one))));
   return (
     <fieldset aria-describedby={error === undefined ? undefined : id} className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">{label}</legend>
       <div className="grid gap-x-6 gap-y-2 wide:grid-cols-2">
-        {eventTypes.map((kind) => (
+        {eventTypes.map((type) => (
           <CheckField
-            key={kind}
-            label={kind}
-            hint={eventDescriptions[kind]}
-            checked={value.includes(kind)}
-            onChange={(event) => toggle(kind, event.currentTarget.checked)}
+            key={type}
+            label={type}
+            hint={eventDescriptions[type]}
+            checked={value.includes(type)}
+            onChange={(event) => toggle(type, event.currentTarget.checked)}
           />
         ))}
       </div>

@@ -26,7 +26,7 @@ export function SchemaField({ field, label, value, onChange, error, isKept = fal
   const common = {
     label,
     hint: hints.filter(Boolean).join(' ') || undefined,
-    error: isInvalid(field, value) ? formWords.noJson : error,
+    error: isInvalid(field, value) ? formWords.invalidJson : error,
     isOptional: !isRequired,
     required: isRequired && !isKept,
     value,

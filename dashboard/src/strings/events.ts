@@ -2,51 +2,51 @@ import type { EventData } from '@switchboard/sdk/api';
 
 export type EventType = keyof EventData;
 
-/** What each kind of event tells, in a few words. */
 export const eventDescriptions: Readonly<Record<EventType, string>> = {
-  'message.incoming': 'A message came in',
+  'message.incoming': 'A message was received',
   'message.sent': 'A message was sent',
-  'message.delivered': 'A message reached its recipient',
-  'message.read': 'The recipient has read a message',
-  'session.connected': 'A session is connected',
+  'message.delivered': 'A message was delivered to its recipient',
+  'message.read': 'The recipient read a message',
+  'session.connected': 'A session connected',
   'session.disconnected': 'A session lost its connection',
   'group.created': 'A group was created, or a session was added to one',
-  'group.updated': 'A group changed: subject, settings, members',
+  'group.updated': 'A group changed its subject, settings or members',
 };
 
-/** Every kind, in the order in which they are listed everywhere. */
-export const eventTypes = Object.keys(eventDescriptions) as EventType[]; // its keys are the kinds
+/** All event types, in the order of every list. */
+export const eventTypes = Object.keys(eventDescriptions) as EventType[]; // its keys are the types
 
 export const eventWords = {
   title: 'Events',
-  lead: 'What happens in your sessions, whether or not a webhook is told of it.',
+  lead: 'Everything that happens in your sessions, with or without a webhook.',
   live: 'Live',
   log: 'Log',
-  views: 'Live stream or log',
-  kinds: 'Kinds',
-  allKinds: 'All kinds',
-  kind: 'Kind',
-  about: 'About',
+  views: 'View',
+  types: 'Event type',
+  allTypes: 'All event types',
+  type: 'Event',
+  about: 'Summary',
   time: 'Time',
   pause: 'Pause',
-  resume: 'Go on',
+  resume: 'Resume',
   paused: (count: number) => (count === 0 ? 'Paused' : `Paused, ${count.toLocaleString('en')} waiting`),
   clear: 'Clear',
   liveEmpty: 'Waiting for events',
-  liveEmptyHint: 'Everything that happens from now on appears here at once. Write a message, or connect a session.',
-  openSimulator: 'Open the phone simulator',
-  logEmpty: 'Nothing has happened yet',
-  logEmptyHint: 'The log begins with the first event of the account, and keeps each for 30 days unless set otherwise.',
-  logEmptyKinds: 'No event of this kind',
-  logHint: 'Oldest first, as GET /events gives it to a program that pulls.',
-  logEnd: 'This is the end of the log. New events appear by themselves.',
-  liveList: 'Events as they happen',
-  logList: 'Log of events',
+  liveEmptyHint: 'New events appear here. Write a message in the phone simulator, or connect a session.',
+  openSimulator: 'Open phone simulator',
+  logEmpty: 'No events yet',
+  logEmptyHint: 'Connect a session to see its first event. Events are kept for 30 days by default.',
+  logEmptyType: 'No events of this type',
+  logHint: 'Oldest first, as GET /events returns it.',
+  logEnd: 'This is the end of the log. New events appear automatically.',
+  liveList: 'Live events',
+  logList: 'Event log',
   payload: 'Payload',
-  payloadOf: (kind: string) => `Payload of ${kind}`,
-  choose: 'Choose an event to look into it.',
-  eventId: 'Event',
-  deliveries: 'Its deliveries',
-  dropped: (count: number) => `The ${count.toLocaleString('en')} latest are kept here. The log has all of them.`,
+  payloadOf: (type: string) => `Payload of ${type}`,
+  choose: 'Select an event to see its payload.',
+  eventId: 'Event ID',
+  deliveries: 'View deliveries',
+  dropped: (count: number) =>
+    `Only the ${count.toLocaleString('en')} latest events are shown. The log has all of them.`,
   onNumber: (number: string) => `+${number}`,
 } as const;

@@ -1,10 +1,10 @@
 export const formWords = {
   unset: 'Not set',
-  unsetMeans: (standard: string) => `Not set: ${standard}`,
+  unsetMeans: (value: string) => `Not set (default: ${value})`,
   yes: 'Yes',
   no: 'No',
   onePerLine: 'One per line.',
-  asJson: 'As JSON.',
-  noJson: 'This is not valid JSON',
-  secretKept: 'Left empty, it stays as it is.',
+  asJson: 'Enter JSON.',
+  invalidJson: 'Enter valid JSON',
+  secretKept: 'Leave it empty to keep the current value.',
 } as const;

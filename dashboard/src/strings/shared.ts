@@ -1,37 +1,32 @@
-/** Words that every page uses. What only one page says stands in the file of its name beside this one. */
+/** Text that several pages share. The text of one page is in the file of its name. */
 export const words = {
   product: 'Switchboard',
   unreachable: 'The server cannot be reached. Your changes may not have been saved.',
-  unexpected: 'Something went wrong in this page. Reload it; if it happens again, report it.',
+  unexpected: 'Something went wrong on this page. Reload it, and report the problem if it happens again.',
   loading: 'Loading',
   loadingMore: 'Loading more',
   tryAgain: 'Try again',
-  failedToLoad: 'This could not be loaded',
-  moreFailed: (why: string) => `The rest could not be loaded: ${why}`,
+  failedToLoad: 'Could not load this',
+  moreFailed: (why: string) => `Could not load more: ${why}`,
   request: (id: string) => `Request ${id}`,
   copy: 'Copy',
   copied: 'Copied',
-  copyFailed: 'The browser does not allow copying: select the text instead',
+  copyFailed: 'The browser does not allow copying. Select the text instead.',
   cancel: 'Cancel',
   close: 'Close',
   save: 'Save',
   saved: 'Saved',
-  remove: 'Delete',
   dismiss: 'Dismiss',
-  more: 'More actions',
   optional: 'optional',
   never: 'never',
-  none: 'none',
-  working: 'Working',
   notifications: 'Notifications',
-  rows: (count: number) => (count === 1 ? '1 row' : `${count.toLocaleString('en')} rows`),
   skipToContent: 'Skip to content',
-  pageNotFound: 'There is no such page',
-  pageNotFoundHint: 'The address may be mistyped, or what it showed has been deleted.',
-  toOverview: 'To the overview',
+  pageNotFound: 'Page not found',
+  pageNotFoundHint: 'Check the address. The page may have been deleted.',
+  toOverview: 'Go to overview',
 } as const;
 
-/** Times, as people say them. */
+/** Times and durations. */
 export const timeWords = {
   now: 'just now',
   inMoment: 'in a moment',

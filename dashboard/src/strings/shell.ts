@@ -1,7 +1,7 @@
 export const shellWords = {
   navigation: 'Main',
   openNavigation: 'Open navigation',
-  groups: { watch: 'Watch', talk: 'Talk', build: 'Build' },
+  groups: { watch: 'Monitoring', talk: 'Messaging', build: 'Development' },
   pages: {
     overview: 'Overview',
     sessions: 'Sessions',
@@ -20,10 +20,10 @@ export const shellWords = {
   accountSettings: 'Account and password',
   logOut: 'Log out',
   theme: 'Theme',
-  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  themes: { system: 'System', light: 'Light', dark: 'Dark' },
   live: {
     live: 'Live',
     connecting: 'Connecting',
-    lost: 'Connection lost, trying again',
+    lost: 'Connection lost, reconnecting',
   },
 } as const;

@@ -1,10 +1,10 @@
-/** What is said of a file on its way to the server. */
+/** The progress of a file that is being uploaded. */
 export const uploadWords = {
-  sending: (name: string) => `Sending ${name}…`,
-  storing: (name: string) => `${name} is sent, the server stores it…`,
+  sending: (name: string) => `Uploading ${name}…`,
+  storing: (name: string) => `Storing ${name}…`,
   progress: (name: string) => `Progress of ${name}`,
   percent: (count: number) => `${count} %`,
-  cancel: (name: string) => `Do not send ${name}`,
-  tooLarge: (name: string, size: string, most: string) =>
-    `${name} has ${size}: this server takes files of up to ${most}.`,
+  cancel: (name: string) => `Cancel upload of ${name}`,
+  tooLarge: (name: string, size: string, max: string) =>
+    `${name} has ${size}, but this server accepts up to ${max}. Choose a smaller file.`,
 } as const;

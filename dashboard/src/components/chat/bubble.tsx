@@ -16,13 +16,13 @@ interface BubbleProps {
   readonly isOwn: boolean;
   readonly isFound: boolean;
   /** The message that it answers, as far as it was read. */
-  readonly answered: Message | undefined;
+  readonly repliedTo: Message | undefined;
   readonly nameOf: NameOf;
   readonly actions?: ReactNode;
 }
 
 /** One message. All of it is text of somebody else, and shown as nothing but text. */
-export function Bubble({ message, isOwn, isFound, answered, nameOf, actions }: BubbleProps) {
+export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: BubbleProps) {
   const { direction, type, replyTo, timestamp, status, edited, forwarded, deleted, error, chatId } = message;
   const isGroup = chatId.startsWith('grp_');
   return (
@@ -38,7 +38,7 @@ export function Bubble({ message, isOwn, isFound, answered, nameOf, actions }: B
         {forwarded && <p className="text-xs text-ink-faint italic">{messageWords.forwarded}</p>}
         {replyTo !== undefined && (
           <blockquote className="mb-1.5 truncate border-l-2 border-accent pl-2 text-xs text-ink-soft">
-            {answered === undefined ? messageWords.earlier : messagePreview(answered, messageWords)}
+            {repliedTo === undefined ? messageWords.earlier : messagePreview(repliedTo, messageWords)}
           </blockquote>
         )}
         {deleted ? (

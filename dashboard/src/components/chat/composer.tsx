@@ -22,14 +22,14 @@ export interface OutgoingMessage {
 interface Unsent {
   readonly text: string;
   readonly file: File | undefined;
-  readonly answering: Message | undefined;
+  readonly replyingTo: Message | undefined;
 }
 
 interface ComposerProps {
   /** Names the draft: what was typed and not sent is there again when the chat is opened again. */
   readonly draftFor: string;
-  readonly answering: Message | undefined;
-  readonly onStopAnswering: () => void;
+  readonly replyingTo: Message | undefined;
+  readonly onCancelReply: () => void;
   /** Rejects when it could not be sent: then what was written stays. */
   readonly onSend: (written: OutgoingMessage) => Promise<unknown>;
   /** The same for a poll, a place or a contact card. */
@@ -41,7 +41,7 @@ interface ComposerProps {
 
 /** Where a message is written. Enter sends it, Shift+Enter starts a new line. */
 export function Composer({ onTyping, disabled = false, ...props }: ComposerProps) {
-  const { answering, onStopAnswering, onSendExtra } = props;
+  const { replyingTo, onCancelReply, onSendExtra } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const [extra, setExtra] = useState<Extra['type']>();
   const id = useId();
@@ -49,11 +49,11 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
   const isEmpty = text.trim() === '' && file === undefined;
 
   useEffect(() => {
-    if (answering !== undefined) box.current?.focus();
-  }, [answering]);
+    if (replyingTo !== undefined) box.current?.focus();
+  }, [replyingTo]);
 
   function submit() {
-    if (!isEmpty && !disabled && !send.isPending) send.mutate({ text, file, answering });
+    if (!isEmpty && !disabled && !send.isPending) send.mutate({ text, file, replyingTo });
   }
 
   function keyDown(event: KeyboardEvent) {
@@ -74,9 +74,9 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
       >
         {send.error !== null && !isCancelled(send.error) && <Notice tone="bad">{errorText(send.error)}</Notice>}
         {refusal !== undefined && <Notice tone="bad">{refusal}</Notice>}
-        {answering !== undefined && (
-          <Strip label={messageWords.stopAnswering} onRemove={onStopAnswering}>
-            {`${messageWords.answering}: ${messagePreview(answering, messageWords)}`}
+        {replyingTo !== undefined && (
+          <Strip label={messageWords.cancelReply} onRemove={onCancelReply}>
+            {`${messageWords.replyingTo}: ${messagePreview(replyingTo, messageWords)}`}
           </Strip>
         )}
         <SendStatus sending={sending} file={send.isPending ? send.variables.file : undefined} />
@@ -121,10 +121,10 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
   );
 }
 
-type SendingProps = Pick<ComposerProps, 'draftFor' | 'answering' | 'onStopAnswering' | 'onSend'>;
+type SendingProps = Pick<ComposerProps, 'draftFor' | 'replyingTo' | 'onCancelReply' | 'onSend'>;
 
 /** The draft with its file, and the request that sends them. */
-function useComposer({ draftFor, answering, onStopAnswering, onSend }: SendingProps, focus: () => void) {
+function useComposer({ draftFor, replyingTo, onCancelReply, onSend }: SendingProps, focus: () => void) {
   const { text, write, restore } = useDraft(draftFor);
   const [file, setFile] = useState<File>();
   const [refusal, setRefusal] = useState<string>();
@@ -143,7 +143,7 @@ function useComposer({ draftFor, answering, onStopAnswering, onSend }: SendingPr
       focus();
     },
     onSuccess: (_, sent) => {
-      if (sent.answering === answering) onStopAnswering();
+      if (sent.replyingTo === replyingTo) onCancelReply();
     },
     onError: (error, unsent) => {
       restore(unsent.text);

@@ -7,7 +7,7 @@ import { Form } from '../form.tsx';
 /** Asks for the number that a chat begins with, or that a message goes to. */
 export function PhoneNumberDialog({
   title,
-  confirm = chatWords.begin,
+  confirm = chatWords.open,
   open,
   onOpenChange,
   onChoose,

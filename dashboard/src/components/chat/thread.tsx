@@ -107,7 +107,7 @@ function Feed({ label, list: { messages, more }, isOwn, nameOf, foundId, actions
                   message={message}
                   isOwn={isOwn(message)}
                   isFound={message.messageId === foundId}
-                  answered={byId.get(message.replyTo ?? '')}
+                  repliedTo={byId.get(message.replyTo ?? '')}
                   nameOf={nameOf}
                   actions={<LazyMenu>{actions(message)}</LazyMenu>}
                 />

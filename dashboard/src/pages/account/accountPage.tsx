@@ -10,12 +10,12 @@ export function AccountPage() {
   return (
     <Page title={accountWords.title}>
       <div className="grid max-w-2xl gap-5">
-        <Card title={accountWords.who}>
+        <Card title={accountWords.profile}>
           <Facts
             facts={[
               [accountWords.name, name ?? accountWords.noName],
               [accountWords.email, email],
-              [accountWords.since, <Time key="since" at={createdAt} />],
+              [accountWords.created, <Time key="since" at={createdAt} />],
             ]}
           />
         </Card>

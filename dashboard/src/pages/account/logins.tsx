@@ -18,11 +18,11 @@ export function Logins() {
   return (
     <ConfirmButton
       look="secondary"
-      title={accountWords.question}
+      title={accountWords.logOutTitle}
       confirm={accountWords.logOutEverywhere}
       onConfirm={logOutEverywhere}
     >
-      {accountWords.answer}
+      {accountWords.logOutHint}
     </ConfirmButton>
   );
 }

@@ -41,7 +41,7 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
     },
     {
       id: 'prefix',
-      header: apiKeyWords.begins,
+      header: apiKeyWords.prefix,
       width: '15.5rem',
       wideOnly: true,
       cell: ({ prefix }) => <Tag>{prefix}</Tag>,

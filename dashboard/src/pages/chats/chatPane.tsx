@@ -32,13 +32,13 @@ interface ChatPaneProps {
 /** One conversation with its composer. */
 export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBack, onNewest }: ChatPaneProps) {
   const { sessionId, status } = session;
-  const [answering, setAnswering] = useState<Message>();
+  const [replyingTo, setReplyingTo] = useState<Message>();
   const [opened, setOpened] = useState<OpenedMessage>();
   const refresh = useRefresh();
   const typing = useTyping(sessionId, chatId);
   const list = useMessages(sessionId, chatId, upTo === undefined ? undefined : justAfter(upTo));
   const isConnected = status === 'connected';
-  const target = { sessionId, to: chatId, ...(answering !== undefined && { replyTo: answering.messageId }) };
+  const target = { sessionId, to: chatId, ...(replyingTo !== undefined && { replyTo: replyingTo.messageId }) };
 
   async function send({ text, media }: OutgoingMessage) {
     if (media === undefined) await api.messages.send({ ...target, message: text });
@@ -51,7 +51,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
     if ('question' in extra) await api.messages.sendPoll({ ...target, ...extra });
     else if ('latitude' in extra) await api.messages.sendLocation({ ...target, ...extra });
     else await api.messages.sendContact({ ...target, ...extra });
-    setAnswering(undefined);
+    setReplyingTo(undefined);
     void refresh('messages', 'chats');
   }
 
@@ -83,7 +83,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
           <MessageMenu
             message={message}
             isConnected={isConnected}
-            onAnswer={() => setAnswering(message)}
+            onReply={() => setReplyingTo(message)}
             onOpen={setOpened}
           />
         )}
@@ -94,8 +94,8 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
       {upTo === undefined && (
         <Composer
           draftFor={`${sessionId}/${chatId}`}
-          answering={answering}
-          onStopAnswering={() => setAnswering(undefined)}
+          replyingTo={replyingTo}
+          onCancelReply={() => setReplyingTo(undefined)}
           onSend={send}
           onSendExtra={sendExtra}
           onTyping={typing}

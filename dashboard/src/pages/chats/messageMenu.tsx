@@ -24,12 +24,12 @@ export interface OpenedMessage {
 export function MessageMenu({
   message,
   isConnected,
-  onAnswer,
+  onReply,
   onOpen,
 }: {
   readonly message: Message;
   readonly isConnected: boolean;
-  readonly onAnswer: () => void;
+  readonly onReply: () => void;
   readonly onOpen: (opened: OpenedMessage) => void;
 }) {
   const { messageId, direction, status, deleted, type, reactions = [] } = message;
@@ -61,7 +61,7 @@ export function MessageMenu({
         </MenuItem>
       )}
       {canChange && <MenuLine />}
-      {canChange && <MenuItem onSelect={onAnswer}>{messageWords.answer}</MenuItem>}
+      {canChange && <MenuItem onSelect={onReply}>{messageWords.reply}</MenuItem>}
       {canChange && <MenuItem onSelect={() => open('forward')}>{messageWords.forward}</MenuItem>}
       {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageWords.edit}</MenuItem>}
       {status === 'scheduled' && (

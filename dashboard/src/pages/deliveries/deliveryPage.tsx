@@ -107,7 +107,7 @@ function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
           <Payload body={body} />
         </Card>
       </div>
-      <Card title={deliveryWords.attemptList}>
+      <Card title={deliveryWords.attempts}>
         {attemptLog.length === 0 && <p className="text-sm text-ink-faint">{deliveryWords.noAttempts}</p>}
         <ol className="grid grid-cols-1 gap-3">
           {attemptLog.toReversed().map((attempt, index) => (
@@ -196,28 +196,19 @@ function Attempt({
           {url !== undefined && (
             <div className="grid grid-cols-1 gap-1.5">
               <h3 className="font-medium">{deliveryWords.request}</h3>
-              <CodeSnippet
-                label={deliveryWords.requestOf(number)}
-                code={formatRequest({
-                  url,
-                  headers,
-                  body,
-                })}
-              />
-              <p className="text-xs text-ink-faint">
-                {deliveryWords.requestHint} {deliveryWords.requestUrlChanged}
-              </p>
+              <CodeSnippet label={deliveryWords.requestOf(number)} code={formatRequest({ url, headers, body })} />
+              <p className="text-xs text-ink-faint">{deliveryWords.requestHint}</p>
             </div>
           )}
           <div className="grid grid-cols-1 gap-1.5">
             <h3 className="font-medium">
-              {status === null ? deliveryWords.noAnswer : deliveryWords.answerStatus(status)}
+              {status === null ? deliveryWords.noResponse : deliveryWords.responseStatus(status)}
             </h3>
             {status !== null && (response === null || response === '') && (
-              <p className="text-ink-faint">{deliveryWords.emptyAnswer}</p>
+              <p className="text-ink-faint">{deliveryWords.emptyResponse}</p>
             )}
             {response !== null && response !== '' && (
-              <CodeSnippet code={response} label={deliveryWords.answerOf(number)} />
+              <CodeSnippet code={response} label={deliveryWords.responseOf(number)} />
             )}
           </div>
         </div>

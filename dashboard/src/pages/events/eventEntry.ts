@@ -4,16 +4,16 @@ import { eventWords } from '../../strings/events.ts';
 /** An event, from the stream or from the log. */
 export interface EventEntry {
   readonly id: string;
-  readonly kind: EventType;
+  readonly type: EventType;
   readonly data: Readonly<Record<string, unknown>>;
   /** ISO time. */
   readonly at: string;
 }
 
 /** Whom or what it is about: one line for a list. */
-export function summaryOf({ kind, data }: EventEntry): string {
+export function summaryOf({ type, data }: EventEntry): string {
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
-  const who = text(kind === 'message.incoming' ? 'from' : 'to') ?? text('phoneNumber');
+  const who = text(type === 'message.incoming' ? 'from' : 'to') ?? text('phoneNumber');
   const what = text('message') ?? text('subject') ?? text('reason') ?? text('status');
   return [who === undefined ? undefined : numberOf(who), what].filter(Boolean).join(': ');
 }

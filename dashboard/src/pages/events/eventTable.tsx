@@ -21,8 +21,8 @@ export function EventTable({
 }) {
   const columns: readonly Column<EventEntry>[] = [
     {
-      id: 'kind',
-      header: eventWords.kind,
+      id: 'type',
+      header: eventWords.type,
       width: 'minmax(0, 9.5rem)',
       cell: (event) => (
         <button
@@ -30,7 +30,7 @@ export function EventTable({
           onClick={() => onChoose(event)}
           className="font-medium after:absolute after:inset-0 after:content-[''] hover:underline"
         >
-          {event.kind}
+          {event.type}
         </button>
       ),
     },

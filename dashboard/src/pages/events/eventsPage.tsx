@@ -14,7 +14,7 @@ const route = getRouteApi('/shell/events');
 
 /** What happens, as it happens or from the beginning, and what each event tells. */
 export function EventsPage() {
-  const { view = 'live', kind } = route.useSearch();
+  const { view = 'live', kind: type } = route.useSearch();
   const [chosen, setChosen] = useState<EventEntry>();
   const navigate = useNavigate();
   const List = view === 'log' ? LogEvents : LiveEvents;
@@ -30,15 +30,15 @@ export function EventsPage() {
               size="small"
               look={name === view ? 'primary' : 'quiet'}
               aria-pressed={name === view}
-              onClick={() => navigate({ to: '/events', search: { view: name, kind }, replace: true })}
+              onClick={() => navigate({ to: '/events', search: { view: name, kind: type }, replace: true })}
             >
               {eventWords[name]}
             </Button>
           ))}
         </fieldset>
         <select
-          aria-label={eventWords.kinds}
-          value={kind ?? ''}
+          aria-label={eventWords.types}
+          value={type ?? ''}
           onChange={({ currentTarget: { value } }) =>
             navigate({
               to: '/events',
@@ -48,7 +48,7 @@ export function EventsPage() {
           }
           className="h-9 rounded-lg border border-line-strong bg-surface px-3 text-sm"
         >
-          <option value="">{eventWords.allKinds}</option>
+          <option value="">{eventWords.allTypes}</option>
           {eventTypes.map((one) => (
             <option key={one} value={one}>
               {one}
@@ -57,7 +57,7 @@ export function EventsPage() {
         </select>
       </div>
       <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
-        <List kind={kind} onChoose={setChosen} />
+        <List type={type} onChoose={setChosen} />
         <Inspector event={chosen} />
       </div>
     </Page>
@@ -65,7 +65,7 @@ export function EventsPage() {
 }
 
 export interface EventListProps {
-  readonly kind: EventType | undefined;
+  readonly type: EventType | undefined;
   readonly onChoose: (event: EventEntry) => void;
 }
 
@@ -77,11 +77,11 @@ function Inspector({ event }: { readonly event: EventEntry | undefined }) {
       </Card>
     );
   }
-  const { id, kind, data, at } = event;
+  const { id, type, data, at } = event;
   return (
     <Card
-      title={kind}
-      hint={eventDescriptions[kind]}
+      title={type}
+      hint={eventDescriptions[type]}
       actions={
         typeof data['messageId'] === 'string' && (
           <LinkButton to="/deliveries" search={{ messageId: data['messageId'] }} size="small">
@@ -97,7 +97,7 @@ function Inspector({ event }: { readonly event: EventEntry | undefined }) {
             [eventWords.time, <Time key="at" at={at} />],
           ]}
         />
-        <JsonInspector key={id} value={{ event: kind, data }} label={eventWords.payloadOf(kind)} />
+        <JsonInspector key={id} value={{ event: type, data }} label={eventWords.payloadOf(type)} />
       </div>
     </Card>
   );

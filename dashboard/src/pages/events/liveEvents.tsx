@@ -15,7 +15,7 @@ import { EventTable } from './eventTable.tsx';
 const MAX_EVENTS = 10_000;
 
 /** Events since the page was opened, the newest first. */
-export function LiveEvents({ kind, onChoose }: EventListProps) {
+export function LiveEvents({ type, onChoose }: EventListProps) {
   const [events, setEvents] = useState<readonly EventEntry[]>([]);
   // What came while it was paused, so that nothing moves under the reader's hand.
   const [waiting, setWaiting] = useState<readonly EventEntry[]>();
@@ -24,7 +24,7 @@ export function LiveEvents({ kind, onChoose }: EventListProps) {
     if (waiting !== undefined) setWaiting((before = []) => [happened, ...before].slice(0, MAX_EVENTS));
     else setEvents((before) => [happened, ...before].slice(0, MAX_EVENTS));
   });
-  const shown = kind === undefined ? events : events.filter((event) => event.kind === kind);
+  const shown = type === undefined ? events : events.filter((event) => event.type === type);
 
   function resume() {
     setEvents((before) => [...(waiting ?? []), ...before].slice(0, MAX_EVENTS));
@@ -79,7 +79,7 @@ export function LiveEvents({ kind, onChoose }: EventListProps) {
 function fromStream({ id: position, event, data }: StreamedEvent): EventEntry {
   return {
     id: position.slice(position.indexOf('.') + 1),
-    kind: event,
+    type: event,
     data: { ...data },
     at: new Date().toISOString(),
   };

@@ -16,15 +16,15 @@ const PAGE = 200;
 const READ_NEXT_EVERY_MS = 1000;
 
 /** The log from its beginning, as a program that pulls reads it; at its end it goes on by itself. */
-export function LogEvents({ kind, onChoose }: EventListProps) {
+export function LogEvents({ type, onChoose }: EventListProps) {
   const query = useInfiniteQuery({
     // Not below `events`: what has been read of a log does not change, it only goes on.
-    queryKey: ['event_log', kind ?? null],
+    queryKey: ['event_log', type ?? null],
     queryFn: ({ pageParam }) =>
       api.events.list({
         limit: PAGE,
         ...(pageParam !== null && { after: pageParam }),
-        ...(kind !== undefined && { kinds: [kind] }),
+        ...(type !== undefined && { kinds: [type] }),
       }),
     initialPageParam: null as string | null,
     // Also from the end there is a way on: to what has not happened yet.
@@ -58,8 +58,8 @@ export function LogEvents({ kind, onChoose }: EventListProps) {
             onChoose={onChoose}
             more={isAtEnd && more.error === null ? undefined : more}
             empty={
-              <Empty icon={<ScrollText />} title={kind === undefined ? eventWords.logEmpty : eventWords.logEmptyKinds}>
-                {kind === undefined && eventWords.logEmptyHint}
+              <Empty icon={<ScrollText />} title={type === undefined ? eventWords.logEmpty : eventWords.logEmptyType}>
+                {type === undefined && eventWords.logEmptyHint}
               </Empty>
             }
           />
@@ -75,5 +75,5 @@ export function LogEvents({ kind, onChoose }: EventListProps) {
 type Logged = Awaited<ReturnType<typeof api.events.list>>['data'][number];
 
 function toEntry({ eventId, event, data, createdAt }: Logged): EventEntry {
-  return { id: eventId, kind: event, data, at: createdAt };
+  return { id: eventId, type: event, data, at: createdAt };
 }

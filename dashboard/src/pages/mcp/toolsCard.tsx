@@ -26,7 +26,7 @@ export function ToolsCard() {
     <Card flush title={mcpWords.tools} hint={mcpWords.toolsHint}>
       <div className="grid gap-4 px-5 pb-5 wide:grid-cols-2">
         <SelectField
-          label={mcpWords.seenWith}
+          label={mcpWords.shownFor}
           options={[['', mcpWords.login], ...(keys.data ?? []).map(({ keyId: id, name }) => [id, name] as const)]}
           value={keyId}
           onChange={({ currentTarget }) => setKeyId(currentTarget.value)}

@@ -69,12 +69,12 @@ function nextTry(state: CircuitBreaker['state'], nextProbeAt: string | null, now
   if (state === 'half_open') return overviewWords.probing;
   if (nextProbeAt === null) return undefined;
   const waitMs = Date.parse(nextProbeAt) - now;
-  return waitMs > 0 ? overviewWords.nextTry(duration(waitMs)) : overviewWords.tryNow;
+  return waitMs > 0 ? overviewWords.nextProbe(duration(waitMs)) : overviewWords.probeNow;
 }
 
 function whyOf(error: CircuitBreaker['lastError']): string {
   if (error === null) return overviewWords.unknownFailure;
-  if (error.status !== null) return overviewWords.answers(error.status);
+  if (error.status !== null) return overviewWords.responds(error.status);
   return overviewWords.failures[error.class] ?? error.message;
 }
 

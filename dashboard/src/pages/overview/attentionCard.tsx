@@ -20,7 +20,7 @@ export function AttentionCard({ sessions, webhooks }: AttentionProps) {
   return (
     <Card title={overviewWords.attention}>
       <p role="status" className="sr-only">
-        {overviewWords.concerns(concerns.length)}
+        {overviewWords.attentionCount(concerns.length)}
       </p>
       {concerns.length === 0 ? (
         <Notice tone="good">{overviewWords.allWell}</Notice>
@@ -66,27 +66,27 @@ function ItemLink({ target }: Pick<AttentionItem, 'target'>) {
     case 'webhook':
       return (
         <LinkButton to="/webhooks/$webhookId" params={{ webhookId: target.webhookId }} size="small">
-          {overviewWords.lookAtWebhook}
+          {overviewWords.viewWebhook}
         </LinkButton>
       );
     case 'deliveries': {
       const { webhookId, state } = target;
       return (
         <LinkButton to="/deliveries" search={{ webhookId, state }} size="small">
-          {overviewWords.lookAtDeliveries}
+          {overviewWords.viewDeliveries}
         </LinkButton>
       );
     }
     case 'session':
       return (
         <LinkButton to="/sessions/$sessionId" params={{ sessionId: target.sessionId }} size="small">
-          {target.isPairing ? overviewWords.linkIt : overviewWords.lookAtSession}
+          {target.isPairing ? overviewWords.pair : overviewWords.viewSession}
         </LinkButton>
       );
     case 'sessions':
       return (
         <LinkButton to="/sessions" size="small">
-          {overviewWords.lookAtSessions}
+          {overviewWords.viewSessions}
         </LinkButton>
       );
   }

@@ -18,8 +18,8 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
   const { description, parameters = [], requestBody, responses } = operation;
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
   const fields = body && nestedSchema(body, schemas);
-  const answers = Object.entries(responses).filter(([status]) => status < '400');
-  const refusals = Object.entries(responses).filter(([status]) => status >= '400');
+  const successes = Object.entries(responses).filter(([status]) => status < '400');
+  const failures = Object.entries(responses).filter(([status]) => status >= '400');
 
   return (
     <div className="grid grid-cols-1 gap-6">
@@ -52,14 +52,14 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
           )}
         </Part>
       )}
-      <Part title={referenceWords.answers}>
-        {answers.map(([status, { description: meaning, content = {} }]) => (
+      <Part title={referenceWords.responses}>
+        {successes.map(([status, { description: meaning, content = {} }]) => (
           <div key={status} className="mb-4 grid grid-cols-1 gap-3">
             <p className="text-sm">
               <code className="font-medium text-good">{status}</code> <Phrase text={meaning} />
             </p>
             {Object.entries(content).map(([type, { schema, example }]) => (
-              <Answer
+              <ResponseBody
                 key={type}
                 status={`${status}, ${type}`}
                 schema={schema && nestedSchema(schema, schemas)}
@@ -70,10 +70,10 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
           </div>
         ))}
       </Part>
-      {refusals.length > 0 && (
-        <Part title={referenceWords.refusals}>
+      {failures.length > 0 && (
+        <Part title={referenceWords.errorResponses}>
           <ul className="grid grid-cols-1 gap-1.5 text-sm">
-            {refusals.map(([status, { description: meaning }]) => (
+            {failures.map(([status, { description: meaning }]) => (
               <li key={status} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
                 <code className="text-bad">{status}</code>
                 <span className="text-ink-soft">
@@ -96,7 +96,7 @@ export function EventDetails({ operation, components: { schemas } }: OperationPr
     <div className="grid grid-cols-1 gap-6">
       {description && <Prose text={description} />}
       <Part title={referenceWords.body}>
-        <Answer
+        <ResponseBody
           status={operation.path}
           schema={schema && nestedSchema(schema, schemas)}
           schemas={schemas}
@@ -117,7 +117,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 /** The fields of an answer, beside an example of it. */
-function Answer({
+function ResponseBody({
   status,
   schema,
   schemas,
@@ -128,7 +128,7 @@ function Answer({
   readonly schemas: Reference['components']['schemas'];
   readonly example: unknown;
 }) {
-  const label = referenceWords.exampleOf(referenceWords.answer(status));
+  const label = referenceWords.exampleOf(referenceWords.response(status));
   return (
     <div className="grid grid-cols-1 items-start gap-5 wide:grid-cols-2">
       {schema !== undefined && <FieldList schema={schema} schemas={schemas} />}

@@ -32,12 +32,12 @@ export function formatConstraints({
   maxItems,
   ...rest
 }: Schema): string[] {
-  const { range, length, entries, byDefault } = referenceWords;
+  const { range, length, items, byDefault } = referenceWords;
   const isSet = (...values: (number | undefined)[]) => values.some((value) => value !== undefined);
   return [
     ...(isSet(minimum, maximum) ? [range(minimum, maximum)] : []),
     ...(isSet(minLength, maxLength) ? [length(range(minLength, maxLength))] : []),
-    ...(isSet(minItems, maxItems) ? [entries(range(minItems, maxItems))] : []),
+    ...(isSet(minItems, maxItems) ? [items(range(minItems, maxItems))] : []),
     ...(rest.default === undefined ? [] : [byDefault(JSON.stringify(rest.default))]),
   ];
 }

@@ -28,7 +28,7 @@ interface PhonePaneProps {
 /** The phone of somebody who talks to the session. */
 export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
   const { sessionId, status } = session;
-  const [answering, setAnswering] = useState<Message>();
+  const [replyingTo, setReplyingTo] = useState<Message>();
   const [edited, setEdited] = useState<Message>();
   const { isGroup, members, player, setMember } = usePlayer(session, chatId);
   const list = useMessages(sessionId, chatId);
@@ -40,7 +40,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
       action: 'incoming',
       ...(player !== undefined && { from: player }),
       ...(isGroup && { groupId: chatId }),
-      ...(answering !== undefined && { messageId: answering.messageId }),
+      ...(replyingTo !== undefined && { messageId: replyingTo.messageId }),
       ...content,
     });
   }
@@ -51,7 +51,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
       await write({ message: question, poll });
     } else if ('latitude' in extra) await write({ location: extra });
     else await write({ contact: extra });
-    setAnswering(undefined);
+    setReplyingTo(undefined);
   }
 
   return (
@@ -76,7 +76,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
               sessionId={sessionId}
               message={message}
               from={player}
-              onAnswer={() => setAnswering(message)}
+              onReply={() => setReplyingTo(message)}
               onEdit={() => setEdited(message)}
             />
           )
@@ -84,8 +84,8 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
       />
       <Composer
         draftFor={`simulator:${sessionId}/${chatId}`}
-        answering={answering}
-        onStopAnswering={() => setAnswering(undefined)}
+        replyingTo={replyingTo}
+        onCancelReply={() => setReplyingTo(undefined)}
         disabled={status !== 'connected' || player === undefined}
         onSend={({ text, media }) => write({ ...(text !== '' && { message: text }), ...media })}
         onSendExtra={writeExtra}
@@ -203,7 +203,7 @@ function GroupMenu({ sessionId, groupId, name, player }: GroupMenuProps) {
     <>
       <Menu
         trigger={
-          <IconButton label={chatWords.group}>
+          <IconButton label={chatWords.groupActions}>
             <EllipsisVertical />
           </IconButton>
         }
@@ -236,14 +236,14 @@ function PhoneMenu({
   sessionId,
   message,
   from,
-  onAnswer,
+  onReply,
   onEdit,
 }: {
   readonly sessionId: string;
   readonly message: Message;
   /** Whose phone it is. */
   readonly from: string;
-  readonly onAnswer: () => void;
+  readonly onReply: () => void;
   readonly onEdit: () => void;
 }) {
   const { messageId, direction, from: sender, type, poll, status } = message;
@@ -271,7 +271,7 @@ function PhoneMenu({
       ))}
       <MenuItem onSelect={() => run({ action: 'react', messageId, from, emoji: '' })}>{messageWords.unreact}</MenuItem>
       <MenuLine />
-      <MenuItem onSelect={onAnswer}>{messageWords.answer}</MenuItem>
+      <MenuItem onSelect={onReply}>{messageWords.reply}</MenuItem>
       {isUnread(message) && (
         <MenuItem onSelect={() => run({ action: 'receipt', messageId, status: 'read' })}>
           {simulatorWords.markRead}

@@ -100,7 +100,7 @@ function AddForm({
         value={webhookUrl}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <EventTypeField label={webhookWords.kinds} value={events} onChange={setEvents} error={problem('events')} />
+      <EventTypeField label={webhookWords.types} value={events} onChange={setEvents} error={problem('events')} />
       <SecretField
         label={webhookWords.secret}
         hint={webhookWords.secretHint}

@@ -84,7 +84,7 @@ function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
             thresholds.windowAttempts,
             thresholds.windowSeconds,
           )}{' '}
-          {breakerWords.waits(thresholds.openSeconds, thresholds.longestOpenSeconds)}
+          {breakerWords.openFor(thresholds.openSeconds, thresholds.longestOpenSeconds)}
         </p>
       </details>
     </div>
@@ -106,7 +106,7 @@ function Trouble({ breaker }: { readonly breaker: CircuitBreaker }) {
   return (
     <div className="grid gap-1">
       {reason !== null && <p>{breakerWords.reasons[reason] ?? reason}</p>}
-      {lastError !== null && <p>{breakerWords.receiverSays(lastError.message)}</p>}
+      {lastError !== null && <p>{breakerWords.lastError(lastError.message)}</p>}
       <p className="font-medium">{facts}</p>
       <p>{breakerWords.explain[state]}</p>
       <p>{breakerWords.resetHint}</p>

@@ -53,10 +53,10 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           onChange={(event) => edit({ webhookUrl: event.currentTarget.value })}
         />
         <EventTypeField
-          label={webhookWords.kinds}
+          label={webhookWords.types}
           value={events}
-          onChange={(kinds) => edit({ events: [...kinds] })}
-          error={events.length === 0 ? webhookWords.noKinds : problem('events')}
+          onChange={(types) => edit({ events: [...types] })}
+          error={events.length === 0 ? webhookWords.noTypes : problem('events')}
         />
         <TextField
           label={webhookWords.maxInFlight}

@@ -71,7 +71,7 @@ function TestResult({ result }: { readonly result: WebhookTest }) {
           <li key={stage} className="rounded-lg border border-line px-3 py-2">
             <Lamp tone={stageTones[outcome]}>{webhookWords.stageNames[stage]}</Lamp>
             <p className="text-xs text-ink-faint">
-              {outcome === 'skipped' ? webhookWords.results.skipped : webhookWords.results[outcome]}
+              {webhookWords.results[outcome]}
               {ms !== null && `, ${webhookWords.ms(ms)}`}
             </p>
           </li>
@@ -84,12 +84,12 @@ function TestResult({ result }: { readonly result: WebhookTest }) {
       {status !== null && (
         <div className="grid grid-cols-1 gap-1.5">
           <h3 className="text-sm font-medium">
-            {webhookWords.answer}: {status}
+            {webhookWords.response}: {status}
           </h3>
           {response === null || response === '' ? (
-            <p className="text-sm text-ink-faint">{webhookWords.noAnswer}</p>
+            <p className="text-sm text-ink-faint">{webhookWords.emptyResponse}</p>
           ) : (
-            <CodeSnippet code={response} label={webhookWords.answer} />
+            <CodeSnippet code={response} label={webhookWords.response} />
           )}
         </div>
       )}

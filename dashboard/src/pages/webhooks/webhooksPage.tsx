@@ -27,11 +27,11 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     ),
   },
   {
-    id: 'kinds',
-    header: webhookWords.kinds,
+    id: 'types',
+    header: webhookWords.types,
     width: '7rem',
     wideOnly: true,
-    cell: ({ events }) => webhookWords.kindsOf(events.length, eventTypes.length),
+    cell: ({ events }) => webhookWords.typesOf(events.length, eventTypes.length),
   },
   {
     id: 'secret',
