@@ -7,11 +7,11 @@ import { defineConfig, minifySync, type Plugin } from 'vite';
 
 export default defineConfig({
   plugins: [react(), tailwind(), compressed()],
-  // Everything is a file of its own: the policy of the page allows no fonts or scripts from data URLs.
+  // Assets are separate files, because the policy of the page forbids fonts and scripts in data URLs.
   build: { manifest: true, assetsInlineLimit: 0, reportCompressedSize: false, chunkSizeWarningLimit: 700 },
-  // The server puts a fresh one into each answer.
+  // The server inserts a fresh nonce into each response.
   html: { cspNonce: '__CSP_NONCE__' },
-  // `npm run dev -w dashboard` beside a server that runs.
+  // For `npm run dev -w dashboard` next to a running server.
   server: {
     proxy: Object.fromEntries(
       ['/api', '/openapi.json', '/docs'].map((path) => [
@@ -22,7 +22,9 @@ export default defineConfig({
   },
 });
 
-/** Compressed once, here, and not by the server for every answer. Vite copies `static` as it is: that is minified too. */
+/**
+ * Compresses assets at build time instead of in every response. Vite copies `static` unchanged, so it is minified here.
+ */
 function compressed(): Plugin {
   return {
     name: 'compressed',

@@ -1,6 +1,6 @@
 /*
- * A picture of every page for `docs/dashboard.md`, and of the overview in both themes for the README:
- * `npm run screenshots`. A real server with a small shop in it, and a real browser.
+ * Takes a screenshot of every page for `docs/dashboard.md`, and of the overview in both themes for the README: `npm run
+ * screenshots`. Uses a real server with sample data, and a real browser.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,13 +11,13 @@ import { launch, logIn } from '../test/support/browser.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
-/** Small, as the pictures are kept in the repository. */
+/** Small, because the files are kept in the repository. */
 const SIZE = { width: 1100, height: 700 };
 
 interface Shot {
   readonly name: string;
   readonly path: (shop: Shop) => string;
-  /** Done before the picture is taken; it waits for what is to be seen. */
+  /** Waits for the content of the page before the screenshot. */
   readonly prepare: (page: Page, shop: Shop) => Promise<unknown>;
 }
 
@@ -120,7 +120,7 @@ async function takeAll(
 }
 
 async function take(page: Page, name: string, theme: string): Promise<void> {
-  // Everything has come, and in its own letters.
+  // All content and fonts have loaded.
   await page.waitForFunction(() => document.querySelector('main [role=status][aria-label=Loading]') === null);
   await page.evaluate(() => document.fonts.ready);
   const { length } = await page.screenshot({ path: `${FOLDER}${name}-${theme}.png` });

@@ -2,12 +2,12 @@ import { eventually } from '../../server/test/support/eventually.ts';
 import type { Receiver } from '../../server/test/support/receiver.ts';
 import { type Call, connectSession } from '../../server/test/support/server.ts';
 
-/** What is shown in the pictures. */
+/** The sample data of the screenshots. */
 export interface Shop {
   readonly sessionId: string;
   readonly chatId: string;
   readonly groupId: string;
-  /** Of the webhook whose receiver is broken. */
+  /** The webhook with a failing receiver. */
   readonly webhookId: string;
   readonly failedDeliveryId: string;
 }
@@ -15,9 +15,9 @@ export interface Shop {
 const OWN = '491701230001';
 const [ADA, BEA, CEM, DORA] = ['491701230011', '491701230012', '491701230013', '491701230014'];
 
-/** A shop that sells plants, on a day on which the receiver of its stock is down. */
+/** Creates the data of a plant shop whose stock system is down. */
 export async function openShop(call: Call, orders: Receiver, stock: Receiver): Promise<Shop> {
-  // The last one that is made is the one that pages begin with.
+  // Pages start with the session that was created last.
   await connectSession(call, '491701230002', { name: 'Deliveries' });
   const sessionId = await connectSession(call, OWN, { name: 'Plant shop' });
   await makeKeys(call);
@@ -28,7 +28,7 @@ export async function openShop(call: Call, orders: Receiver, stock: Receiver): P
   });
   const groupId = await talk(call, sessionId);
 
-  // From now on a second receiver is told as well, and refuses: its breaker opens, and what follows is held.
+  // From now on a second receiver fails: its breaker opens, and further events are held.
   stock.respond((_, response) => response.writeHead(502).end('upstream is down'));
   const { webhookId } = (
     await call('POST', '/webhooks/endpoints', {
@@ -61,7 +61,10 @@ async function makeKeys(call: Call): Promise<void> {
     await call('POST', '/api-keys/create', key);
 }
 
-/** Some customers write, and are answered. @returns the group that they have */
+/**
+ * Lets customers write, and replies to them.
+ * @returns the id of their group
+ */
 async function talk(call: Call, sessionId: string): Promise<string> {
   const send = (to: string, message: string) => call('POST', '/messages/send', { sessionId, to, message });
   const cem = speaker(call, sessionId, CEM, 'Cem Yılmaz');

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react';
 
-/** The code of a page did not load: the server is away, or has a newer build under other names. */
+/** The code of a page did not load: the server is down, or serves a newer build under other names. */
 export class PageCodeError extends Error {
   constructor(cause: unknown) {
     super('The code of the page did not load', { cause });
@@ -9,10 +9,10 @@ export class PageCodeError extends Error {
 }
 
 /**
- * A page whose code loads when the page is first opened. The router calls `preload` and shows its error.
+ * Loads the code of a page when the page is first opened. The router calls `preload` and shows its error.
  *
- * The router's own `lazyRouteComponent` reloads the document when the code does not load. While the server is away,
- * that replaces the dashboard with the browser's error page, from which there is no way back.
+ * The router's own `lazyRouteComponent` reloads the document if the code does not load. While the server is down, that
+ * replaces the dashboard with the error page of the browser, which never recovers.
  */
 export function lazyPage<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
   let Loaded: ComponentType | undefined;

@@ -6,7 +6,7 @@ import { DASHBOARD_HEADER } from './api.ts';
 export type LiveState = 'connecting' | 'live' | 'lost';
 type Listener = (event: StreamedEvent) => void;
 
-/** The account's events as they happen, over one connection for the whole page. */
+/** The live events of the account, over one connection for all pages. */
 export interface Live {
   readonly state: () => LiveState;
   readonly onState: (changed: () => void) => () => void;
@@ -29,7 +29,7 @@ export function createLive(): Live {
     for (const changed of watchers) changed();
   }
 
-  // The stream comes back by itself and says nothing of it: what its requests meet tells how it is.
+  // The stream reconnects without reporting it, so its requests tell the state of the connection.
   const client = createClient({
     baseUrl: location.origin,
     headers: DASHBOARD_HEADER,
@@ -52,7 +52,7 @@ export function createLive(): Live {
         for (const listener of listeners) listener(event);
       }
     } catch {
-      // Stopped, or refused because the login is over: then the next request of the page leads to the login.
+      // Stopped, or rejected because the login has ended: the next request of the page then leads to the login.
       if (!signal.aborted) become('lost');
     }
   }
@@ -80,13 +80,13 @@ export function createLive(): Live {
   };
 }
 
-/** Whether events come in. */
+/** The state of the connection for events. */
 export function useLiveState(): LiveState {
   const live = useLive();
   return useSyncExternalStore(live.onState, live.state);
 }
 
-/** Calls `listener` for each event while the component is shown. */
+/** Calls `listener` for each event while the component is mounted. */
 export function useLiveEvents(listener: Listener): void {
   const live = useLive();
   const hear = useEffectEvent(listener);
@@ -99,16 +99,16 @@ function useLive(): Live {
   return live;
 }
 
-/** What an event changes, by the first part of a query's key. A delivery is made for every event. */
+/** The resources that an event changes, by the first part of their query keys. Every event creates deliveries. */
 const touched: Readonly<Record<string, readonly string[]>> = {
   message: ['messages', 'chats', 'contacts', 'deliveries'],
   session: ['sessions', 'deliveries'],
   group: ['groups', 'names', 'chats', 'deliveries'],
 };
-/** However many events come, a list is read again this often at most. */
+/** Limits how often events refetch a list. */
 const REFRESH_EVERY_MS = 1000;
 
-/** Reads again what events have changed. */
+/** Refetches what events have changed. */
 export function useRefreshOnEvents(): void {
   const queries = useQueryClient();
   const [refresh] = useState(() => createRefresh(queries));
@@ -123,7 +123,7 @@ function createRefresh(queries: QueryClient) {
   function run() {
     timer = undefined;
     for (const key of waiting) {
-      // A read under way is let finish, however slow it is; what it may have missed is read afterwards.
+      // A running fetch may finish, however slow it is. What it may have missed is fetched afterwards.
       if (queries.isFetching({ queryKey: [key] }) === 0) waiting.delete(key);
       void queries.invalidateQueries({ queryKey: [key], fetchStatus: 'idle' });
     }

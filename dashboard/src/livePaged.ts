@@ -3,33 +3,32 @@ import { useEffect, useEffectEvent, useMemo } from 'react';
 import { moreOf, type PageOf } from './paged.ts';
 
 interface LiveList<T> {
-  /** Its first part names the resource, so that events read the newest page again. */
+  /** Starts with the resource, so that events refetch the newest page. */
   readonly key: QueryKey;
   readonly read: (page: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<PageOf<T>>;
   readonly idOf: (row: T) => string;
-  /** For what changes without an event: how often the newest page is read. */
+  /** How often to refetch the newest page, for resources that change without an event. */
   readonly everyMs?: number;
   readonly enabled?: boolean;
-  /** Shows the rows of the key before until those of this one are there. */
+  /** Shows the rows of the previous key until those of this one have loaded. */
   readonly keepsPrevious?: boolean;
 }
 
 const PAGE = 100;
 
 /**
- * A list that grows at its newest end while it is read, such as a log. However far down the reader has come, only the
- * newest page is read again and again; older ones stay as they were. (`usePaged` reads all of them: right for lists of
- * some pages, not for one of a hundred.)
+ * Reads a list that grows at its newest end, such as a log. Only the newest page is refetched, however far the reader
+ * has scrolled. (`usePaged` refetches all pages, which is too much for a log of a hundred.)
  */
 export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keepsPrevious = false }: LiveList<T>) {
   const queries = useQueryClient();
-  // Not below the resource's name: an event must not touch it.
+  // Not under the name of the resource, so that events do not refetch it.
   const olderKey = ['as_read', ...key];
   const newest = useQuery({
     queryKey: [...key, 'newest'],
     queryFn: ({ signal }) => read({ limit: PAGE }, signal),
     enabled,
-    // A page of whatever rows is no function, which the types cannot tell.
+    // A page is never a function, which the types cannot tell.
     ...(keepsPrevious && { placeholderData: keepPreviousData as never }),
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
   });
@@ -38,9 +37,9 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
     queryFn: ({ pageParam, signal }) => read({ limit: PAGE, ...(pageParam !== null && { cursor: pageParam }) }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
-    // Begins with the newest page as that was read: read on its own, it could be later and never fit.
+    // Starts from the newest page: fetched on its own, it could be later and leave a gap.
     enabled: false,
-    // Left and opened again, a log begins at its newest end.
+    // A log that is opened again starts at its newest end.
     gcTime: 0,
   });
   const merged = useMemo(
@@ -61,7 +60,7 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
     refetch: newest.refetch,
     rows: merged.rows,
     more: moreOf(older),
-    /** Reads everything anew, after a change of rows that may be far down. */
+    /** Refetches everything, after a change of rows that may be far down. */
     refresh: async () => {
       const { data } = await newest.refetch();
       if (data !== undefined) begin(data);
@@ -70,8 +69,8 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
 }
 
 /**
- * The newest page holds what it spans: rows that it has no longer are gone. It goes on with the older ones after its
- * last row; when that is not among them, more has come than one page holds, and they are to be read anew.
+ * Joins the newest page with the older rows after its last one. Rows within its range that it no longer has are gone.
+ * `hasGap` says that more than one page is new, so that the older rows have to be refetched.
  */
 export function mergePages<T>(
   newest: PageOf<T> | undefined,
@@ -83,7 +82,7 @@ export function mergePages<T>(
   if (last === undefined || newest.nextCursor === null) return { rows: newest.data, hasGap: false };
   const seam = older.findIndex((row) => idOf(row) === idOf(last));
   if (seam === -1) return { rows: newest.data, hasGap: true };
-  // A row that has moved up, as a chat does in which somebody writes, is where it is now.
+  // A row that moved to the top, such as a chat with a new message, is only shown there.
   const isNewest = new Set(newest.data.map(idOf));
   return { rows: [...newest.data, ...older.slice(seam + 1).filter((row) => !isNewest.has(idOf(row)))], hasGap: false };
 }

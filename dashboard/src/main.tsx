@@ -11,12 +11,12 @@ import { accountQuery } from './shell/account.ts';
 import { followOtherTabs } from './shell/tabs.ts';
 import { followSystemTheme } from './theme.ts';
 
-// While a dialog is open, a style sheet keeps the page behind it from scrolling: it needs the nonce of this page.
+// The style sheet that stops the page from scrolling behind a dialog needs the nonce of this page.
 setNonce(document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '');
 followSystemTheme();
 followOtherTabs();
 
-/** A login can end while the page is open. The way into the shell asks again who is logged in, and leads away. */
+/** Leads to the login when it ends while a page is open: the guard of the shell checks the login again. */
 const leaveIfLoggedOut = (error: unknown) => {
   if (!isLoggedOut(error) || ['/login', '/register'].includes(router.state.location.pathname)) return;
   queries.removeQueries({ queryKey: accountQuery.queryKey });
@@ -24,11 +24,11 @@ const leaveIfLoggedOut = (error: unknown) => {
 };
 const queries = new QueryClient({
   queryCache: new QueryCache({
-    // Of the account itself, the shell's own guard asks.
+    // The guard of the shell handles the account query itself.
     onError: (error, query) => query.queryKey[0] === 'account' || leaveIfLoggedOut(error),
   }),
   mutationCache: new MutationCache({ onError: leaveIfLoggedOut }),
-  // The SDK repeats what may be repeated, and events say when something has changed.
+  // The SDK retries requests, and events say when data has changed.
   defaultOptions: { queries: { retry: false, staleTime: 5000 } },
 });
 const router = createAppRouter(queries);

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { apiFetch } from './api.ts';
 import type { Schema } from './schema.ts';
 
-/** As much of OpenAPI 3.1 as `openapi.json` of the server uses. */
+/** The part of OpenAPI 3.1 that `openapi.json` uses. */
 interface Document {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
@@ -20,7 +20,7 @@ interface Described {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
-  /** Empty where no credential is needed. */
+  /** Empty if the operation needs no credential. */
   readonly security?: readonly object[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-permission'?: string;
@@ -47,27 +47,27 @@ interface Response {
   readonly content?: Readonly<Record<string, Content>>;
 }
 
-/** One operation of the API, with where it is. */
+/** An operation of the API with its method and path. */
 export interface Operation extends Described {
   readonly method: string;
   readonly path: string;
-  /** Of these a key needs one; empty where none is needed, or where no key will do. */
+  /** A key needs one of these. Empty if none is needed, or if keys are not accepted. */
   readonly permissions: readonly string[];
 }
 
 export interface Reference {
   readonly tags: Document['tags'];
   readonly operations: readonly Operation[];
-  /** What is sent to webhooks; their paths are the kinds of events. */
+  /** The requests that webhooks receive. Their paths are the event types. */
   readonly events: readonly Operation[];
   readonly components: Document['components'];
 }
 
-/** The description of the API that the server itself gives. */
+/** The server's own description of its API. */
 export const referenceQuery = queryOptions({
   queryKey: ['openapi'],
   queryFn: async (): Promise<Reference> => {
-    const { tags, paths, webhooks, components } = (await (await apiFetch('/openapi.json')).json()) as Document; // our server's own, of this version
+    const { tags, paths, webhooks, components } = (await (await apiFetch('/openapi.json')).json()) as Document; // served by this version of the server
     return { tags, operations: operationsOf(paths), events: operationsOf(webhooks), components };
   },
   staleTime: Number.POSITIVE_INFINITY,

@@ -5,9 +5,9 @@ export interface PageOf<T> {
   readonly nextCursor: string | null;
 }
 
-/** The rest of a list that is read page by page. */
+/** The rest of a paginated list. */
 export interface More {
-  /** Reads the next page; undefined where there is none. */
+  /** Reads the next page. Undefined after the last one. */
   readonly load: (() => unknown) | undefined;
   readonly isLoading: boolean;
   /** Why the next page could not be read. */
@@ -24,7 +24,7 @@ export interface PagedList<T> {
 }
 
 /**
- * A list of the API as far as it was read: `rows`, and `more` for the rest. What `DataTable` takes.
+ * Reads a list of the API page by page.
  *
  * ```ts
  * const keys = usePaged(['api_keys'], (page) => api.apiKeys.list(page));

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from 'react';
 
 const CHECK_EVERY_MS = 2000;
 
-/** Runs `action` as soon as the server answers again, and after that every two seconds while `isWaiting`. */
+/** Runs `action` once the server responds again, and then every two seconds while `isWaiting`. */
 export function useWhenReachable(isWaiting: boolean, action: () => unknown): void {
   const act = useEffectEvent(action);
   useEffect(() => {

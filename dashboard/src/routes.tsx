@@ -12,19 +12,20 @@ import { RouteFailure } from './shell/routeFailure.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /*
- * Every address of the dashboard. A page is loaded when it is opened: `lazyPage` takes the file and the name of its
- * component. What an address has behind the `?` is checked here, and typed for the page by it.
+ * All routes of the dashboard. `lazyPage` loads the code of a page when it is opened. Search parameters are validated
+ * here, which gives them their types.
  */
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
 
-/** Where a login leads back to: an address of ours, never one that somebody else has put there. */
+/** Validates the path to open after the login. It never leaves this site. */
 const validateNext = ({ next }: { next?: unknown }): { next?: string | undefined } => ({
-  // Said also when it is none: what is left out here would stay as it came. A browser passes over tabs and new lines.
+  // Set even if it is undefined: a parameter that is missing here would keep its raw value. Browsers ignore tabs and
+  // new lines in a URL.
   next: typeof next === 'string' && /^\/(?![/\\\t\r\n])/.test(next) ? next : undefined,
 });
 
-/** Who is logged in has no business at a login: it leads to where they want to be. */
+/** Redirects readers who are logged in to the page that they wanted. */
 const redirectIfLoggedIn = async ({
   context: { queries },
   search: { next = '/' },
@@ -32,9 +33,9 @@ const redirectIfLoggedIn = async ({
   context: { queries: QueryClient };
   search: { next?: string | undefined };
 }) => {
-  // The way into the shell leads here when it has just been told that nobody is.
+  // The guard of the shell redirects here when nobody is logged in.
   if (isLoggedOut(queries.getQueryState(accountQuery.queryKey)?.error)) return;
-  // What is in the cache may be of a login that has ended. A server that cannot be reached says so at the form.
+  // The cached account may belong to a login that has ended. If the server cannot be reached, the form says so.
   const isKnown = await queries.fetchQuery({ ...accountQuery, staleTime: 0 }).then(
     () => true,
     () => false,
@@ -57,14 +58,14 @@ const register = createRoute({
   component: lazyPage(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
 });
 
-/** Everything below needs a login. */
+/** The parent of all pages that need a login. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
   beforeLoad: async ({ context, location }) => {
     try {
-      // However old it is: a login that has ended is found out by what is asked next, or marked as such by logging out.
+      // A cached account is enough, however old it is: the next request finds out whether the login has ended.
       await context.queries.fetchQuery({ ...accountQuery, staleTime: Number.POSITIVE_INFINITY });
     } catch (error) {
       if (!isLoggedOut(error)) throw error;

@@ -1,9 +1,9 @@
-/** As much of JSON Schema as the API and its tools are described with. */
+/** The part of JSON Schema that describes the API and its tools. */
 export interface Schema {
   readonly type?: string;
   readonly title?: string;
   readonly description?: string;
-  /** It is taken, and never shown again. */
+  /** Accepted, but never returned. */
   readonly writeOnly?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];

@@ -1,4 +1,4 @@
-/** A text as a POSIX shell takes it, whatever is in it. */
+/** Quotes a text for a POSIX shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

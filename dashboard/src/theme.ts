@@ -2,11 +2,11 @@ import { useSyncExternalStore } from 'react';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
-/** The same key as in `public/static/early.js`, which sets the theme before the first paint. */
+/** Also in `public/static/early.js`, which sets the theme before the first paint. */
 const KEY = 'theme';
 const isDarkSystem = matchMedia('(prefers-color-scheme: dark)');
 
-/** What the reader has chosen: the system's theme unless they say otherwise. */
+/** The chosen theme, which is that of the system by default. */
 export function readThemeChoice(): ThemeChoice {
   try {
     const kept = localStorage.getItem(KEY);
@@ -21,17 +21,17 @@ export function chooseTheme(choice: ThemeChoice): void {
     if (choice === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, choice);
   } catch {
-    // Storage is switched off: it holds for this page.
+    // Storage is disabled: the choice lasts for this page.
   }
   show(choice);
 }
 
-/** Follows the system while the reader has chosen nothing. */
+/** Follows the theme of the system unless the reader has chosen one. */
 export function followSystemTheme(): void {
   isDarkSystem.addEventListener('change', () => show(readThemeChoice()));
 }
 
-/** The theme that is shown, for what CSS cannot colour. */
+/** The current theme, for drawing that CSS cannot color. */
 export function useTheme(): 'light' | 'dark' {
   return useSyncExternalStore(watchTheme, shownTheme);
 }

@@ -4,10 +4,10 @@ import { assertAccessible, assertNoSidewaysScroll, PASSWORD, PHONE, startDashboa
 
 const NEXT = 'another correct horse';
 
-describe('the account', async () => {
+describe('account page', async () => {
   const dashboard = await startDashboard();
 
-  it('gets another password, which ends every other login and not this one', async (test) => {
+  it('changes the password and ends all other logins', async (test) => {
     const { page, ...account } = await dashboard.openLoggedIn(test);
     await page.goto('/account');
     await page.getByLabel('Current password').fill('not the password');
@@ -25,7 +25,7 @@ describe('the account', async () => {
     assert.equal((await dashboard.server.call('POST', '/auth/login', login)).status, 200);
   });
 
-  it('is logged out everywhere, once that is confirmed', async (test) => {
+  it('logs out everywhere after a confirmation', async (test) => {
     const { page, ...account } = await dashboard.openLoggedIn(test);
     await page.goto('/account');
     await page.getByRole('button', { name: 'Log out everywhere' }).click();
@@ -37,7 +37,7 @@ describe('the account', async () => {
     assert.equal((await account.call('GET', '/auth/me')).status, 401);
   });
 
-  it('can be used by everybody, also on a phone', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/account');
     await page.getByLabel('Current password').waitFor();

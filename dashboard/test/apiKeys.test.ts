@@ -14,12 +14,12 @@ async function choose(page: Page, name: string, action: string) {
   await page.getByRole('menuitem', { name: action }).click();
 }
 
-describe('the permissions of a key', () => {
-  it('are all those that the server knows', () => {
+describe('permissions of a key', () => {
+  it('match those of the server', () => {
     assert.deepEqual(allPermissions, permissions);
   });
 
-  it('that stand for several are spelled out when one is taken away', () => {
+  it('expand a wildcard when one permission is removed', () => {
     assert.deepEqual(withPermission(['messages:*', 'chats:read'], 'messages:send', false), [
       'messages:read',
       'chats:read',
@@ -29,7 +29,7 @@ describe('the permissions of a key', () => {
     assert.equal(permits(['messages:*'], 'media:read'), false);
   });
 
-  it('that include others take their place, and take them along', () => {
+  it('drop permissions that another one implies', () => {
     assert.ok(permits(['messages:read'], 'messages:metadata'));
     assert.equal(permits(['messages:metadata'], 'messages:read'), false);
     assert.equal(permits(['messages:send'], 'messages:metadata'), false);
@@ -43,10 +43,10 @@ describe('the permissions of a key', () => {
   });
 });
 
-describe('the API keys', async () => {
+describe('API keys page', async () => {
   const dashboard = await startDashboard();
 
-  it('can be told apart on a phone', async (test) => {
+  it('shows full key names on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     for (const name of ['Shop backend', 'Support desk']) await call('POST', '/api-keys/create', { name });
     await page.goto('/keys');
@@ -62,7 +62,7 @@ describe('the API keys', async () => {
     await assertAccessible(page);
   });
 
-  it('are made with chosen permissions and shown once, to be copied', async (test) => {
+  it('creates a key with selected permissions and shows it once', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/keys');
     await page.getByText('No API keys yet').waitFor();
@@ -102,7 +102,7 @@ describe('the API keys', async () => {
     assert.ok(Math.abs(days - 30) < 0.01, `it expires in ${days} days`);
   });
 
-  it('are changed, without what stays being lost', async (test) => {
+  it('edits a key without losing its other settings', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const made = await call('POST', '/api-keys/create', { name: 'Reader', permissions: ['messages:*', 'chats:read'] });
     await page.goto('/keys');
@@ -121,22 +121,22 @@ describe('the API keys', async () => {
     assert.equal((await program('POST', '/messages/send', { to: '491700000071', message: 'Hi' })).status, 403);
   });
 
-  it('tell when they were last used', async (test) => {
+  it('shows when a key was last used', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { key } = (await call('POST', '/api-keys/create', { name: 'Night job' })).body;
     await page.goto('/keys');
     const row = page.getByRole('row').filter({ hasText: 'Night job' });
-    // It was never used, and it never expires.
+    // Neither used nor expiring.
     await row.getByText('never').nth(1).waitFor();
     await bearer(dashboard.server.url, key)('GET', '/sessions');
     const lastUsedAt = async () => (await call('GET', '/api-keys')).body.data[0].lastUsedAt;
-    // It is written down every ten seconds.
+    // The server stores it every ten seconds.
     const at = await eventually(lastUsedAt, (time) => time !== null);
     await page.reload();
     await row.locator(`time[datetime="${at}"]`).waitFor();
   });
 
-  it('say at the field when their expiry is over before it begins', async (test) => {
+  it('rejects an expiry in the past at its field', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
@@ -150,7 +150,7 @@ describe('the API keys', async () => {
     await assertAccessible(page);
   });
 
-  it('are rotated and revoked, each after a question', async (test) => {
+  it('rotates and revokes a key after a confirmation', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { key: first } = (await call('POST', '/api-keys/create', { name: 'Worker' })).body;
     const status = async (key: string) => (await bearer(dashboard.server.url, key)('GET', '/sessions')).status;
@@ -171,7 +171,7 @@ describe('the API keys', async () => {
     assert.equal(await status(second), 401);
   });
 
-  it('stay where they are when revoking one fails, which says why', async (test) => {
+  it('keeps a key and shows the error when revoking fails', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await call('POST', '/api-keys/create', { name: 'Stays' });
     await page.goto('/keys');
@@ -183,7 +183,7 @@ describe('the API keys', async () => {
     await page.getByRole('table', { name: 'API keys' }).getByText('Stays').waitFor();
   });
 
-  it('are kept by keyboard alone, on a phone', async (test) => {
+  it('edits a key by keyboard on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const name = 'A program with a name that is far too long for the screen of a phone';
     await call('POST', '/api-keys/create', { name, expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
@@ -203,7 +203,7 @@ describe('the API keys', async () => {
     await page.getByRole('cell').getByText('Short', { exact: true }).waitFor();
   });
 
-  it('of another account are not there', async (test) => {
+  it('hides keys of other accounts', async (test) => {
     const other = await dashboard.server.account();
     await other.call('POST', '/api-keys/create', { name: 'Not yours' });
     const { page } = await dashboard.openLoggedIn(test);

@@ -3,24 +3,24 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { PASSWORD, startDashboard } from './support/browser.ts';
 
-/** Until the first page can be used: of JavaScript and styles what is left of them compressed. Fonts are as they come. */
+/** Budget until the first page is usable: compressed for JavaScript and styles, as served for fonts. */
 const BUDGET_BYTES = { script: 200 * 1000, stylesheet: 12 * 1000, font: 80 * 1000 };
-/** "Slow 4G", as Lighthouse has it: https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md */
+/** "Slow 4G" of Lighthouse: https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md */
 const SLOW_4G = {
   latency: 150,
   downloadThroughput: (1.6 * 1e6) / 8,
   uploadThroughput: (750 * 1e3) / 8,
   offline: false,
 };
-/** "Good" by https://web.dev/articles/fcp is 1.8 s; the rest is for a test machine with other things to do. */
+/** 1.8 s is "good" (https://web.dev/articles/fcp); the rest allows for a busy test machine. */
 const FIRST_PAINT_MS = 3000;
-/** More is "poor" by https://web.dev/articles/cls. */
+/** More is "poor" (https://web.dev/articles/cls). */
 const LAYOUT_SHIFT = 0.25;
 
-describe('what is loaded', async () => {
+describe('bundle', async () => {
   const dashboard = await startDashboard();
 
-  it('is less than its budget for the overview, the login included', async (test) => {
+  it('stays within its budget for the login and the overview', async (test) => {
     const { email } = await dashboard.server.account();
     const page = await dashboard.open(test);
     const loaded = { script: new Map<string, Promise<number>>(), stylesheet: new Map(), font: new Map() };
@@ -36,7 +36,7 @@ describe('what is loaded', async () => {
     await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
-    // Its plots come last.
+    // The plots load last.
     await page
       .getByRole('img', { name: /^In the last hour/ })
       .first()
@@ -49,7 +49,7 @@ describe('what is loaded', async () => {
     }
   });
 
-  it('is seen soon where the network is slow, and stays where it is', async (test) => {
+  it('paints early on a slow network and does not shift', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
@@ -67,7 +67,7 @@ describe('what is loaded', async () => {
             for (const entry of list.getEntries()) shifted += (entry as PerformanceEntry & { value: number }).value;
           }).observe({ type: 'layout-shift', buffered: true });
           const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN;
-          // The observer is told of what was before in a task of its own.
+          // The observer receives buffered entries in a task of its own.
           setTimeout(() => resolve({ paintMs: paint, shift: shifted }), 100);
         }),
     );
@@ -76,7 +76,7 @@ describe('what is loaded', async () => {
     assert.ok(shift < LAYOUT_SHIFT, `what is seen moves by ${shift}`);
   });
 
-  it('has each letter shape once', async () => {
+  it('contains each font file once', async () => {
     const html = await (await fetch(dashboard.server.url, { headers: { accept: 'text/html' } })).text();
     const [sheet = ''] = /\/assets\/[\w-]+\.css/.exec(html) ?? [];
     const files = [...(await (await fetch(dashboard.server.url + sheet)).text()).matchAll(/url\(([^)]+\.woff2)\)/g)];
@@ -84,7 +84,7 @@ describe('what is loaded', async () => {
     assert.equal(new Set(files.map(([, file]) => file)).size, files.length);
   });
 
-  it('comes compressed, and is kept for ever where its name has its hash', async () => {
+  it('is compressed, and cached forever under hashed names', async () => {
     const page = await fetch(dashboard.server.url, { headers: { accept: 'text/html' } });
     assert.equal(page.headers.get('cache-control'), 'no-cache');
     const [script = ''] = /\/assets\/[\w-]+\.js/.exec(await page.text()) ?? [];
@@ -95,7 +95,7 @@ describe('what is loaded', async () => {
     }
   });
 
-  it('is the file of a page only when the page is opened', async (test) => {
+  it('loads the code of a page only when the page is opened', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
     const isThere = async () => (await loaded()).some((name) => name.includes('/apiKeysPage-'));

@@ -4,13 +4,13 @@ import { type Call, connectSession, newNumber, sharedSandbox } from '../../serve
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
 const FRIEND = '491700000007';
-/** A picture of one red pixel. */
+/** An image of one red pixel. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
 );
 
-/** A session, and a way to play its other side. */
+/** Connects a session, and returns functions that play its other side. */
 async function sandbox(call: Call) {
   const sessionId = await connectSession(call);
   return {
@@ -22,10 +22,10 @@ async function sandbox(call: Call) {
   };
 }
 
-describe('the chats', async () => {
+describe('chats page', async () => {
   const dashboard = await startDashboard({ env: sharedSandbox });
 
-  it('have the composer in sight on every screen', async (test) => {
+  it('keeps the composer in view on every screen', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     for (let line = 0; line < 30; line++) await write(`Line ${line}`);
@@ -42,7 +42,7 @@ describe('the chats', async () => {
     }
   });
 
-  it('keep a draft for each chat until it is sent or the login ends', async (test) => {
+  it('keeps a draft per chat until it is sent or the login ends', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Hello');
@@ -71,7 +71,7 @@ describe('the chats', async () => {
     assert.equal(await drafts(), 0);
   });
 
-  it('open by a link, however old, with their menu and in the list', async (test) => {
+  it('opens any chat by its link and scrolls the list to it', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     const numberOf = (index: number) => `4917000${String(10_000 + index)}`;
@@ -87,7 +87,7 @@ describe('the chats', async () => {
     await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
   });
 
-  it('show files with long names within the screen', async (test) => {
+  it('fits files with long names on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await sandbox(call);
     const name = `${'quarterly_report_'.repeat(11)}.pdf`;
@@ -120,7 +120,7 @@ describe('the chats', async () => {
     assert.ok(right > 0 && right <= PHONE.width, `it ends at ${right} px`);
   });
 
-  it('need a session, and then somebody to write to', async (test) => {
+  it('asks for a session, then starts a chat', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/chats');
     await page.getByText('No sessions yet').waitFor();
@@ -143,7 +143,7 @@ describe('the chats', async () => {
     assert.deepEqual([sent.to, sent.message], [FRIEND, 'Good morning\nand well met']);
   });
 
-  it('keep what is written while a message is on its way, and give back what could not be sent', async (test) => {
+  it('keeps the draft while a message is sent, and restores one that failed', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await sandbox(call);
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -170,7 +170,7 @@ describe('the chats', async () => {
     await assertSoon(() => box.inputValue(), 'the second');
   });
 
-  it('keep a dialog about a message, and what is written in it, when the message scrolls away', async (test) => {
+  it('keeps the dialog of a message that scrolls out of view', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId, write } = await sandbox(call);
     await call('POST', '/messages/send', { sessionId, to: FRIEND, message: 'with a mistkae' });
@@ -194,7 +194,7 @@ describe('the chats', async () => {
     assert.equal(data.filter(({ message }: { message: string }) => message === 'without a mistake').length, 2);
   });
 
-  it('of a session that is not there are not those of another', async (test) => {
+  it('shows an unknown session as not found', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = await sandbox(call);
     for (const path of ['chats', 'simulator', 'groups']) {
@@ -208,7 +208,7 @@ describe('the chats', async () => {
     }
   });
 
-  it('show ticks as a message is sent, delivered and read', async (test) => {
+  it('shows ticks as a message is sent, delivered and read', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate, messages } = await sandbox(call);
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -227,7 +227,7 @@ describe('the chats', async () => {
     await assertAccessible(page);
   });
 
-  it('never run what somebody writes, calls himself or names a file', async (test) => {
+  it('never executes messages, names or file names', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate, write } = await sandbox(call);
     const hostile = [
@@ -269,11 +269,11 @@ describe('the chats', async () => {
     assert.equal(await page.evaluate(() => 'hacked' in globalThis), false);
   });
 
-  it('go on to the first message while one comes in with each look at the newest', async (test) => {
+  it('loads older messages while new ones keep arriving', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     for (let index = 0; index < 130; index++) await write(`Line ${index}`);
-    // Without events, the newest page is read again every four seconds only.
+    // Without events, the newest page is refetched only every four seconds.
     await page.route('**/api/v1/events/stream*', (route) => route.abort());
     let looks = 0;
     let turn = Promise.resolve();
@@ -297,11 +297,11 @@ describe('the chats', async () => {
     assert.ok(looks < 10, `it looked ${looks} times`);
   });
 
-  it('show what a slow read brings though messages go on coming in', async (test) => {
+  it('shows the result of a slow fetch while messages keep arriving', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Line 0');
-    // A read of the chats takes until events have had the messages read again twice.
+    // Each fetch of the chats lasts until events have refetched the messages twice.
     let written = 0;
     const slow: (() => void)[] = [];
     await page.route(
@@ -325,7 +325,7 @@ describe('the chats', async () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  it('know a new sender by name at once, and read no names for what others write', async (test) => {
+  it('names a new sender immediately, and reads names only then', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write, simulate } = await sandbox(call);
     await write('Line 1');
@@ -345,7 +345,7 @@ describe('the chats', async () => {
     assert.equal(reads, 0);
   });
 
-  it('are searched once the reader pauses, not for each letter', async (test) => {
+  it('searches when the reader pauses, not on every letter', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('The invoice of November');
@@ -361,7 +361,7 @@ describe('the chats', async () => {
     assert.ok(asked.length < 5, `it asked for ${asked.join(', ')}`);
   });
 
-  it('show the newest messages where the time in the address is none', async (test) => {
+  it('shows the newest messages for an invalid time in the address', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Good morning');
@@ -370,7 +370,7 @@ describe('the chats', async () => {
     await page.getByLabel('Message', { exact: true }).waitFor();
   });
 
-  it('tell the other side who writes, until it is sent or left', async (test) => {
+  it('reports typing until the message is sent or the chat is left', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
     await write('Are you there?');
@@ -384,7 +384,7 @@ describe('the chats', async () => {
     }
   });
 
-  it('take answers, reactions, edits and deletions, and show those of others', async (test) => {
+  it('sends and shows replies, reactions, edits and deletions', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write, simulate, messages } = await sandbox(call);
     await write('What time is it?');
@@ -427,7 +427,7 @@ describe('the chats', async () => {
     await page.getByText('Half past ten').waitFor({ state: 'detached' });
   });
 
-  it('send and show pictures', async (test) => {
+  it('sends and shows images', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { messages } = await sandbox(call);
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -454,7 +454,7 @@ describe('the chats', async () => {
     await assertAccessible(page);
   });
 
-  it('show polls, places and contacts', async (test) => {
+  it('shows and sends polls, locations and contacts', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate } = await sandbox(call);
     const incoming = (more: object) => simulate({ action: 'incoming', from: FRIEND, ...more });
@@ -483,7 +483,7 @@ describe('the chats', async () => {
     assert.deepEqual([forwarded.forwarded, forwarded.poll.options], [true, ['Here', 'There']]);
   });
 
-  it('show choices, lists and templates', async (test) => {
+  it('shows choices, lists and templates', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = await sandbox(call);
     const send = async (kind: string, more: object) => {
@@ -512,7 +512,7 @@ describe('the chats', async () => {
     await assertAccessible(page);
   });
 
-  it('with somebody who is blocked say so', async (test) => {
+  it('blocks and unblocks a contact', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write, sessionId } = await sandbox(call);
     await write('Buy my things');
@@ -528,7 +528,7 @@ describe('the chats', async () => {
     await page.getByText('This contact is blocked').waitFor({ state: 'detached' });
   });
 
-  it('are read, pinned and archived', async (test) => {
+  it('marks chats as read, pins and archives them', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write, sessionId } = await sandbox(call);
     await write('one');
@@ -551,16 +551,16 @@ describe('the chats', async () => {
     assert.deepEqual([chat.pinned, chat.archived, chat.unreadCount], [true, true, 0]);
   });
 
-  it('are searched, and open at what was found', async (test) => {
+  it('searches messages and opens a result', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await sandbox(call);
-    await write('the harbour is closed');
+    await write('the harbor is closed');
     for (let index = 0; index < 5; index++) await write(`later ${index}`);
     await page.goto('/chats');
     await page.getByLabel('Search messages').fill('harb');
     await page.getByRole('list', { name: 'Search results' }).getByRole('button').click();
     await page.getByText('You are reading up to a search result.').waitFor();
-    await page.getByRole('article').getByText('the harbour is closed').waitFor();
+    await page.getByRole('article').getByText('the harbor is closed').waitFor();
     await assertSoon(() => page.getByRole('article').count(), 1);
     await page.getByRole('button', { name: 'Go to newest' }).click();
     await page.getByRole('article').getByText('later 4').waitFor();
@@ -568,7 +568,7 @@ describe('the chats', async () => {
     await page.getByText('No messages contain all of these words').waitFor();
   });
 
-  it('can be used on a phone: the list, a chat, and back', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE, locale: 'de-DE' });
     const { write } = await sandbox(call);
     await write('a long word: ' + 'x'.repeat(200));
@@ -584,7 +584,7 @@ describe('the chats', async () => {
     await assertNoSidewaysScroll(page);
   });
 
-  it('of two accounts are apart, though they write to each other', async (test) => {
+  it('separates two accounts that write to each other', async (test) => {
     const [mine, theirs] = [await dashboard.openLoggedIn(test), await dashboard.openLoggedIn(test)];
     const [myNumber, theirNumber] = [newNumber(), newNumber()];
     await connectSession(mine.call, myNumber);

@@ -11,7 +11,7 @@ import {
   startDashboard,
 } from './support/browser.ts';
 
-/** A session that others write to. */
+/** Connects a session, and returns a function that writes to it. */
 async function writer(call: Call) {
   const sessionId = await connectSession(call);
   return async (message: string, from = '491700000001') => {
@@ -19,8 +19,8 @@ async function writer(call: Call) {
   };
 }
 
-describe('the delivery log', async () => {
-  // One try each: what fails has failed.
+describe('delivery log', async () => {
+  // Two attempts each: a delivery fails for good after the second.
   const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
@@ -31,7 +31,7 @@ describe('the delivery log', async () => {
       ...more,
     });
 
-  it('says how to fill it while it is empty', async (test) => {
+  it('says what to do while it is empty', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/deliveries');
     await page.getByText('No deliveries yet').waitFor();
@@ -40,7 +40,7 @@ describe('the delivery log', async () => {
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
   });
 
-  it('says of each delivery what it waits for', async (test) => {
+  it('shows what each delivery waits for', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     receiver.respond(410);
     await setWebhook(call);
@@ -56,7 +56,7 @@ describe('the delivery log', async () => {
     await table.getByText('Held by the circuit breaker', { exact: true }).first().waitFor();
   });
 
-  it('grows while it is looked at, and is narrowed by filters that stand in the address', async (test) => {
+  it('updates itself, and keeps its filters in the address', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     receiver.respond(200);
     await setWebhook(call);
@@ -92,7 +92,7 @@ describe('the delivery log', async () => {
     await page.getByText('No deliveries match these filters').waitFor();
   });
 
-  it('shows of one delivery the payload, each attempt with request and answer, and why it failed', async (test) => {
+  it('shows the payload, the attempts and the reason of a failed delivery', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await setWebhook(call, { secret: 'of the deliveries' });
     const write = await writer(call);
@@ -117,7 +117,7 @@ describe('the delivery log', async () => {
     assert.equal(await page.title(), 'Delivery of message.incoming · Switchboard');
     await assertNothingCutOff(page);
     await assertAccessible(page);
-    // The narrowest in which the cards stand side by side.
+    // The narrowest screen with cards side by side.
     await page.setViewportSize({ width: 960, height: 800 });
     const facts = page.locator('dl').first();
     assert.ok(await facts.evaluate((list) => list.scrollWidth <= list.clientWidth), 'no fact sticks out of its card');
@@ -128,7 +128,7 @@ describe('the delivery log', async () => {
     await page.getByText('Attempt 3', { exact: true }).waitFor();
   });
 
-  it('replays a span of time, but only after it has said how many', async (test) => {
+  it('replays a time range after counting its deliveries', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await setWebhook(call);
     const write = await writer(call);
@@ -159,7 +159,7 @@ describe('the delivery log', async () => {
     assert.deepEqual(new Set(ids.slice(0, 3)), new Set(ids.slice(3)), 'each with the id that it had');
   });
 
-  it('can be used on a phone', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     receiver.respond(200);
     await setWebhook(call);
@@ -173,7 +173,7 @@ describe('the delivery log', async () => {
     await assertAccessible(page);
   });
 
-  it('of another account is not there', async (test) => {
+  it('hides deliveries of other accounts', async (test) => {
     const other = await dashboard.server.account();
     await setWebhook(other.call);
     await (await writer(other.call))('for other eyes');

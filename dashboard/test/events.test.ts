@@ -5,10 +5,10 @@ import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashb
 const write = (call: Call, sessionId: string, message: string) =>
   call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000031', message });
 
-describe('the events', async () => {
+describe('events page', async () => {
   const dashboard = await startDashboard();
 
-  it('appear as they happen, and can be looked into', async (test) => {
+  it('shows events live with their payloads', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events');
     await page.getByText('Waiting for events').waitFor();
@@ -27,7 +27,7 @@ describe('the events', async () => {
     await assertAccessible(page);
   });
 
-  it('wait while the reader has paused them', async (test) => {
+  it('holds events while it is paused', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events');
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
@@ -39,7 +39,7 @@ describe('the events', async () => {
     await page.getByRole('button', { name: 'session.connected' }).waitFor();
   });
 
-  it('are in the log, which goes on by itself, and are narrowed by kind', async (test) => {
+  it('shows the log, which updates itself, and filters it by type', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/events?view=log');
     await page.getByText('No events yet').waitFor();
@@ -59,7 +59,7 @@ describe('the events', async () => {
     await assertSoon(() => table.getByRole('button').count(), 1);
   });
 
-  it('can be read on a phone', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await connectSession(call);
     await page.goto('/events?view=log');
@@ -69,7 +69,7 @@ describe('the events', async () => {
     await assertAccessible(page);
   });
 
-  it('of another account are not there', async (test) => {
+  it('hides events of other accounts', async (test) => {
     const other = await dashboard.server.account();
     await connectSession(other.call);
     const { page } = await dashboard.openLoggedIn(test);
@@ -77,7 +77,7 @@ describe('the events', async () => {
     await page.getByText('No events yet').waitFor();
   });
 
-  it('of another account do not come in live', async (test) => {
+  it('streams no events of other accounts', async (test) => {
     const [mine, theirs] = [await dashboard.openLoggedIn(test), await dashboard.openLoggedIn(test)];
     await mine.page.goto('/events');
     await mine.page.getByRole('status').filter({ hasText: 'Live' }).waitFor();

@@ -11,10 +11,10 @@ async function createGroup(call: Call): Promise<string> {
   return body.groupId;
 }
 
-describe('the groups', async () => {
+describe('groups pages', async () => {
   const dashboard = await startDashboard({ env: sharedSandbox });
 
-  it('are created from a list of numbers', async (test) => {
+  it('creates a group from a list of numbers', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/groups');
@@ -33,7 +33,7 @@ describe('the groups', async () => {
     await assertAccessible(page);
   });
 
-  it('are renamed, described and set up', async (test) => {
+  it('changes the name, description and settings of a group', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
@@ -49,7 +49,7 @@ describe('the groups', async () => {
     );
   });
 
-  it('keep what is being written about them when somebody else changes them', async (test) => {
+  it('keeps unsaved edits when somebody else changes the group', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
@@ -65,7 +65,7 @@ describe('the groups', async () => {
     assert.deepEqual([body.subject, body.description], ['Renamed meanwhile', 'Half a sentence']);
   });
 
-  it('get members, whose roles change, and lose them', async (test) => {
+  it('adds members, changes their roles and removes them', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     const roles = async () =>
@@ -92,14 +92,14 @@ describe('the groups', async () => {
     await page.getByRole('button', { name: `Actions for +${BEA}` }).click();
     await page.getByRole('menuitem', { name: 'Remove from group' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove from group' }).click();
-    // Behind the question the table is hidden: only when that is gone, the row can be.
+    // The table is hidden behind the dialog.
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await row(BEA).waitFor({ state: 'detached' });
     const now = await roles();
     assert.deepEqual([now[ADA], now[BEA], now[CARL]], ['admin', undefined, 'member']);
   });
 
-  it('are joined by a link, which can be replaced', async (test) => {
+  it('joins a group by its invite link, and resets the link', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
     await page.goto(`/groups/${groupId}`);
@@ -129,7 +129,7 @@ describe('the groups', async () => {
     assert.equal(others.length, 3);
   });
 
-  it('can be looked after on a phone', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await createGroup(call);
     await page.goto('/groups');
@@ -139,7 +139,7 @@ describe('the groups', async () => {
     await assertAccessible(page);
   });
 
-  it('of another account are not there', async (test) => {
+  it('hides groups of other accounts', async (test) => {
     const other = await dashboard.server.account();
     const groupId = await createGroup(other.call);
     const { page } = await dashboard.openLoggedIn(test);

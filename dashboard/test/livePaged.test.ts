@@ -5,15 +5,15 @@ import { mergePages } from '../src/livePaged.ts';
 const idOf = (row: string) => row[0] ?? '';
 const page = (rows: readonly string[], hasMore = true) => ({ data: rows, nextCursor: hasMore ? 'more' : null });
 
-describe('a list that grows while it is read', () => {
-  it('goes on with the older rows after the newest page', () => {
+describe('merging the pages of a growing list', () => {
+  it('appends the older rows to the newest page', () => {
     assert.deepEqual(mergePages(page(['e', 'd', 'c']), ['d', 'c', 'b', 'a'], idOf), {
       rows: ['e', 'd', 'c', 'b', 'a'],
       hasGap: false,
     });
   });
 
-  it('shows a row as the newest page has it', () => {
+  it('prefers the version of a row in the newest page', () => {
     assert.deepEqual(mergePages(page(['c delivered', 'b']), ['c pending', 'b', 'a'], idOf).rows, [
       'c delivered',
       'b',
@@ -21,19 +21,19 @@ describe('a list that grows while it is read', () => {
     ]);
   });
 
-  it('drops what the newest page spans and has no longer', () => {
+  it('drops rows that the newest page no longer has', () => {
     assert.deepEqual(mergePages(page(['d', 'b']), ['d', 'c', 'b', 'a'], idOf).rows, ['d', 'b', 'a']);
   });
 
-  it('shows a row that has moved to the newest page there and not twice', () => {
+  it('shows a row that moved to the newest page once', () => {
     assert.deepEqual(mergePages(page(['a', 'd', 'c']), ['d', 'c', 'b', 'a'], idOf).rows, ['a', 'd', 'c', 'b']);
   });
 
-  it('is torn when more has come than one page holds', () => {
+  it('reports a gap when more than one page is new', () => {
     assert.deepEqual(mergePages(page(['z', 'y']), ['b', 'a'], idOf), { rows: ['z', 'y'], hasGap: true });
   });
 
-  it('is the newest page where that is all there is', () => {
+  it('returns the newest page when there are no others', () => {
     assert.deepEqual(mergePages(page(['b'], false), ['c', 'b', 'a'], idOf).rows, ['b']);
     assert.deepEqual(mergePages(page([], false), ['c'], idOf).rows, []);
   });

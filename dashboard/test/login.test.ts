@@ -10,10 +10,10 @@ import {
   startDashboard,
 } from './support/browser.ts';
 
-describe('the login', async () => {
+describe('login', async () => {
   const dashboard = await startDashboard();
 
-  it('leads a stranger to the login, and from there to where they wanted to be', async (test) => {
+  it('redirects to the login, and from there to the requested page', async (test) => {
     const { email } = await dashboard.server.account();
     const page = await dashboard.open(test);
     await page.goto('/keys');
@@ -24,7 +24,7 @@ describe('the login', async () => {
     await page.waitForURL('**/keys');
   });
 
-  it('leads who is logged in on to where they want to be, from the register as well', async (test) => {
+  it('redirects readers who are logged in away from the login and the registration', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     for (const path of ['/login', '/register']) {
       await page.goto(path);
@@ -34,7 +34,7 @@ describe('the login', async () => {
       await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
       assert.equal(new URL(page.url()).search, '?status=failed');
     }
-    // The way back does not lead into the login again.
+    // Going back must not end at the login again.
     await page.goto('/keys');
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
     await page.goto('/login');
@@ -43,7 +43,7 @@ describe('the login', async () => {
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
   });
 
-  it('shows its form when nobody can be asked who is logged in', async (test) => {
+  it('shows the form when the account cannot be loaded', async (test) => {
     const page = await dashboard.open(test);
     await page.route('**/auth/me', (route) => route.fulfill({ status: 500, body: '' }));
     await page.goto('/login');
@@ -61,7 +61,7 @@ describe('the login', async () => {
     await page.getByRole('button', { name: 'Account menu: Ada' }).waitFor();
   });
 
-  it('says what is wrong with a password, and with a login', async (test) => {
+  it('shows the error of a password and of a login', async (test) => {
     const page = await dashboard.open(test);
     await page.goto('/register');
     await page.getByLabel('Email').fill('short@example.com');
@@ -76,7 +76,7 @@ describe('the login', async () => {
     await page.getByRole('alert').waitFor();
   });
 
-  it('keeps the token where no script of the page can read it', async (test) => {
+  it('keeps the token out of reach of scripts', async (test) => {
     const { email } = await dashboard.server.account();
     const page = await dashboard.open(test);
     const answer = page.waitForResponse('**/auth/login');
@@ -91,7 +91,7 @@ describe('the login', async () => {
     assert.ok(!seen.includes(cookie.value));
   });
 
-  it('is over in this browser after logging out, and no way back shows what was there', async (test) => {
+  it('shows nothing of the account after logging out and going back', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await call('POST', '/sessions', { name: 'My shop' });
     await page.goto('/sessions');
@@ -99,7 +99,7 @@ describe('the login', async () => {
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Log out' }).click();
     await page.waitForURL('**/login');
-    // The mark of a known device stays: it logs nobody in.
+    // The cookie of a known device stays, and logs nobody in.
     assert.deepEqual(
       (await page.context().cookies()).map(({ name }) => name),
       ['switchboard-device'],
@@ -111,7 +111,7 @@ describe('the login', async () => {
     await page.waitForURL((url) => url.pathname === '/login' && url.searchParams.get('next') === '/keys');
   });
 
-  it('leads back to the login when it ends while a page is open', async (test) => {
+  it('redirects to the login when it ends while a page is open', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByText('No sessions yet').waitFor();
@@ -119,7 +119,7 @@ describe('the login', async () => {
     await page.waitForURL((url) => url.pathname === '/login');
   });
 
-  it('is that of all tabs: another account in one of them is the account of all', async (test) => {
+  it('switches all tabs to the account that logs in', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     const other = await dashboard.server.account();
     await other.call('POST', '/sessions', { name: 'Not of the first' });
@@ -134,13 +134,13 @@ describe('the login', async () => {
     };
     await logOut();
     await logIn(second, other.email);
-    // The form that the first shows now leads on as well, without being filled in.
+    // The form of the first tab now redirects without being filled in.
     await page.getByText('Not of the first').waitFor();
     await page.getByRole('button', { name: `Account menu: ${other.email}` }).waitFor();
     await logOut();
   });
 
-  it('leads to no other server, whatever the address says', async (test) => {
+  it('never redirects to another server', async (test) => {
     const { email } = await dashboard.server.account();
     for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']) {
       const page = await dashboard.open(test);
@@ -150,7 +150,7 @@ describe('the login', async () => {
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       assert.equal(new URL(page.url()).origin, dashboard.server.url);
-      // Who is logged in by now is led on without being asked anything.
+      // Readers who are logged in are redirected right away.
       await page.goto(`/login?next=${encodeURIComponent(next)}`);
       await page.waitForURL((url) => url.pathname !== '/login');
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -158,7 +158,7 @@ describe('the login', async () => {
     }
   });
 
-  it('can be used by everybody, also on a phone', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const page = await dashboard.open(test, { viewport: PHONE });
     for (const path of ['/login', '/register']) {
       await page.goto(path);

@@ -7,11 +7,11 @@ import { logIn, startDashboard } from './support/browser.ts';
 
 const ROWS = 10_000;
 const AT_ONCE = 100;
-/** What is drawn for them, whatever is loaded: some screens' worth. */
+/** Limits the rendered rows to a few screens. */
 const MAX_RENDERED = 120;
 /**
- * Of a frame while it scrolls by whole screens, each of them drawn anew. Beside a load of 20 on two cores it was 64 ms
- * with a menu for each message; all rows at once would take seconds.
+ * Limits the median frame while scrolling by whole screens. It was 64 ms with a menu per message under a load of 20 on
+ * two cores; rendering all rows at once would take seconds.
  */
 const MEDIAN_FRAME_MS = 100;
 
@@ -31,7 +31,7 @@ describe('10,000 rows', async () => {
       await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => write(call, sessionId, written + index)));
   });
 
-  it('of a chat scroll smoothly, from the newest message to the first', async (test) => {
+  it('scroll smoothly in a chat', async (test) => {
     const page = await dashboard.open(test);
     await logIn(page, email);
     await page.goto('/chats?chat=491700000041');
@@ -43,7 +43,7 @@ describe('10,000 rows', async () => {
     await assertSmooth(page, '[role=feed]', 'article');
   });
 
-  it('of the delivery log scroll smoothly', async (test) => {
+  it('scroll smoothly in the delivery log', async (test) => {
     const page = await dashboard.open(test);
     await logIn(page, email);
     await page.goto('/deliveries');
@@ -58,7 +58,7 @@ describe('10,000 rows', async () => {
     await assertSmooth(page, '[role=table] [tabindex="0"]', '[role=row]');
   });
 
-  it('of the event log scroll smoothly', async (test) => {
+  it('scroll smoothly in the event log', async (test) => {
     const page = await dashboard.open(test);
     await logIn(page, email);
     await page.goto('/events?view=log&kind=message.incoming');
@@ -73,7 +73,7 @@ describe('10,000 rows', async () => {
     await assertSmooth(page, '[role=table] [tabindex="0"]', '[role=row]');
   });
 
-  it('of sessions scroll smoothly', async (test) => {
+  it('scroll smoothly in the list of sessions', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     for (let made = 0; made < ROWS; made += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => create(call, `Session ${made + index}`)));
@@ -105,7 +105,7 @@ async function write(call: Call, sessionId: string, number: number): Promise<voi
   assert.equal(status, 200);
 }
 
-/** Goes to the end again and again, as a reader would, until every row is loaded. */
+/** Scrolls to the end until every row is loaded. */
 async function loadAll(page: Page, scroller: string, way: 'up' | 'down', count: () => Promise<number>): Promise<void> {
   for (let loaded = 0; loaded < ROWS; ) {
     await page.evaluate(
@@ -120,7 +120,7 @@ async function loadAll(page: Page, scroller: string, way: 'up' | 'down', count: 
   }
 }
 
-/** Scrolls through everything, a step each frame. */
+/** Scrolls through all rows, one step per frame. */
 async function assertSmooth(page: Page, scroller: string, row: string): Promise<void> {
   const { frames, mostDrawn, height } = await page.evaluate(
     async ([selector, rowSelector]) => {

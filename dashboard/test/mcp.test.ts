@@ -10,8 +10,8 @@ import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from 
 
 const toolCount = operations.filter(({ tool }) => tool).length;
 
-describe('the configuration of a client', () => {
-  it('is the one of the documentation', () => {
+describe('client configurations', () => {
+  it('match the documentation', () => {
     const documented = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8');
     for (const { name, file, code } of clientsFor('{base_url}')) {
       assert.ok(documented.includes(code), name);
@@ -20,7 +20,10 @@ describe('the configuration of a client', () => {
   });
 });
 
-/** Opens a tool of the list. @returns its part of the page */
+/**
+ * Opens a tool of the list.
+ * @returns its list item
+ */
 async function openTool(page: Page, name: string) {
   const tool = page.getByRole('list', { name: 'Tools' }).getByRole('listitem').filter({ hasText: name });
   await page.getByLabel('Search tools').fill(name);
@@ -28,10 +31,10 @@ async function openTool(page: Page, name: string) {
   return tool.first();
 }
 
-describe('the page of MCP', async () => {
+describe('MCP page', async () => {
   const dashboard = await startDashboard();
 
-  it('shows the configuration of each client for this very server', async (test) => {
+  it('shows the configuration of each client for this server', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/tools');
     for (const { name, code } of clientsFor(dashboard.server.url)) {
@@ -43,7 +46,7 @@ describe('the page of MCP', async () => {
     await assertAccessible(page);
   });
 
-  it('lists for a key just the tools that an agent with this key is offered', async (test) => {
+  it('lists the tools that a key permits', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const permissions = ['messages:*', 'chats:read', 'sessions:read'];
     const { key } = (await call('POST', '/api-keys/create', { name: 'Agent', permissions })).body;
@@ -66,7 +69,7 @@ describe('the page of MCP', async () => {
     assert.deepEqual(shown, offered);
   });
 
-  it('calls a tool with what is entered, and shows what an agent would get', async (test) => {
+  it('calls a tool and shows the result that an agent would get', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/tools');
@@ -85,7 +88,7 @@ describe('the page of MCP', async () => {
     await tool.getByRole('region', { name: 'Result' }).getByText(sent.messageId).first().waitFor();
   });
 
-  it('says at its field what a tool refuses', async (test) => {
+  it('shows an invalid input at its field', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/tools');
@@ -97,7 +100,7 @@ describe('the page of MCP', async () => {
     await assertAccessible(page);
   });
 
-  it('shows what is refused in plain text, by a tool and in place of one', async (test) => {
+  it('shows plain text errors of tools and of the protocol', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/tools');
     const tool = await openTool(page, 'sessions_list');
@@ -114,7 +117,7 @@ describe('the page of MCP', async () => {
     }
   });
 
-  it('shows the picture of a result', async (test) => {
+  it('shows the image of a result', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
@@ -127,7 +130,7 @@ describe('the page of MCP', async () => {
     assert.ok((await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)) > 50);
   });
 
-  it('asks before it calls what is destructive', async (test) => {
+  it('asks for confirmation before a destructive call', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     const sent = await call('POST', '/messages/send', { to: '491700000082', message: 'Not for ever' });
@@ -146,7 +149,7 @@ describe('the page of MCP', async () => {
     assert.equal(await text(), '', 'its text is gone');
   });
 
-  it('fits on a phone, and is used there by keyboard alone', async (test) => {
+  it('is accessible and works by keyboard on a phone', async (test) => {
     const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await page.goto('/tools');
     await page.getByLabel('Search tools').fill('sessions_list');

@@ -15,12 +15,12 @@ const attention = (page: Page) => page.getByRole('region', { name: 'Needs attent
 const messagesOf = (page: Page, received: number, sent: number) =>
   page.getByRole('img', { name: `In the last hour, ${received} messages received and ${sent} sent.` });
 
-describe('the overview', async () => {
+describe('overview', async () => {
   const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
 
-  it('shows a new account its first steps, ticks each off as it is done, and then shows them no more', async (test) => {
+  it('shows a new account its first steps until all are done', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     receiver.respond(200);
     await page.goto('/');
@@ -47,7 +47,7 @@ describe('the overview', async () => {
     await page.waitForFunction(() => !document.body.textContent?.includes('Getting started'));
   });
 
-  it('counts the messages of the last hour once each, and those that come as they come', async (test) => {
+  it('counts the messages of the last hour and new ones as they arrive', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const stranger = await dashboard.server.account();
     const sessionId = await connectSession(call);
@@ -65,7 +65,7 @@ describe('the overview', async () => {
     await page.getByText('1 of 1').waitFor();
   });
 
-  it('says why nothing arrives, how much is held and when it goes on, and that all is well again', async (test) => {
+  it('explains an open breaker, and recovers with it', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
@@ -86,7 +86,7 @@ describe('the overview', async () => {
     await page.getByRole('img', { name: /^In the last hour, 6 attempts succeeded/ }).waitFor();
   });
 
-  it('tells of a broken webhook however many newer ones work, and goes on showing them as one is added', async (test) => {
+  it('shows a broken webhook among many others, and stays while one is added', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     const add = async (webhookUrl: string, kind: string) =>
@@ -112,7 +112,7 @@ describe('the overview', async () => {
     receiver.respond(200);
   });
 
-  it('names the sessions that are down, with the reason as text, and leads to them', async (test) => {
+  it('names sessions that are down, escapes their errors and links to them', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call, '491705550111', { name: '<img src=x onerror=alert(1)>' });
     await connectSession(call);

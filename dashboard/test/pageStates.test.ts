@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { connectSession } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
-/** Each page, the request that it lives on, and what is seen once that is answered. */
+/** Each page, the request that it depends on, and text that it shows after that. */
 const pages = [
   ['/', '**/api/v1/sessions?*', 'Everything is working.'],
   ['/chats', '**/api/v1/chats?*', 'No chats yet'],
@@ -31,11 +31,11 @@ const REFUSAL = {
   }),
 };
 
-describe('while a page waits, and when it waits in vain', async () => {
+describe('loading and failed pages', async () => {
   const dashboard = await startDashboard();
 
   for (const [path, request, empty] of pages) {
-    it(`${path} says that it loads, why it could not, and tries again`, async (test) => {
+    it(`${path} shows that it loads, why it failed, and a button to retry`, async (test) => {
       const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
       await connectSession(call);
       const answer = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ describe('while a page waits, and when it waits in vain', async () => {
     });
   }
 
-  it('the rest of a list that could not be read is read when asked', async (test) => {
+  it('retries the next page of a list on request', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await Promise.all(Array.from({ length: 110 }, (_, index) => call('POST', '/sessions', { name: `Shop ${index}` })));
@@ -96,7 +96,7 @@ describe('while a page waits, and when it waits in vain', async () => {
     }
   });
 
-  it('what was written stays when it could not be sent', async (test) => {
+  it('keeps a message that could not be sent', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/chats?chat=491700000061');
@@ -111,7 +111,7 @@ describe('while a page waits, and when it waits in vain', async () => {
     await page.getByRole('article').getByText('Do not lose me').waitFor();
   });
 
-  it('a chat is read, answered and left by keyboard alone', async (test) => {
+  it('reads and answers a chat by keyboard', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await call('POST', `/sessions/${sessionId}/simulate`, {
@@ -131,7 +131,7 @@ describe('while a page waits, and when it waits in vain', async () => {
     await press('Enter');
     await page.getByRole('menuitem', { name: 'React with 👍' }).waitFor();
     await page.keyboard.type('Reply');
-    // The menu goes there a moment after the last letter.
+    // The focus moves a moment after the last letter.
     await page.locator('[role=menuitem]:focus', { hasText: 'Reply' }).waitFor();
     await press('Enter');
     await page.getByText('Replying to: By hand?').waitFor();

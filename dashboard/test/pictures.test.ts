@@ -5,14 +5,14 @@ import { shellWords } from '../src/strings/shell.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 
-describe('the guide to the dashboard', () => {
+describe('guide to the dashboard', () => {
   const guide = readFileSync(new URL('dashboard.md', docs), 'utf8');
 
-  it('has every page', () => {
+  it('describes every page', () => {
     for (const title of Object.values(shellWords.pages)) assert.ok(guide.includes(`\n## ${title}\n`), title);
   });
 
-  it('shows a picture of each, of those that are kept', () => {
+  it('shows every screenshot in the repository', () => {
     const shown = [...guide.matchAll(/\(pictures\/([\w-]+\.png)\)/g)].map(([, name = '']) => name);
     // The README shows the overview in both themes.
     assert.deepEqual(readdirSync(new URL('pictures', docs)).sort(), [...shown, 'overview-dark.png'].sort());

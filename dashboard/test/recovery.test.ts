@@ -5,7 +5,7 @@ import { startDashboard, waitForPage } from './support/browser.ts';
 
 const AWAY = 'The server cannot be reached';
 
-/** Lets requests for these addresses fail until the returned function is called. */
+/** Aborts requests for these addresses until the returned function is called. */
 async function cutOff(page: Page, ...addresses: string[]): Promise<() => Promise<void>> {
   for (const address of addresses) await page.route(address, (route) => route.abort('connectionrefused'));
   return async () => {
@@ -13,10 +13,10 @@ async function cutOff(page: Page, ...addresses: string[]): Promise<() => Promise
   };
 }
 
-describe('a dashboard whose server was away', async () => {
+describe('recovery after the server was down', async () => {
   const dashboard = await startDashboard();
 
-  it('opens the page that was asked for meanwhile once the server answers', async (test) => {
+  it('opens the requested page once the server responds', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await waitForPage(page, 'Overview');
     await page.context().setOffline(true);
@@ -26,7 +26,7 @@ describe('a dashboard whose server was away', async () => {
     await waitForPage(page, 'Webhooks');
   });
 
-  it('opens a page whose code no retry brings by loading the document again', async (test) => {
+  it('reloads the document when the code of a page does not load', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await waitForPage(page, 'Overview');
     const restore = await cutOff(page, '**/assets/webhooksPage-*');
@@ -39,7 +39,7 @@ describe('a dashboard whose server was away', async () => {
     await waitForPage(page, 'Webhooks');
   });
 
-  it('shows who is logged in once the server answers', async (test) => {
+  it('loads the account once the server responds', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     const restore = await cutOff(page, '**/api/v1/auth/me', '**/health');
     await page.goto('/');
@@ -48,7 +48,7 @@ describe('a dashboard whose server was away', async () => {
     await waitForPage(page, 'Overview');
   });
 
-  it('does the same behind a proxy, which answers in its place', async (test) => {
+  it('recovers behind a proxy that responds in its place', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     for (const [path, request, then] of [
       ['/', '**/api/v1/auth/me', 'Overview'],
@@ -73,7 +73,7 @@ describe('a dashboard whose server was away', async () => {
     await waitForPage(page, 'Overview');
   });
 
-  it('reads a list that it could not read', async (test) => {
+  it('loads a list that failed', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     const restore = await cutOff(page, '**/api/v1/api-keys?*', '**/health');

@@ -8,8 +8,8 @@ import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from 
 
 const run = promisify(execFile);
 
-describe('a schema in words', () => {
-  it('is a type as TypeScript writes it', () => {
+describe('formatted schema', () => {
+  it('formats types like TypeScript', () => {
     assert.equal(
       formatType({ anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] }),
       'string, date-time | null',
@@ -18,7 +18,7 @@ describe('a schema in words', () => {
     assert.equal(formatType({ type: 'array', items: { $ref: '#/components/schemas/Message' } }), 'Message[]');
   });
 
-  it('says what else holds', () => {
+  it('describes constraints', () => {
     assert.deepEqual(formatConstraints({ type: 'integer', minimum: 1, maximum: 200, default: 50 }), [
       '1 to 200',
       'default 50',
@@ -26,7 +26,7 @@ describe('a schema in words', () => {
     assert.deepEqual(formatConstraints({ type: 'string', maxLength: 9 }), ['up to 9 characters']);
   });
 
-  it('has the fields of what it lists or may be', () => {
+  it('finds the fields of items and alternatives', () => {
     const Message = { properties: { text: { type: 'string' } } };
     const list = { type: 'array', items: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Message' }] } };
     assert.equal(nestedSchema(list, { Message }), Message);
@@ -34,10 +34,10 @@ describe('a schema in words', () => {
   });
 });
 
-describe('the API reference', async () => {
+describe('API reference', async () => {
   const dashboard = await startDashboard();
 
-  it('has every operation and every kind of event that the server describes', async (test) => {
+  it('lists every operation and event type of the server', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference');
     const described = await (await fetch(`${dashboard.server.url}/openapi.json`)).json();
@@ -57,14 +57,14 @@ describe('the API reference', async () => {
     await assertAccessible(page);
   });
 
-  it('names each resource as the pages do', async (test) => {
+  it('names resources like the pages do', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference');
     await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Auth', exact: true }).waitFor();
   });
 
-  it('opens an operation by its address, with an example that works as it stands', async (test) => {
+  it('opens an operation by its address, with an example that runs as it is', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     const { key } = (await call('POST', '/api-keys/create', { name: 'Example' })).body;
@@ -86,7 +86,7 @@ describe('the API reference', async () => {
     await assertNoSidewaysScroll(page);
   });
 
-  it('finds operations by words, and opens them by keyboard alone, on a phone', async (test) => {
+  it('searches operations and opens them by keyboard on a phone', async (test) => {
     const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await page.goto('/reference');
     await page.getByText(/^\d+ operations$/).waitFor();
@@ -103,7 +103,7 @@ describe('the API reference', async () => {
     await assertAccessible(page);
   });
 
-  it('shows what is sent for an event', async (test) => {
+  it('shows the payload of an event', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference#webhook.message.incoming');
     await page
@@ -113,7 +113,7 @@ describe('the API reference', async () => {
     await assertAccessible(page);
   });
 
-  it('opens every operation without a fault', async (test) => {
+  it('renders every operation', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/reference');
     await page.getByText(/^\d+ operations$/).waitFor();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fieldsOf, isInvalid, textsOf, valuesOf } from '../src/components/schemaForm.ts';
 
-describe('a form from a JSON Schema', () => {
+describe('form from a JSON Schema', () => {
   const fields = fieldsOf({
     properties: {
       to: { type: 'string' },
@@ -28,20 +28,20 @@ describe('a form from a JSON Schema', () => {
     mode: 'safe',
   };
 
-  it('has for each value the entry that fits', () => {
+  it('selects an input for each type', () => {
     assert.deepEqual(
       fields.map(({ input }) => input),
       ['text', 'number', 'lines', 'boolean', 'json', 'text', 'choice', 'choice', 'time'],
     );
   });
 
-  it('gives values of their types, and what is empty is left out', () => {
+  it('converts texts to values and leaves out empty ones', () => {
     const values = { to: '5', limit: 7, numbers: ['a', 'b'], isDry: false, options: { a: 1 }, hour: 24, mode: 'safe' };
     assert.deepEqual(valuesOf(fields, texts), values);
     assert.deepEqual(valuesOf(fields, textsOf(fields, values)), values, 'what is there comes out as it went in');
   });
 
-  it('knows what is no JSON', () => {
+  it('detects invalid JSON', () => {
     assert.deepEqual(
       fields.filter((field) => isInvalid(field, '{')).map(({ name }) => name),
       ['options'],

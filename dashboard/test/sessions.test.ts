@@ -3,17 +3,17 @@ import { describe, it } from 'node:test';
 import { connectSession } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 
-/** As an answer of the server that did not work. */
+/** The response of a server that failed. */
 const REFUSAL = {
   status: 500,
   contentType: 'application/problem+json',
   body: JSON.stringify({ status: 500, code: 'internal_error', title: 'x', detail: 'On fire', requestId: 'req_1' }),
 };
 
-describe('the sessions', async () => {
+describe('sessions pages', async () => {
   const dashboard = await startDashboard({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
 
-  it('show each step of one that connects, also those that no event tells of', async (test) => {
+  it('show every step of connecting, even without an event', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { body } = await call('POST', '/sessions', { name: 'New phone', options: { pairing: true } });
     await page.goto('/sessions');
@@ -23,14 +23,14 @@ describe('the sessions', async () => {
     await row.getByText('Awaiting pairing').waitFor();
   });
 
-  it('say why there is no QR code, and show it once there is, whatever the time of the reader', async (test) => {
+  it('show why there is no QR code, then the code, even if the clock is wrong', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     await page.route('**/qr', (route) => route.fulfill(REFUSAL));
     await page.goto(`/sessions/${sessionId}`);
     await page.getByRole('alert').getByText('On fire').waitFor();
-    // To a clock that is behind, the code seems to hold for a day.
+    // With a clock that is behind, the code seems to be valid for a day.
     let asked = 0;
     await page.unroute('**/qr');
     await page.route('**/qr', async (route) => {
@@ -45,7 +45,7 @@ describe('the sessions', async () => {
     assert.ok(asked > before);
   });
 
-  it('begin with an invitation, and the first one connects at once on the sandbox', async (test) => {
+  it('create the first session, which connects on the sandbox', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByText('No sessions yet').waitFor();
@@ -71,7 +71,7 @@ describe('the sessions', async () => {
     await assertNoSidewaysScroll(page);
   });
 
-  it('are made on any network, by the fields that its schema asks for, and secrets never come back', async (test) => {
+  it('create a session on any network from its schema, and never show secrets again', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'Create session' }).click();
@@ -93,7 +93,7 @@ describe('the sessions', async () => {
     await assertSoon(() => dialog.locator('input[aria-invalid=true]').inputValue(), 'a word');
     await assertAccessible(page);
     assert.equal((await call('GET', '/sessions')).body.data.length, 0);
-    // Nobody asks Meta in a test: connecting fails, and the session is there all the same.
+    // Tests do not call Meta: connecting fails, and the session is created anyway.
     await page.route('**/connect', (route) => route.fulfill(REFUSAL));
     await dialog.getByLabel('Phone number id').fill('1234567890');
     await submit.click();
@@ -110,7 +110,7 @@ describe('the sessions', async () => {
     assert.deepEqual(again.options, { phoneNumberId: '1234567890', messagesPerSecond: 40 });
   });
 
-  it('are linked by a QR code that is replaced when its time is over', async (test) => {
+  it('pair by a QR code that is renewed when it expires', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'Create session' }).click();
@@ -136,7 +136,7 @@ describe('the sessions', async () => {
     await assertSoon(() => qr.count(), 0);
   });
 
-  it('draw the code so that it can be read', async (test) => {
+  it('draw a valid QR code', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
@@ -145,7 +145,7 @@ describe('the sessions', async () => {
     await qr.waitFor();
     const side = Number((await qr.getAttribute('viewBox'))?.split(' ')[2]) - 8;
     assert.equal((side - 17) % 4, 0, `a code has 17 cells and four for each version: ${side}`);
-    // Each of three corners has a dark ring of seven by seven cells, the fourth has none.
+    // Three of the corners have a dark ring of seven by seven cells.
     const cells = new Set(
       [...((await qr.locator('path').getAttribute('d')) ?? '').matchAll(/M(\d+ \d+)h/g)].map(([, at]) => at),
     );
@@ -157,7 +157,7 @@ describe('the sessions', async () => {
     );
   });
 
-  it('are linked by a pairing code for a phone that cannot scan', async (test) => {
+  it('pair by a pairing code', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
@@ -174,7 +174,7 @@ describe('the sessions', async () => {
     await assertNoSidewaysScroll(page);
   });
 
-  it('are disconnected, logged out and deleted, the last two after a question', async (test) => {
+  it('disconnect a session, and log out and delete it after a confirmation', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call, '491705550103', { name: 'Till' });
     await page.goto(`/sessions/${sessionId}`);
@@ -200,7 +200,7 @@ describe('the sessions', async () => {
     await assertAccessible(page);
   });
 
-  it('tell what they were through, with the reasons, as it happens', async (test) => {
+  it('show status changes live with their reasons', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await page.goto(`/sessions/${sessionId}`);
@@ -226,7 +226,7 @@ describe('the sessions', async () => {
     await assertNoSidewaysScroll(page);
   });
 
-  it('are made and left by keyboard alone', async (test) => {
+  it('create a session and go back by keyboard', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'Create session' }).focus();

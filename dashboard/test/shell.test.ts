@@ -10,7 +10,7 @@ import {
   waitForPage,
 } from './support/browser.ts';
 
-describe('the shell', async () => {
+describe('shell', async () => {
   const dashboard = await startDashboard();
   const pages = [
     ['Overview', '/'],
@@ -26,7 +26,7 @@ describe('the shell', async () => {
     ['API reference', '/reference'],
   ] as const;
 
-  it('leads to every page, and each can be used by everybody', async (test) => {
+  it('links to every page, and each is accessible', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const [name, path] of pages) {
@@ -41,7 +41,7 @@ describe('the shell', async () => {
     await assertAccessible(page);
   });
 
-  it('has its navigation behind a button on a phone, and no page is wider than the screen', async (test) => {
+  it('opens its navigation with a button on a phone, where every page fits', async (test) => {
     const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     for (const [name, path] of pages) {
       await page.getByRole('button', { name: 'Open navigation' }).click();
@@ -55,7 +55,7 @@ describe('the shell', async () => {
     await assertAccessible(page);
   });
 
-  it('can be walked by keyboard alone: to the content, and through the menu of the account', async (test) => {
+  it('works by keyboard: skips to the content and opens the account menu', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.reload();
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -72,12 +72,12 @@ describe('the shell', async () => {
     await assertSoon(() => page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
   });
 
-  it('says that events come in', async (test) => {
+  it('shows the state of the live connection', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
   });
 
-  it('says what went wrong within the screen, until that is closed', async (test) => {
+  it('shows errors within the screen until they are dismissed', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000007', message: 'Hi' });
@@ -105,7 +105,7 @@ describe('the shell', async () => {
     await toast.waitFor({ state: 'detached' });
   });
 
-  it('keeps its navigation around an address that does not exist', async (test) => {
+  it('keeps its navigation on an unknown address', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/nope');
     await waitForPage(page, 'Page not found');
@@ -114,9 +114,9 @@ describe('the shell', async () => {
     await waitForPage(page, 'Chats');
   });
 
-  it('answers an address that does not exist with a way back', async (test) => {
+  it('links back from an unknown address', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
-    // The last two cannot be decoded, and have no navigation either.
+    // The last two cannot be decoded, so they have no navigation.
     for (const path of ['/no-such-page', '/sessions/%ZZ', '/%E0%A4%A']) {
       await page.goto(path);
       await page.getByText('Page not found').waitFor();

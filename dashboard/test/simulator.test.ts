@@ -5,17 +5,17 @@ import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from 
 
 const FRIEND = '491700000009';
 
-describe('the phone simulator', async () => {
+describe('phone simulator', async () => {
   const dashboard = await startDashboard();
 
-  it('needs a session on the sandbox', async (test) => {
+  it('asks for a sandbox session', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/simulator');
     await page.getByText('No sandbox sessions yet').waitFor();
     await assertAccessible(page);
   });
 
-  it('says why messages could not be read, and reads them when asked again', async (test) => {
+  it('shows why read receipts failed, and retries', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     for (const message of ['One', 'Two']) await call('POST', '/messages/send', { sessionId, to: FRIEND, message });
@@ -29,7 +29,7 @@ describe('the phone simulator', async () => {
       await page.getByRole('article').filter({ hasText: text }).getByText('Read', { exact: true }).waitFor();
   });
 
-  it('writes to a session, reads what it sends, and reacts', async (test) => {
+  it('writes to a session, reads its messages and reacts', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await page.goto('/simulator');
@@ -64,19 +64,19 @@ describe('the phone simulator', async () => {
     assert.equal(body.data[0].message, 'Hello, is this the flower shop?');
   });
 
-  it('creates a group, and writes in it as any of its members', async (test) => {
+  it('creates a group and writes in it as any member', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/simulator');
     await page.getByRole('button', { name: 'Create group' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Group name').fill('Neighbours');
+    await dialog.getByLabel('Group name').fill('Neighbors');
     await dialog.getByLabel('Created by').fill(FRIEND);
     await dialog.getByLabel('Other members').fill('491700000010, 491700000011');
     await assertAccessible(page);
     await dialog.getByRole('button', { name: 'Create group' }).click();
-    await page.getByRole('list', { name: 'Chats' }).getByRole('button', { name: 'Neighbours' }).click();
-    await page.getByLabel('Write as').selectOption('491700000011');
+    await page.getByRole('list', { name: 'Chats' }).getByRole('button', { name: 'Neighbors' }).click();
+    await page.getByLabel('Write as', { exact: true }).selectOption('491700000011');
     await page.getByLabel('Message', { exact: true }).fill('Who has a ladder?');
     await page.keyboard.press('Enter');
     await page.getByRole('article').getByText('Who has a ladder?').waitFor();
@@ -86,13 +86,13 @@ describe('the phone simulator', async () => {
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Group actions', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Rename group' }).click();
-    await page.getByRole('dialog').getByLabel('Group name').fill('Good neighbours');
+    await page.getByRole('dialog').getByLabel('Group name').fill('Good neighbors');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('heading', { name: 'Good neighbours' }).waitFor();
-    assert.equal((await eventOf(call, 'group.updated')).subject, 'Good neighbours');
+    await page.getByRole('heading', { name: 'Good neighbors' }).waitFor();
+    assert.equal((await eventOf(call, 'group.updated')).subject, 'Good neighbors');
   });
 
-  it('sends polls, places and contact cards, and votes', async (test) => {
+  it('sends polls, locations and contacts, and votes', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     await page.goto(`/simulator?chat=${FRIEND}`);
@@ -126,7 +126,7 @@ describe('the phone simulator', async () => {
     assert.deepEqual(location.location, { latitude: 52.52, longitude: 13.4, name: 'The market' });
   });
 
-  it('scans the QR code of a session that waits for it, and cuts its connection', async (test) => {
+  it('scans the QR code of a session and drops its connection', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
@@ -141,7 +141,7 @@ describe('the phone simulator', async () => {
     await page.getByText('The session is not connected').waitFor();
   });
 
-  it('can be used on a phone', async (test) => {
+  it('is accessible and fits on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await connectSession(call);
     await page.goto(`/simulator?chat=${FRIEND}`);

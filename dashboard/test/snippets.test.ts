@@ -13,7 +13,7 @@ import { curlSnippet, receiverSnippets } from '../src/pages/webhooks/snippets.ts
 
 const SECRET = 'a secret of the snippets, with ünïcode';
 
-/** How a snippet is run. Go and PHP are not on every machine. */
+/** The command that runs a snippet. Go and PHP may be missing. */
 const commands: Readonly<Record<string, (file: string, port: number) => readonly [string, ...string[]]>> = {
   TypeScript: (file) => [process.execPath, file],
   Python: (file) => ['python3', file],
@@ -21,7 +21,7 @@ const commands: Readonly<Record<string, (file: string, port: number) => readonly
   PHP: (file, port) => ['php', '-S', `127.0.0.1:${port}`, file],
 };
 
-describe('the snippets that verify a delivery', async () => {
+describe('verification snippets', async () => {
   const server = await startServer();
   const folder = mkdtempSync(join(tmpdir(), 'snippets-'));
   after(async () => {
@@ -33,7 +33,7 @@ describe('the snippets that verify a delivery', async () => {
     const [program] = commands[name]?.(file, 0) ?? [''];
     const isThere = spawnSync(program, [program === 'go' ? 'version' : '--version']).status === 0;
 
-    it(`in ${name} take what the server signs and refuse what another secret has signed`, {
+    it(`in ${name} accept deliveries of the server and reject other signatures`, {
       skip: isThere ? false : `this machine has no ${program}`,
       timeout: 120_000,
     }, async (test) => {
@@ -43,7 +43,7 @@ describe('the snippets that verify a delivery', async () => {
       const [command, ...args] = commands[name]?.(path, port) ?? [''];
       const running = spawn(command, args, {
         env: { ...process.env, GOCACHE: join(folder, 'go'), PORT: String(port), WEBHOOK_SECRET: SECRET },
-        // `go run` starts another process: all of them are a group that is ended as one.
+        // `go run` starts another process, so the whole group is ended.
         detached: true,
         stdio: ['ignore', 'ignore', 'inherit'],
       });
@@ -69,7 +69,7 @@ describe('the snippets that verify a delivery', async () => {
     });
   }
 
-  it('in curl send what our own verification takes', async (test) => {
+  it('in curl send deliveries that the SDK verifies', async (test) => {
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const { code } = curlSnippet(receiver.url);
@@ -95,7 +95,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Resolves when something takes connections on the port. */
+/** Resolves once the port accepts connections. */
 async function listening(port: number, running: ChildProcess): Promise<void> {
   for (;;) {
     assert.equal(running.exitCode, null, 'the snippet ended before it listened');
@@ -105,7 +105,7 @@ async function listening(port: number, running: ChildProcess): Promise<void> {
     });
     socket.destroy();
     if (isOpen) return;
-    // It compiles, or starts: there is no event to wait for in another program.
+    // Another program has no event to wait for while it compiles or starts.
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -115,6 +115,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has exited.
   }
 }

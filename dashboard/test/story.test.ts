@@ -12,7 +12,7 @@ describe('a new user', async () => {
   const receiver = await startReceiver();
   after(() => receiver.close());
 
-  it('registers, connects, receives, breaks the receiver, learns why nothing arrives, and repairs it', async (test) => {
+  it('registers, connects, receives events, and diagnoses and fixes a broken receiver', async (test) => {
     const page = await dashboard.open(test);
     const { server } = dashboard;
     const follow = (name: string) =>
@@ -34,7 +34,7 @@ describe('a new user', async () => {
     await page.getByRole('button', { name: 'I have saved it' }).click();
     const call = bearer(server.url, key);
 
-    // A session that is linked by QR.
+    // A session that is paired by QR code.
     await follow('Sessions');
     await page.getByRole('button', { name: 'Create session' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Shop');
@@ -46,7 +46,7 @@ describe('a new user', async () => {
     await page.getByRole('button', { name: 'Scan QR code' }).click();
     await page.getByText('Device paired').first().waitFor();
 
-    // A webhook, whose secret the application keeps.
+    // A webhook, with the secret that the application stores.
     await follow('Webhooks');
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByRole('dialog').getByLabel('URL').fill(receiver.url);
@@ -56,7 +56,7 @@ describe('a new user', async () => {
     await page.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('The receiver accepted the request').waitFor();
 
-    // A customer writes, and the application hears of it, signed.
+    // A customer writes, and the application receives the signed event.
     await follow('Phone simulator');
     await page.getByRole('button', { name: 'Write as a new number' }).first().click();
     await page.getByLabel('Phone number').fill(CUSTOMER);
@@ -72,7 +72,7 @@ describe('a new user', async () => {
     const { body = '', headers = {} } = got('Are you open today?') ?? {};
     assert.equal((await verify({ body, headers, secret })).ok, true);
 
-    // The application answers with its key; the customer reads the answer.
+    // The application replies with its key, and the customer reads the reply.
     await call('POST', '/messages/send', { sessionId, to: CUSTOMER, message: 'Until six' });
     await page.getByRole('article').getByText('Until six').waitFor();
     await page.getByRole('button', { name: 'Read 1 message' }).click();
@@ -84,7 +84,7 @@ describe('a new user', async () => {
     await page.getByText('It was delivered at').waitFor();
     await page.getByRole('region', { name: 'Formatted' }).getByText('"Are you open today?"').waitFor();
 
-    // The receiver breaks. Events fail, then they are held; the page says so, and what to do.
+    // The receiver breaks. Deliveries fail, then events are held, and the page says what to do.
     receiver.respond((_, response) => response.writeHead(502).end('upstream is down'));
     await follow('Phone simulator');
     await page.getByRole('list', { name: 'Chats' }).getByRole('button').first().click();
@@ -102,7 +102,7 @@ describe('a new user', async () => {
     await page.getByText('It waits behind the circuit breaker').waitFor();
     await assertAccessible(page);
 
-    // It works again: the breaker is reset, and everything that was held arrives.
+    // The receiver works again: resetting the breaker delivers everything that was held.
     receiver.respond(200);
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Reset breaker' }).click();
@@ -113,7 +113,7 @@ describe('a new user', async () => {
     const arrived = (text: string) => receiver.deliveries.filter(({ parsed }) => parsed?.data.message === text).length;
     await receiver.waitFor(() => ['One', 'Two', 'Three', 'Four', 'Five', 'Six'].every((text) => arrived(text) > 0));
 
-    // Its database was lost meanwhile: the messages of the last day are sent again.
+    // The application lost its database: the messages of the last day are replayed.
     await follow('Deliveries');
     await page.getByRole('button', { name: 'Replay' }).click();
     const dialog = page.getByRole('dialog');

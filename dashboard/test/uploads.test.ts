@@ -12,7 +12,7 @@ function fileOf(name: string, size: number) {
   return { name, mimeType: 'application/octet-stream', buffer: Buffer.alloc(size, 'x') };
 }
 
-/** How often a file was sent from now on. */
+/** Counts the uploads from now on. */
 function countUploads(page: Page): () => number {
   let count = 0;
   page.on('request', (request) => {
@@ -21,7 +21,7 @@ function countUploads(page: Page): () => number {
   return () => count;
 }
 
-/** A way to let the page send so many bytes in a second, 0 for as many as there are, and answers come so much later. */
+/** Returns a function that limits the upload speed in bytes per second (0 for no limit), and delays responses. */
 async function throttleOf(page: Page): Promise<(uploadThroughput: number, latency?: number) => Promise<unknown>> {
   const devtools = await page.context().newCDPSession(page);
   return (uploadThroughput, latency = 0) =>
@@ -33,10 +33,10 @@ async function throttleOf(page: Page): Promise<(uploadThroughput: number, latenc
     });
 }
 
-describe('a file that is sent', async () => {
+describe('file upload', async () => {
   const dashboard = await startDashboard({ env: { MEDIA_MAX_BYTES: String(MAX_BYTES) } });
 
-  it('shows how far it has come, can be stopped, and is there to be sent again', async (test) => {
+  it('shows its progress, and can be cancelled and retried', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     const messages = async () => (await call('GET', `/messages?sessionId=${sessionId}`)).body.data;
@@ -73,7 +73,7 @@ describe('a file that is sent', async () => {
     await bar.waitFor({ state: 'detached' });
   });
 
-  it('says that it is being stored when all of it is there and no answer is', async (test) => {
+  it('shows that the server stores the file once all of it is sent', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto(`/chats?chat=${FRIEND}`);
@@ -88,14 +88,14 @@ describe('a file that is sent', async () => {
     await page.getByRole('button', { name: 'Download film.bin' }).waitFor();
   });
 
-  it('is refused before it is sent when it is too large', async (test) => {
+  it('rejects a file that is too large before sending it', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     const uploads = countUploads(page);
     await page.goto(`/chats?chat=${FRIEND}`);
     const refusal = 'film.bin has 4.1 MB, but this server accepts up to 4.0 MB. Choose a smaller file.';
     const choose = () => page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
-    // From the moment on at which the page has heard of the limit.
+    // Repeated until the page knows the limit.
     const chooseAndLook = async () => {
       await choose();
       return page.getByRole('alert').getByText(refusal).count();
@@ -111,7 +111,7 @@ describe('a file that is sent', async () => {
     assert.equal(await page.getByRole('alert').count(), 0);
 
     const { body } = await call('POST', '/groups', { sessionId, subject: 'Film club', phoneNumbers: [FRIEND] });
-    // Without loading the page anew: it knows the limit.
+    // Without a reload: the page already knows the limit.
     await page.getByRole('link', { name: 'Groups', exact: true }).click();
     await page.getByRole('link', { name: body.subject }).click();
     await page.getByRole('button', { name: 'Choose picture' }).waitFor();
@@ -120,7 +120,7 @@ describe('a file that is sent', async () => {
     assert.equal(uploads(), 0);
   });
 
-  it('is left to the server to refuse when its limit is not known', async (test) => {
+  it('leaves the size check to the server when the limit is unknown', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.route('**/api/v1/connectors', (route) => route.fulfill({ status: 403, body: '' }));
@@ -132,7 +132,7 @@ describe('a file that is sent', async () => {
     await page.getByText('Attached: film.bin').waitFor();
   });
 
-  it('as the picture of a group shows the same, and stopped leaves the picture as it was', async (test) => {
+  it('shows the progress of a group picture, and keeps the old one when cancelled', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call);
     const { body } = await call('POST', '/groups', { sessionId, subject: 'Film club', phoneNumbers: [FRIEND] });
@@ -140,7 +140,7 @@ describe('a file that is sent', async () => {
     await page.getByRole('button', { name: 'Choose picture' }).waitFor();
     const throttle = await throttleOf(page);
     await throttle(200_000);
-    // What stands after the end of a picture belongs to no picture: only its weight counts here.
+    // Bytes after the end of an image are ignored, and only add to its size.
     const poster = Buffer.concat([picture(), Buffer.alloc(2_000_000)]);
     const choose = () =>
       page.locator('input[type=file]').setInputFiles({ name: 'poster.png', mimeType: 'image/png', buffer: poster });

@@ -13,24 +13,27 @@ import {
 
 type Call = Awaited<ReturnType<TestServer['account']>>['call'];
 
-/** Sets the default webhook. @returns its id */
+/**
+ * Sets the default webhook.
+ * @returns its id
+ */
 async function setWebhook(call: Call, receiver: Receiver, more: object = {}): Promise<string> {
   await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'], ...more });
   return (await call('GET', '/webhooks/endpoints')).body.data[0].webhookId;
 }
 
-/** Makes a session write to itself, once for each text. */
+/** Sends messages to a session. */
 async function writeIn(call: Call, sessionId: string, ...messages: string[]): Promise<void> {
   for (const message of messages)
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000001', message });
 }
 
-describe('the webhooks', async () => {
+describe('webhooks pages', async () => {
   const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
 
-  it('begin with an invitation to set up the first, whose secret is shown once', async (test) => {
+  it('add the first webhook and show its secret once', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
     await page.getByText('No webhooks yet').waitFor();
@@ -55,7 +58,7 @@ describe('the webhooks', async () => {
     assert.equal(body.events.length, 8);
   });
 
-  it('leave the first one alone that was set up elsewhere meanwhile', async (test) => {
+  it('keep a default webhook that was set elsewhere meanwhile', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
     await page.getByRole('button', { name: 'Add webhook' }).click();
@@ -68,7 +71,7 @@ describe('the webhooks', async () => {
     assert.equal((await call('GET', '/webhooks')).body.webhookUrl, `${receiver.url}first`);
   });
 
-  it('say at the field what is wrong with an address', async (test) => {
+  it('show the error of a URL at its field', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
     await page.getByRole('button', { name: 'Add webhook' }).click();
@@ -79,7 +82,7 @@ describe('the webhooks', async () => {
     await assertAccessible(page);
   });
 
-  it('are tested with a real request, which is shown as it went out, with every stage', async (test) => {
+  it('send a test and show its stages and the request as sent', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver, { secret: 'of the test' });
     receiver.respond((_, response) => response.writeHead(200).end('<b>thanks</b>'));
@@ -101,7 +104,7 @@ describe('the webhooks', async () => {
     await page.getByRole('alert').filter({ hasText: '500' }).waitFor();
   });
 
-  it('have their secret replaced and taken away, each after a look at what it means', async (test) => {
+  it('set, rotate and remove the secret', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
@@ -133,7 +136,7 @@ describe('the webhooks', async () => {
     assert.equal((await call('GET', '/webhooks')).body.hasSecret, false);
   });
 
-  it('are changed, switched off, added to and deleted', async (test) => {
+  it('change, disable, add and delete webhooks', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
@@ -165,7 +168,7 @@ describe('the webhooks', async () => {
     );
   });
 
-  it('keep what was changed elsewhere while their form was open', async (test) => {
+  it('keep changes made elsewhere while the form is open', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
@@ -184,7 +187,7 @@ describe('the webhooks', async () => {
     );
   });
 
-  it('tell why the breaker is open, what is held, and let it be reset', async (test) => {
+  it('explain an open breaker and reset it', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
     const sessionId = await connectSession(call);
@@ -205,7 +208,7 @@ describe('the webhooks', async () => {
     await page.getByText('The breaker was reset manually.').waitFor();
   });
 
-  it('can be used on a phone', async (test) => {
+  it('are accessible and fit on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const webhookId = await setWebhook(call, receiver, { secret: 'short' });
     receiver.respond(200);
@@ -218,7 +221,7 @@ describe('the webhooks', async () => {
     await assertSoon(async () => page.url().endsWith(webhookId), true);
   });
 
-  it('of another account are not there', async (test) => {
+  it('hide webhooks of other accounts', async (test) => {
     const other = await dashboard.server.account();
     const webhookId = await setWebhook(other.call, receiver);
     const { page } = await dashboard.openLoggedIn(test);

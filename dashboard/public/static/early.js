@@ -1,16 +1,16 @@
 // Runs before the first paint and before the page's own code.
 (() => {
-  // A page that is dark from the start does not flash.
+  // Setting a dark theme early avoids a flash.
   let choice = null;
   try {
     choice = localStorage.getItem('theme');
   } catch {
-    // Storage is switched off: the system's theme it is.
+    // Storage is disabled: the theme of the system applies.
   }
   const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   document.documentElement.dataset.theme = choice === 'light' || choice === 'dark' ? choice : system;
 
-  // The server can go away between the page and its code. Without that code, this is all that can bring it back.
+  // If the server goes down before the code of the page has loaded, only this script can recover.
   addEventListener('error', recover, true);
 
   function recover({ target }) {
@@ -20,7 +20,7 @@
     removeEventListener('error', recover, true);
     root.setAttribute('role', 'alert');
     root.textContent = 'The server cannot be reached. This page loads as soon as it responds.';
-    // Where something other than the server keeps the code away, the page must not reload all the time.
+    // If something else blocks the code, the page must not reload all the time.
     const waitMs = Number(sessionStorage.getItem('reloadedAt') ?? 0) + 30_000 - Date.now();
     setTimeout(() => setInterval(reloadWhenReachable, 2000), Math.max(0, waitMs));
   }

@@ -4,7 +4,7 @@ import { api } from '../api.ts';
 import { breakerWords } from '../strings/breaker.ts';
 import { Lamp, type LampTone } from './lamp.tsx';
 
-/** No event tells of the breaker, and while it is not closed it changes by the second. */
+/** The breaker causes no event, and changes by the second unless it is closed. */
 const REFRESH_MS = { closed: 5000, troubled: 1500 };
 
 export const breakerQuery = (webhookId: string) =>
@@ -20,7 +20,7 @@ export const breakerTones: Readonly<Record<CircuitBreaker['state'], LampTone>> =
   open: 'bad',
 };
 
-/** The state of a webhook's breaker, on its own. */
+/** The state of the breaker of a webhook. */
 export function BreakerLamp({ webhookId }: { readonly webhookId: string }) {
   const { data } = useQuery(breakerQuery(webhookId));
   if (data === undefined) return null;

@@ -7,7 +7,7 @@ type Look = 'primary' | 'secondary' | 'quiet' | 'danger';
 interface ButtonProps extends ComponentProps<'button'> {
   readonly look?: Look;
   readonly size?: 'normal' | 'small';
-  /** Its work goes on: it cannot be pressed again, and says so to screen readers. */
+  /** Disables the button and marks it busy for screen readers. */
   readonly busy?: boolean;
   readonly icon?: ReactNode;
 }
@@ -22,7 +22,7 @@ const LOOKS: Readonly<Record<Look, string>> = {
   danger: 'border border-bad bg-surface text-bad not-disabled:hover:bg-bad-soft',
 };
 
-/** The look of a button, for a link that is one. */
+/** Class names of a button, for a link that looks like one. */
 export function buttonClass(look: Look = 'secondary', size: keyof typeof SIZES = 'normal'): string {
   return classes(BASE, SIZES[size], LOOKS[look]);
 }
@@ -43,11 +43,11 @@ export function Button({ look, size, busy = false, icon, children, className, di
 }
 
 interface IconButtonProps extends ComponentProps<'button'> {
-  /** What it does: read aloud, and shown on hover. */
+  /** Read aloud, and shown on hover. */
   readonly label: string;
 }
 
-/** A button with an icon only. */
+/** A button with only an icon. */
 export function IconButton({ label, className, children, ...rest }: IconButtonProps) {
   return (
     <button

@@ -2,7 +2,7 @@ import { CopyButton } from './copyButton.tsx';
 import { ScrollArea } from './scrollArea.tsx';
 import { TabSet } from './tabSet.tsx';
 
-/** Something to copy into a terminal or a program. */
+/** Code to copy into a terminal or a program. */
 export function CodeSnippet({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <div className="relative rounded-lg border border-line bg-sunken">
@@ -16,7 +16,7 @@ export function CodeSnippet({ code, label }: { readonly code: string; readonly l
   );
 }
 
-/** The same thing in several languages, one at a time. */
+/** The same code in several languages, in tabs. */
 export function CodeSnippets({
   snippets,
   label,

@@ -1,8 +1,8 @@
 import { type ChangeEvent, type KeyboardEvent, useState } from 'react';
 
 /**
- * An input whose text counts once it is entered, by Enter or by leaving it: half a number finds nothing, and typed by
- * hand, a year is 2 before it is 2026.
+ * Commits the text of an input on Enter or blur. While it is typed, a number is incomplete and a year is 2 before it is
+ * 2026.
  */
 export function useCommittedInput(value: string, onEnter: (text: string) => void) {
   const [typed, setTyped] = useState<string>();

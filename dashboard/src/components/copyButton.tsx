@@ -4,7 +4,7 @@ import { words } from '../strings/shared.ts';
 import { IconButton } from './button.tsx';
 import { useToast } from './toast.tsx';
 
-/** Puts a text on the clipboard, and says that it has. */
+/** Copies a text to the clipboard. */
 export function CopyButton({ text, label = words.copy }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const toast = useToast();
@@ -32,13 +32,13 @@ export function CopyButton({ text, label = words.copy }: { readonly text: string
   );
 }
 
-/** Browsers give `clipboard` only to pages that came by https, or from this machine; the old way works everywhere. */
+/** Browsers offer `clipboard` only to pages served by https or from this machine. The fallback works everywhere. */
 async function writeClipboard(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
   area.value = text;
   area.style.position = 'fixed';
-  // Inside the open dialog, if there is one: it takes the focus back from everything else.
+  // Inside an open dialog, which would take the focus from any other element.
   (document.querySelector('[role="dialog"]') ?? document.body).append(area);
   area.select();
   const isDone = document.execCommand('copy');

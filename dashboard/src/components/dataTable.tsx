@@ -12,31 +12,31 @@ export interface Column<T> {
   /** A track of a CSS grid: `9rem`, `2fr`, `minmax(8rem, 1fr)`. */
   readonly width: string;
   readonly cell: (row: T) => ReactNode;
-  /** Left out where the screen is narrow. */
+  /** Hidden on narrow screens. */
   readonly wideOnly?: boolean;
 }
 
 export interface DataTableProps<T> {
-  /** Names the table to screen readers. */
+  /** Read by screen readers. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly rowKey: (row: T) => string;
-  /** Read as the reader comes near the end. */
+  /** Loaded as the reader scrolls near the end. */
   readonly more?: More | undefined;
-  /** Shown in place of the rows when there are none. */
+  /** Shown instead of the table if there are no rows. */
   readonly empty?: ReactNode;
-  /** Of a row, in pixels. */
+  /** In pixels. */
   readonly rowHeight?: number;
 }
 
-/** For the link in a row that is meant wherever the row is clicked. */
+/** Extends the link of a row to the whole row. */
 export const rowLinkClass =
   "font-medium text-ink no-underline hover:underline after:absolute after:inset-0 after:content-['']";
 
 const OVERSCAN = 12;
 
-/** A table of any length: only what is seen is drawn, so that 10,000 rows scroll as 20 do. */
+/** A table of any length that renders only the rows in view, so that 10,000 rows scroll like 20. */
 export function DataTable<T>({ label, columns, rows, rowKey, more, empty, rowHeight = 52 }: DataTableProps<T>) {
   const isWide = useIsWide();
   const shown = columns.filter(({ wideOnly }) => isWide || !wideOnly);
@@ -46,7 +46,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, more, empty, rowHei
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
-    getItemKey: (index) => rowKey(rows[index] as T), // an index of the virtualiser is one of the rows
+    getItemKey: (index) => rowKey(rows[index] as T), // the virtualizer's indexes are those of the rows
   });
   const items = virtual.getVirtualItems();
   const lastSeen = items.at(-1)?.index ?? 0;
@@ -56,8 +56,8 @@ export function DataTable<T>({ label, columns, rows, rowKey, more, empty, rowHei
   if (rows.length === 0 && empty !== undefined) return empty;
   const tracks = { gridTemplateColumns: shown.map(({ width }) => width).join(' ') };
   return (
-    // biome-ignore-start lint/a11y/useSemanticElements: rows that are placed one by one are no `<tr>`
-    // biome-ignore-start lint/a11y/useFocusableInteractive: the table scrolls as a whole; its links take the focus
+    // biome-ignore-start lint/a11y/useSemanticElements: absolutely positioned rows cannot be `<tr>`
+    // biome-ignore-start lint/a11y/useFocusableInteractive: the links inside take the focus
     <>
       <div role="table" aria-label={label} aria-rowcount={more?.load === undefined ? rows.length + 1 : -1}>
         <div role="rowgroup" className="border-b border-line bg-surface">
@@ -72,7 +72,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, more, empty, rowHei
         <div
           ref={scroller}
           role="rowgroup"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the keys
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: lets the keyboard scroll it
           tabIndex={0}
           className="max-h-[min(70vh,46rem)] overflow-y-auto contain-strict"
           style={{ height: virtual.getTotalSize() + 1 }}

@@ -10,7 +10,7 @@ const tones: Readonly<Record<Delivery['state'], LampTone>> = {
   cancelled: 'off',
 };
 
-/** How far a delivery has come. One that waits after a failure is not one that is merely on its way. */
+/** The state of a delivery. A pending delivery that has failed before looks different from a new one. */
 export function DeliveryState({ delivery: { state, lastClass } }: { readonly delivery: Delivery }) {
   const isWaiting = state === 'pending' && lastClass !== null;
   return <Lamp tone={isWaiting ? 'warn' : tones[state]}>{deliveryWords.states[state]}</Lamp>;

@@ -15,12 +15,12 @@ interface DialogProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly width?: 'normal' | 'wide';
-  /** Whether only its own buttons close it: what it shows cannot be seen again. */
+  /** Whether only its own buttons close it, because its content cannot be shown again. */
   readonly isPersistent?: boolean;
   readonly children: ReactNode;
 }
 
-/** Something to fill in or to read, above the page. Escape and the cross close it, and focus goes back. */
+/** A dialog that Escape and its close button close. The focus then returns to where it was. */
 export function Dialog({
   title,
   description,
@@ -62,7 +62,7 @@ export function Dialog({
   );
 }
 
-/** The row of buttons that ends a dialog or a form. */
+/** The row of buttons at the end of a dialog or a form. */
 export function FormActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2.5">{children}</div>;
 }

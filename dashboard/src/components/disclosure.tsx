@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 
-/** A line that opens. What is inside is made only then: a page may have hundreds of them. */
+/** A line that expands. Its content mounts only then, because a page may have hundreds of lines. */
 export function Disclosure({
   summary,
   isOpen: isOpenAtFirst = false,

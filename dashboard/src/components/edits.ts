@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 /**
- * A form over something that others change as well: what the reader has not touched is as it is now, and only what is
- * different is to be saved.
+ * Keeps the edits of a form over data that others change too: untouched fields follow the data, and only differences
+ * are saved.
  */
 export function useEdits<T extends object>(current: T) {
   const [edits, setEdits] = useState<Partial<T>>({});
@@ -10,15 +10,15 @@ export function useEdits<T extends object>(current: T) {
     values: { ...current, ...edits },
     edit: (more: Partial<T>) => setEdits((before) => ({ ...before, ...more })),
     changed: without(edits, current),
-    /** What was saved is no edit any more, unless it was edited again. */
+    /** Drops the edits that were saved, unless they have changed since. */
     saved: (sent: Partial<T>) => setEdits((now) => without(now, sent)),
   };
 }
 
-/** The entries that `others` does not have with the same value. */
+/** The entries that differ from those of `others`. */
 function without<T extends object>(entries: Partial<T>, others: Partial<T>): Partial<T> {
   const kept = Object.entries(entries).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(others[name as keyof T]),
   );
-  return Object.fromEntries(kept) as Partial<T>; // some of the entries that there were
+  return Object.fromEntries(kept) as Partial<T>; // a subset of the entries
 }

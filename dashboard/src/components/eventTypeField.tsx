@@ -2,7 +2,7 @@ import { useId } from 'react';
 import { type EventType, eventDescriptions, eventTypes } from '../strings/events.ts';
 import { CheckField, FieldError } from './field.tsx';
 
-/** Some of the kinds of events, each explained. */
+/** Selects event types, each with its description. */
 export function EventTypeField({
   label,
   value,

@@ -5,12 +5,12 @@ import { classes } from './classes.ts';
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with what was entered. */
+  /** The error of the entered value. */
   readonly error?: string | undefined;
   readonly isOptional?: boolean;
 }
 
-/** What an input needs to belong to its label, hint and error. */
+/** Links an input with its label, hint and error. */
 interface Wiring {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
@@ -60,7 +60,7 @@ export function SelectField({ label, hint, error, isOptional, options, className
   );
 }
 
-/** A box to tick, with its explanation. */
+/** A checkbox or radio button with its explanation. */
 export function CheckField({ label, hint, ...rest }: FieldProps & ComponentProps<'input'>) {
   const id = useId();
   return (
@@ -86,7 +86,7 @@ export function CheckField({ label, hint, ...rest }: FieldProps & ComponentProps
   );
 }
 
-/** Label, hint and error around any input. */
+/** Label, hint and error around an input. */
 export function Field({
   label,
   hint,

@@ -1,4 +1,4 @@
-/** A request as it goes over the wire: the way to show it that everybody who debugs one knows. */
+/** Formats a request as it is sent over the wire. */
 export function formatRequest({
   url,
   headers,

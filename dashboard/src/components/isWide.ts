@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 /** The same width as `--breakpoint-wide` in `style.css`. */
 const wide = matchMedia('(min-width: 60rem)');
 
-/** Whether the screen has room for a sidebar and all columns. */
+/** Whether the screen has room for the sidebar and all columns. */
 export function useIsWide(): boolean {
   return useSyncExternalStore(
     (changed) => {

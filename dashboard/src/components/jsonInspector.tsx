@@ -3,12 +3,12 @@ import { ScrollArea } from './scrollArea.tsx';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** A JSON value to look into: its parts fold, and texts are shown as what they are. */
+/** A JSON value whose parts can be collapsed. */
 export function JsonInspector({ value, label }: { readonly value: unknown; readonly label: string }) {
   return (
     <div className="relative rounded-lg border border-line bg-sunken">
       <ScrollArea label={label} className="max-h-[32rem] p-3.5 pr-12 font-mono text-[0.8rem]">
-        {/* What came as JSON is JSON. */}
+        {/* The value was parsed from JSON. */}
         <Node value={value as Json} depth={0} />
       </ScrollArea>
       <div className="absolute top-1.5 right-1.5 rounded-lg bg-sunken">
@@ -19,7 +19,7 @@ export function JsonInspector({ value, label }: { readonly value: unknown; reado
 }
 
 const OPEN_DEPTH = 3;
-/** Longer lists open on demand. */
+/** Longer lists start collapsed. */
 const OPEN_ENTRIES = 50;
 
 function Node({ name, value, depth }: { readonly name?: string; readonly value: Json; readonly depth: number }) {

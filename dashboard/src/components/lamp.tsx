@@ -10,7 +10,7 @@ const DOTS: Readonly<Record<LampTone, string>> = {
   busy: 'bg-warn-lamp pulse-slow',
 };
 
-/** A state: a lamp for the eye, and its name for everybody. */
+/** A status as a colored dot with its name. */
 export function Lamp({ tone, children }: { readonly tone: LampTone; readonly children: string }) {
   return (
     <span className="inline-flex items-center gap-2 text-sm whitespace-nowrap">
@@ -20,12 +20,12 @@ export function Lamp({ tone, children }: { readonly tone: LampTone; readonly chi
   );
 }
 
-/** A lamp beside words that may take several lines. */
+/** The dot of a status, for text that may take several lines. */
 export function Dot({ tone }: { readonly tone: LampTone }) {
   return <span aria-hidden className={classes('size-2.5 shrink-0 rounded-full', DOTS[tone])} />;
 }
 
-/** A short word beside something, such as its kind. */
+/** A short label, such as a type. */
 export function Tag({ children }: { readonly children: string }) {
   return (
     <span className="inline-block rounded-md bg-sunken px-1.5 py-0.5 font-mono text-xs whitespace-nowrap text-ink-soft">

@@ -3,7 +3,7 @@ import { useEffect, useId } from 'react';
 import { words } from '../strings/shared.ts';
 import { classes } from './classes.ts';
 
-/** A page: its title, what it is for, and its main actions. The title is the document's too. */
+/** A page with its title, which is also that of the document, its lead and its actions. */
 export function Page({
   title,
   lead,
@@ -15,8 +15,8 @@ export function Page({
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
   /**
-   * How high the page is: as its content; as the screen, so that its content scrolls inside it; or as the screen
-   * without its head where the screen is narrow, for content that needs all the room.
+   * The height of the page: that of its content; that of the screen, so that the content scrolls inside; or that of the
+   * screen without the header on narrow screens.
    */
   readonly fit?: 'content' | 'screen' | 'screenAlone' | undefined;
   readonly children: ReactNode;
@@ -47,7 +47,7 @@ export function Page({
   );
 }
 
-/** A sheet of paper on the page, with a heading of its own where it has one. */
+/** A section of the page, with an optional heading. */
 export function Card({
   title,
   hint,
@@ -58,7 +58,7 @@ export function Card({
   readonly title?: ReactNode;
   readonly hint?: ReactNode;
   readonly actions?: ReactNode;
-  /** Whether its content goes to the edges, as a table does. */
+  /** Whether the content reaches the edges, like a table. */
   readonly flush?: boolean;
   readonly children: ReactNode;
 }) {
@@ -84,7 +84,7 @@ export function Card({
   );
 }
 
-/** Names and what they have, in two columns. */
+/** A two-column list of names and values. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-6 gap-y-2.5 text-sm">

@@ -1,7 +1,7 @@
 import { useCommittedInput } from './committedInput.ts';
 import { TextField } from './field.tsx';
 
-/** A moment to enter, in the reader's zone. It comes out as ISO in UTC, or `undefined` when it is empty. */
+/** A time field in the time zone of the reader. Its value is ISO in UTC, or `undefined` if it is empty. */
 export function LocalTimeField({
   value,
   onChange,
@@ -22,7 +22,7 @@ export function LocalTimeField({
   return <TextField type="datetime-local" {...rest} {...entered} />;
 }
 
-/** As `datetime-local` wants it: without a zone, to the minute. */
+/** Formats a time for `datetime-local`: without a zone, to the minute. */
 function toLocal(iso: string): string {
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

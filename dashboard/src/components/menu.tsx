@@ -5,14 +5,14 @@ import { classes } from './classes.ts';
 const ITEM =
   'flex w-full cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 text-left text-sm outline-none data-[highlighted]:bg-sunken data-[disabled]:opacity-50 [&>svg]:size-4 [&>svg]:text-ink-faint';
 
-/** A button that opens a list of things to do. */
+/** A button that opens a menu. */
 export function Menu({
   trigger,
   defaultOpen = false,
   children,
 }: {
   readonly trigger: ReactNode;
-  /** For one that is made when it is asked for. */
+  /** For a menu that mounts when its button is pressed. */
   readonly defaultOpen?: boolean;
   readonly children: ReactNode;
 }) {
@@ -34,7 +34,7 @@ export function Menu({
   );
 }
 
-/** Focus goes back to the button when the menu has faded out, unless what was chosen has taken it elsewhere by then. */
+/** Returns the focus to the button once the menu has closed, unless the selected item has moved it. */
 function stayWhereItWent(event: Event): void {
   if (document.activeElement !== document.body) event.preventDefault();
 }
@@ -61,12 +61,12 @@ export function MenuItem({
   );
 }
 
-/** A line between groups of items. */
+/** A line between groups of menu items. */
 export function MenuLine() {
   return <DropdownMenu.Separator className="my-1.5 h-px bg-line" />;
 }
 
-/** Choices of which one holds. */
+/** Radio items, of which one is selected. */
 export function MenuChoice<V extends string>({
   label,
   value,
@@ -79,7 +79,7 @@ export function MenuChoice<V extends string>({
   readonly onChange: (value: V) => void;
 }) {
   return (
-    // Only the values above come out of it.
+    // one of the options
     <DropdownMenu.RadioGroup value={value} onValueChange={(chosen) => onChange(chosen as V)}>
       <DropdownMenu.Label className="px-2.5 py-1 text-xs text-ink-faint">{label}</DropdownMenu.Label>
       {options.map(([option, text]) => (

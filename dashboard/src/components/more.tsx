@@ -4,14 +4,14 @@ import type { More } from '../paged.ts';
 import { words } from '../strings/shared.ts';
 import { Button } from './button.tsx';
 
-/** Reads the next page as the reader comes near it. One that failed is read again when the reader says so. */
+/** Loads the next page as the reader scrolls near it. A page that failed to load waits for the reader to retry. */
 export function useMore(more: More | undefined, isNear: boolean): void {
   useEffect(() => {
     if (isNear && more?.load !== undefined && !more.isLoading && more.error === null) more.load();
   }, [isNear, more]);
 }
 
-/** In place of the page that could not be read. */
+/** Shown instead of a page that failed to load. */
 export function MoreFailed({ more }: { readonly more: More | undefined }) {
   if (more === undefined || more.error === null) return null;
   return (

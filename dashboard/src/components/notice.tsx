@@ -12,7 +12,7 @@ const LOOKS: Readonly<Record<Tone, string>> = {
 };
 const ICONS = { info: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert };
 
-/** A sentence that must be seen. What is wrong is read aloud at once. */
+/** A highlighted message. Errors are announced to screen readers. */
 export function Notice({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   const Icon = ICONS[tone];
   return (

@@ -4,7 +4,7 @@ import { loginWords } from '../strings/login.ts';
 import { IconButton } from './button.tsx';
 import { TextField } from './field.tsx';
 
-/** A password, which can be looked at while it is typed. */
+/** A password field whose text can be shown. */
 export function PasswordField({
   label,
   name,

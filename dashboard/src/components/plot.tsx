@@ -7,21 +7,21 @@ import { classes } from './classes.ts';
 export interface Series {
   readonly name: string;
   readonly values: readonly (number | null)[];
-  /** A name of the palette in `style.css`, such as `accent` or `bad-lamp`. */
-  readonly colour: string;
+  /** A color of the palette in `style.css`, such as `accent` or `bad-lamp`. */
+  readonly color: string;
 }
 
 interface PlotProps {
-  /** What the plot says, for those who cannot see it. */
+  /** Describes the plot for screen readers. */
   readonly summary: string;
-  /** Seconds since 1970, one for each value. */
+  /** Seconds since the epoch, one per value. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly height?: number;
   readonly format?: (value: number) => string;
 }
 
-/** Lines over time. New values are drawn into the plot that is there. */
+/** A plot of lines over time, which is updated in place. */
 export function Plot({
   summary,
   times,
@@ -36,9 +36,9 @@ export function Plot({
     (parent: HTMLElement) =>
       new UPlot(optionsOf(series, parent.clientWidth, height, format), dataOf(times, series), parent),
   );
-  const shape = series.map(({ name, colour }) => `${name} ${colour}`).join();
+  const shape = series.map(({ name, color }) => `${name} ${color}`).join();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew for another theme, or other lines
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redraws for another theme or other lines
   useEffect(() => {
     const parent = place.current;
     if (parent === null) return;
@@ -58,16 +58,16 @@ export function Plot({
   return <div ref={place} role="img" aria-label={summary} className="w-full overflow-hidden" style={{ height }} />;
 }
 
-/** The names of the lines beside their colours. */
-export function Legend({ series }: { readonly series: readonly Pick<Series, 'name' | 'colour'>[] }) {
+/** The legend of a plot. */
+export function Legend({ series }: { readonly series: readonly Pick<Series, 'name' | 'color'>[] }) {
   return (
     <ul className="flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-soft">
-      {series.map(({ name, colour }, index) => (
+      {series.map(({ name, color }, index) => (
         <li key={name} className="flex items-center gap-2">
           <span
             aria-hidden
             className={classes('w-4 border-t-2', isDashed(index) && 'border-dashed')}
-            style={{ borderColor: `var(--${colour})` }}
+            style={{ borderColor: `var(--${color})` }}
           />
           {name}
         </li>
@@ -76,7 +76,7 @@ export function Legend({ series }: { readonly series: readonly Pick<Series, 'nam
   );
 }
 
-/** Who does not tell the colours tells the lines by this. */
+/** Distinguishes the lines without relying on color. */
 const isDashed = (index: number) => index % 2 === 1;
 
 function dataOf(times: readonly number[], series: readonly Series[]): UPlot.AlignedData {
@@ -90,11 +90,11 @@ function optionsOf(
   format: (value: number) => string,
 ): UPlot.Options {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis: UPlot.Axis = {
-    stroke: colour('ink-faint'),
+    stroke: color('ink-faint'),
     font: `12px ${style.fontFamily}`,
-    grid: { stroke: colour('line'), width: 1 },
+    grid: { stroke: color('line'), width: 1 },
     ticks: { show: false },
   };
   return {
@@ -114,9 +114,9 @@ function optionsOf(
     ],
     series: [
       {},
-      ...series.map(({ name, colour: stroke }, index) => ({
+      ...series.map(({ name, color: stroke }, index) => ({
         label: name,
-        stroke: colour(stroke),
+        stroke: color(stroke),
         width: 2,
         ...(isDashed(index) && { dash: [6, 4] }),
         points: { show: false },

@@ -8,9 +8,9 @@ interface SchemaFieldProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** What the server says is wrong with it. */
+  /** The error that the server reports. */
   readonly error: string | undefined;
-  /** Whether there is a secret already, which stays unless another is given. */
+  /** Whether the server already has a secret, which stays unless another is entered. */
   readonly isKept?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function SchemaField({ field, label, value, onChange, error, isKept = fal
       {...common}
       autoComplete="off"
       {...(input === 'number' && { type: 'number', min: minimum, max: maximum, step: isWhole ? 1 : 'any' })}
-      // A password manager must not fill in the login here.
+      // Keeps password managers from filling in the login.
       {...(isSecret && { type: 'password', autoComplete: 'new-password' })}
       onChange={change}
     />

@@ -1,33 +1,33 @@
 import type { Schema } from '../schema.ts';
 
 /*
- * What a connector's sessions can be given, and what a tool takes, is said by a JSON Schema. Here it becomes the fields
- * of a form, and what was entered becomes values again. `SchemaField` draws one.
+ * Turns the JSON Schema of session options or of a tool into form fields, and the entered texts back into values.
+ * `SchemaField` renders a field.
  */
 
-/** How a field is entered. `json` is everything that has no input of its own, such as objects. */
+/** The input of a field. `json` stands for values without an input of their own, such as objects. */
 export type InputType = 'text' | 'time' | 'number' | 'boolean' | 'choice' | 'lines' | 'json';
 
 export interface FormField {
   readonly name: string;
-  /** In words: `newChatsPerDay` is "New chats per day". */
+  /** For example "New chats per day" for `newChatsPerDay`. */
   readonly title: string;
   readonly description: string | undefined;
   readonly input: InputType;
   readonly isRequired: boolean;
-  /** It goes in and never comes out. */
+  /** Accepted by the server, but never returned. */
   readonly isSecret: boolean;
   readonly isWhole: boolean;
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly choices: readonly Choice[];
-  /** What holds when it is not given. */
+  /** The value if the field is empty. */
   readonly defaultValue: unknown;
 }
 
 type Choice = string | number;
 
-/** What stands in the fields, by name. */
+/** The texts in the fields, by name. */
 export type FieldTexts = Readonly<Record<string, string>>;
 
 export function fieldsOf({ properties = {}, required = [] }: Schema): readonly FormField[] {
@@ -49,12 +49,12 @@ export function fieldsOf({ properties = {}, required = [] }: Schema): readonly F
   });
 }
 
-/** What to fill the fields with for values that there are. */
+/** The texts of fields for existing values. */
 export function textsOf(fields: readonly FormField[], values: Readonly<Record<string, unknown>>): FieldTexts {
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field, values[field.name])]));
 }
 
-/** What the fields say: what is left empty is left out. None may be broken. */
+/** The values of the fields, without those that are empty. No field may be invalid. */
 export function valuesOf(fields: readonly FormField[], texts: FieldTexts): Record<string, unknown> {
   return Object.fromEntries(
     fields
@@ -64,7 +64,7 @@ export function valuesOf(fields: readonly FormField[], texts: FieldTexts): Recor
   );
 }
 
-/** Whether a field holds what cannot even be sent. */
+/** Whether the text of a field cannot be sent. */
 export function isInvalid({ input }: FormField, text = ''): boolean {
   if (input !== 'json' || text.trim() === '') return false;
   try {
@@ -106,7 +106,7 @@ function inputOf({ type, items, format, anyOf }: Schema): InputType {
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'array' && (items?.type === 'string' || items?.enum !== undefined)) return 'lines';
   if (type === 'string') return format === 'date-time' ? 'time' : 'text';
-  // A text that may be null as well: null is said by JSON over the API.
+  // A nullable text is a text field; null can only be sent as JSON over the API.
   const some = anyOf?.find((one) => one.type !== 'null');
   return some?.type === 'string' ? inputOf(some) : 'json';
 }

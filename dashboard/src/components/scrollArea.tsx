@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 
-/** Something that may be larger than its place, and scrolls in it: by touch, by wheel and by keys. */
+/** An area that scrolls by touch, wheel and keyboard. */
 export function ScrollArea({
   label,
   className,
@@ -14,7 +14,7 @@ export function ScrollArea({
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: lets the keyboard scroll it
       tabIndex={0}
       className={classes('overflow-auto', className)}
     >

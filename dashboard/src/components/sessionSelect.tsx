@@ -6,7 +6,7 @@ import { sessionWords } from '../strings/sessions.ts';
 import { LinkButton } from './linkButton.tsx';
 import { Empty } from './states.tsx';
 
-/** Of which session the page shows something. */
+/** Selects the session of the page. */
 export function SessionSelect({
   sessions,
   chosen,

@@ -1,4 +1,4 @@
-import { sessionWords } from '../strings/sessions.ts';
+import { sessionStatusWords } from '../strings/sessionStatus.ts';
 import { Lamp, type LampTone } from './lamp.tsx';
 
 const tones: Readonly<Record<string, LampTone>> = {
@@ -11,7 +11,7 @@ const tones: Readonly<Record<string, LampTone>> = {
   failed: 'bad',
 };
 
-/** How a session is, or was: its history has the same words. */
+/** The status of a session, now or in its history. */
 export function SessionStatus({ status }: { readonly status: string }) {
-  return <Lamp tone={tones[status] ?? 'off'}>{sessionWords.statuses[status] ?? status}</Lamp>;
+  return <Lamp tone={tones[status] ?? 'off'}>{sessionStatusWords[status] ?? status}</Lamp>;
 }

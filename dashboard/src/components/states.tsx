@@ -12,10 +12,7 @@ interface QueryLike<T> {
   readonly refetch: () => unknown;
 }
 
-/**
- * What a query has to show: its data, or that it loads, or why it failed. Data that is there stays when a later fetch
- * fails.
- */
+/** Renders a query: its data, its loading state or its error. Data stays when a later fetch fails. */
 export function Loaded<T>({
   query,
   notFound,
@@ -23,7 +20,7 @@ export function Loaded<T>({
   children,
 }: {
   readonly query: QueryLike<T>;
-  /** Said when there is no such thing, or not any more. */
+  /** Shown if the server returns 404. */
   readonly notFound?: string;
   readonly loading?: ReactNode;
   readonly children: (data: T) => ReactNode;
@@ -40,12 +37,12 @@ export function Loaded<T>({
   return loading;
 }
 
-/** Whether an error says that there is no such thing. */
+/** Whether an error is a 404. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Nothing is there yet: what it would be, and how to get the first one. */
+/** An empty state: what is missing, and how to create the first one. */
 export function Empty({
   icon,
   title,
@@ -67,7 +64,9 @@ export function Empty({
   );
 }
 
-/** It did not load: why, and another try, which follows by itself once a server that was away answers again. */
+/**
+ * A failed request with a button to retry, which also happens automatically once a server that was down responds again.
+ */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => unknown }) {
   useWhenReachable(isUnavailable(error) && onRetry !== undefined, () => onRetry?.());
   return (
@@ -86,12 +85,12 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
   );
 }
 
-/** Stands where lines will be. */
+/** A placeholder for content that is loading. */
 export function LoadingLines({ count = 4 }: { readonly count?: number }) {
   return (
     <div role="status" aria-label={words.loading} className="grid gap-3 p-5">
       {Array.from({ length: count }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
         <div key={line} className="pulse-slow h-5 rounded bg-sunken" style={{ width: `${92 - (line % 3) * 17}%` }} />
       ))}
     </div>

@@ -1,7 +1,7 @@
 import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-/** Contents of which one is shown. */
+/** Tabs. */
 export function TabSet({
   tabs,
   label,
@@ -10,7 +10,7 @@ export function TabSet({
   readonly label: string;
 }) {
   return (
-    // By place: a name may have spaces, and what is made of it as an id may not.
+    // By index: a name may contain spaces, which an id may not.
     <Tabs.Root defaultValue="0">
       <Tabs.List aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
         {tabs.map(({ name }, index) => (

@@ -1,13 +1,15 @@
 import { useSyncExternalStore } from 'react';
 import { timeWords, words } from '../strings/shared.ts';
 
-// As the words around it, whatever the language of the browser.
+// English like the text around it, whatever the language of the browser.
 const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const dateOnly = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const clockTime = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
 const formats = { dateTime, date: dateOnly, clock: clockTime };
 
-/** A time in the reader's zone; on hover the exact one, in UTC. `relative` says how long ago, and keeps counting. */
+/**
+ * A time in the time zone of the reader, with the exact UTC time on hover. `relative` counts on. Null reads "never".
+ */
 export function Time({
   at,
   as = 'dateTime',
@@ -34,12 +36,12 @@ function exactUtc(at: string): string {
 /** "4 min ago", "in 38 s". */
 export function relativeTime(at: number, now: number): string {
   const distanceMs = at - now;
-  // `now` is of whole seconds: what has happened in this one is not to come.
+  // `now` is rounded down to seconds, so an event of the current second seems to be in the future.
   if (Math.abs(distanceMs) < 3000) return distanceMs >= 1000 ? timeWords.inMoment : timeWords.now;
   return distanceMs < 0 ? timeWords.ago(duration(-distanceMs)) : timeWords.ahead(duration(distanceMs));
 }
 
-/** A length of time in its largest unit: "38 s", "14 min", "3 days". */
+/** Formats a duration in its largest unit: "38 s", "14 min", "3 days". */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return timeWords.seconds(seconds);
@@ -50,7 +52,7 @@ export function duration(ms: number): string {
   return timeWords.days(Math.round(hours / 24));
 }
 
-/** The time, each second: for what counts. */
+/** The current time, updated every second. */
 export function useNow(): number {
   return useSyncExternalStore(eachSecond, () => Math.floor(Date.now() / 1000) * 1000);
 }

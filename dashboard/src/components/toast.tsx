@@ -10,8 +10,7 @@ type Say = (text: string, tone?: 'good' | 'bad') => void;
 const ToastContext = createContext<Say>(() => {});
 
 /**
- * Says in a corner that something was done, or was not: `const toast = useToast(); toast(words.saved)`. What is bad stays
- * until it is closed.
+ * Shows a message in a corner: `const toast = useToast(); toast(words.saved)`. Errors stay until they are dismissed.
  */
 export function useToast(): Say {
   return useContext(ToastContext);

@@ -9,24 +9,24 @@ import { uploadWords } from '../strings/uploads.ts';
 import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
-/** A file on its way to the server. */
+/** A file that is being uploaded. */
 export interface Sending {
   readonly name: string;
-  /** From 0 to 100; undefined until the browser can tell. */
+  /** 0 to 100. Undefined until the browser reports progress. */
   readonly percent: number | undefined;
   readonly cancel: () => void;
 }
 
 interface Upload {
-  /** Undefined while nothing is being sent. */
+  /** Undefined unless a file is being uploaded. */
   readonly sending: Sending | undefined;
-  /** Why the server would not take a file; undefined when it would, or when its limit is not known. */
+  /** Why the server would reject a file. Undefined if it would not, or if its limit is unknown. */
   readonly refusalOf: (file: File) => string | undefined;
-  /** @throws as the client does; what `isCancelled` knows when the reader does not want it any more */
+  /** @throws like the client; `isCancelled` recognizes a cancellation */
   readonly send: (file: File) => Promise<Media>;
 }
 
-/** Sends a file to the server, one at a time, with its progress for `UploadProgress`. */
+/** Uploads files, one at a time, with the progress for `UploadProgress`. */
 export function useUpload(): Upload {
   const { data: limits } = useQuery(connectorsQuery);
   const [sending, setSending] = useState<Sending>();
@@ -59,17 +59,17 @@ export function useUpload(): Upload {
   return { sending, refusalOf, send };
 }
 
-/** Whether the reader has stopped it: that is no failure. */
+/** Whether the reader cancelled the upload, which is not a failure. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** How a file stands, in words. */
+/** Describes the state of an upload. */
 export function uploadStatus({ name, percent }: Sending): string {
   return percent === 100 ? uploadWords.storing(name) : uploadWords.sending(name);
 }
 
-/** How far a file has come, and the way to stop it. While nobody can say how far, the whole bar breathes. */
+/** The progress of an upload with its cancel button. The bar pulses while the progress is unknown. */
 export function UploadProgress({ sending: { name, percent, cancel } }: { readonly sending: Sending }) {
   const known = percent === 100 ? undefined : percent;
   return (

@@ -37,7 +37,7 @@ export function VirtualList<T>({
   const visibleIndex = rows.findIndex((row) => rowKey(row) === visibleKey);
   const isListed = visibleIndex !== -1;
   const scrollToVisible = useEffectEvent(() => virtual.scrollToIndex(visibleIndex, { align: 'auto' }));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another row to scroll to
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls again for another key
   useEffect(() => {
     if (isListed) scrollToVisible();
   }, [visibleKey, isListed]);

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { errorText } from '../api.ts';
 import { useToast } from '../components/toast.tsx';
 
-/** Refetches what the pages show of some resources, named by the first part of their query keys. */
+/** Refetches resources, which are named by the first part of their query keys. */
 export function useRefresh(): (...resources: readonly string[]) => Promise<unknown> {
   const queries = useQueryClient();
   return (...resources) =>
@@ -10,7 +10,7 @@ export function useRefresh(): (...resources: readonly string[]) => Promise<unkno
 }
 
 /**
- * Runs a call for a button or a menu item, reports in a toast how it went, and refetches the resources.
+ * Runs API calls for buttons and menu items: reports the outcome in a toast, and refetches the resources.
  *
  * ```ts
  * const { run } = useAction('chats');
@@ -28,7 +28,7 @@ export function useAction(...resources: readonly string[]) {
     onError: (error) => toast(errorText(error), 'bad'),
     onSettled: () => refresh(...resources),
   });
-  /** @param done what to say when it has worked */
+  /** @param done toast after a success */
   const run = (call: () => Promise<unknown>, done?: string) => mutate({ call, done });
   return { run, isPending };
 }

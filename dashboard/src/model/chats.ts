@@ -4,11 +4,11 @@ import { api } from '../api.ts';
 import { isNotFound } from '../components/states.tsx';
 import { useLivePaged } from '../livePaged.ts';
 
-/** What others edit or delete comes without an event. */
+/** Edits and deletions of others cause no event. */
 const REFRESH_MS = 10_000;
 const idOf = ({ chatId }: Chat) => chatId;
 
-/** The chats of a session, the latest first. */
+/** The chats of a session, most recent first. */
 export function useChats(sessionId: string) {
   return useLivePaged({
     key: ['chats', sessionId],
@@ -18,7 +18,7 @@ export function useChats(sessionId: string) {
   });
 }
 
-/** One chat: of those that were listed, or read on its own when it is further down. Undefined while nothing was written. */
+/** Finds a chat in the list, or fetches it if it is further down. Undefined until its first message. */
 export function useChat(sessionId: string, chatId: string, listed: readonly Chat[]): Chat | undefined {
   const found = listed.find((chat) => chat.chatId === chatId);
   const { data } = useQuery({

@@ -4,11 +4,14 @@ import { api } from '../api.ts';
 import { isNotFound } from '../components/states.tsx';
 import { useLivePaged } from '../livePaged.ts';
 
-/** Reactions, edits and votes of others come without an event. */
+/** Reactions, edits and votes of others cause no event. */
 const REFRESH_MS = 4000;
 const idOf = ({ messageId }: Message) => messageId;
 
-/** The messages of a chat, oldest first, as far back as they were read. @param before an ISO time that they end at */
+/**
+ * Reads the messages of a chat, oldest first.
+ * @param before ISO time at which they end
+ */
 export function useMessages(sessionId: string, chatId: string, before?: string) {
   const list = useLivePaged({
     key: ['messages', sessionId, chatId, before ?? null],
@@ -16,7 +19,7 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
       api.messages
         .list({ sessionId, chatId, ...(before !== undefined && { before }), ...page })
         .catch((error: unknown) => {
-          if (isNotFound(error)) return { data: [], nextCursor: null }; // a chat begins with its first message
+          if (isNotFound(error)) return { data: [], nextCursor: null }; // a chat exists from its first message on
           throw error;
         }),
     idOf,
@@ -26,7 +29,7 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
   return { ...list, messages };
 }
 
-/** A message in one line, whatever it is. */
+/** Describes a message in one line. */
 export function messagePreview({ deleted, type, message }: Message, words: Words): string {
   if (deleted) return words.deleted;
   if (type === 'text') return message;

@@ -3,16 +3,16 @@ import { api } from '../api.ts';
 import { useLiveEvents } from '../live.ts';
 import { chatWords } from '../strings/chats.ts';
 
-/** More people than this are shown by their number, and more groups as just a group. */
+/** Limits the names that are read. Other people are shown by their number, other groups as "Group". */
 const MAX_NAMES = 1000;
 const REFRESH_MS = 30_000;
 
 export type NameOf = (id: string) => string;
 
-/** What to call the people and groups that a session knows: a name, or the number. */
+/** Resolves the ids of people and groups to their names, or to phone numbers. */
 export function useNames(sessionId: string): NameOf {
   const queries = useQueryClient();
-  // Not below `contacts` or `groups`: they are not to be read for every message.
+  // Not under `contacts` or `groups`, so that not every message refetches it.
   const queryKey = ['names', sessionId];
   const { data } = useQuery({ queryKey, queryFn: () => readNames(sessionId), refetchInterval: REFRESH_MS });
   useLiveEvents(({ event, data: about }) => {
@@ -23,7 +23,7 @@ export function useNames(sessionId: string): NameOf {
   return (id) => data?.get(id) ?? (id.startsWith('grp_') ? chatWords.group : chatWords.phone(id));
 }
 
-/** Who has no name is in it too: they are known. */
+/** People without a name are included, so that they count as known. */
 async function readNames(sessionId: string): Promise<ReadonlyMap<string, string | null>> {
   const names = new Map<string, string | null>();
   for await (const { phoneNumber, name } of api.contacts.list.all({ sessionId, limit: 200 })) {

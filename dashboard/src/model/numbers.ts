@@ -1,4 +1,4 @@
-/** Phone numbers out of a text: between commas, semicolons or lines. What they are worth, the server says. */
+/** Splits a text at commas, semicolons and line breaks. The server validates the numbers. */
 export function parsePhoneNumbers(text: string): string[] {
   return text
     .split(/[,;\n]/)

@@ -3,17 +3,17 @@ import { ApiError } from '@switchboard/sdk/errors';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
-/** More than this are not offered to choose from, and not counted one by one. */
+/** Limits the sessions to choose from, and those that are counted one by one. */
 const MAX_SESSIONS = 1000;
 
 /**
- * The sessions of the account.
- * @param everyMs for what shows more of them than events tell: how often they are read
+ * All sessions of the account.
+ * @param everyMs how often to refetch, for pages that show more than events tell
  */
 export function useSessions(everyMs?: number) {
   return useQuery({
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
-    // No event tells of one that is new and not connected yet.
+    // No event announces a new session that is not connected yet.
     refetchOnMount: 'always',
     queryKey: ['sessions', 'all'],
     queryFn: async () => {
@@ -27,7 +27,7 @@ export function useSessions(everyMs?: number) {
   });
 }
 
-/** Not every step of connecting is an event: while one is under way the session is read again and again. */
+/** Not every step of connecting causes an event. */
 const REFRESH_MS = { settling: 1000, settled: 10_000 };
 
 export const sessionQuery = (sessionId: string) =>
@@ -40,10 +40,7 @@ export const sessionQuery = (sessionId: string) =>
     },
   });
 
-/**
- * The session that an address asks for, and none in place of one that is not there. Where none is asked for, one that
- * is connected, or the first.
- */
+/** The session with the id in the address. Without an id, a connected session, or else the first. */
 export function useChosenSession(
   wanted: string | undefined,
   isOffered: (session: Session) => boolean = () => true,
@@ -71,7 +68,7 @@ interface ChosenSession {
   };
 }
 
-/** What a session is called: its name, its number, or at least its id. */
+/** The name of a session with its number, or else its id. */
 export function sessionName({ name, phoneNumber, sessionId }: Session): string {
   const number = phoneNumber === null ? undefined : `+${phoneNumber}`;
   return [name, number].filter(Boolean).join(', ') || sessionId;

@@ -2,7 +2,7 @@ import type { WebhookStats } from '@switchboard/sdk/api';
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
-/** What went out changes without an event of its own. */
+/** Attempts cause no event. */
 const REFRESH_MS = 5000;
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
@@ -14,7 +14,7 @@ export const statsQuery = (webhookId: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-/** When the minutes of the last hour began, in ms. */
+/** The start of each minute of the last hour, in ms. */
 export function lastMinutes(now: number): readonly number[] {
   const last = minuteOf(now);
   return Array.from({ length: MINUTES }, (_, index) => last - (MINUTES - 1 - index) * MINUTE_MS);
@@ -25,8 +25,7 @@ export function minuteOf(at: number): number {
 }
 
 /**
- * The attempts of webhooks, added up. Their statistics name only minutes in which something happened; a line needs the
- * others too.
+ * Adds up the attempts of webhooks by minute. Statistics leave out minutes without attempts, which a line needs too.
  */
 export function attemptsByMinute(all: readonly WebhookStats['series'][], now: number) {
   const delivered = new Map<number, number>();
@@ -48,7 +47,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** 99.95 % stays what it is: it is not everything. */
+/** Rounded down: 99.95 % is not everything. */
 export function percent(rate: number): string {
   return `${(Math.floor(rate * 1000) / 10).toLocaleString('en')} %`;
 }

@@ -1,7 +1,7 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
-/** Who is logged in. The shell waits for it, so that every page below has it. */
+/** The account that is logged in. The shell loads it before any page renders. */
 export const accountQuery = queryOptions({
   queryKey: ['account'],
   queryFn: async () => (await api.auth.me()).account,

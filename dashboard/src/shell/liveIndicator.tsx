@@ -4,7 +4,7 @@ import { shellWords } from '../strings/shell.ts';
 
 const tones: Readonly<Record<LiveState, LampTone>> = { live: 'good', connecting: 'busy', lost: 'bad' };
 
-/** Whether what the pages show is as it is now. */
+/** Whether the pages receive live events. */
 export function LiveIndicator() {
   const state = useLiveState();
   return (

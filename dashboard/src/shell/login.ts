@@ -6,7 +6,7 @@ import { clearDrafts } from '../model/drafts.ts';
 import { accountQuery } from './account.ts';
 import { notifyOtherTabs } from './tabs.ts';
 
-/** Drops the login of this browser, and all that was read with it. */
+/** Ends the login of this browser, and clears everything that was read with it. */
 export function useLogOut(): () => Promise<void> {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -15,13 +15,13 @@ export function useLogOut(): () => Promise<void> {
     try {
       await api.auth.forgetLogin();
     } catch (error) {
-      // The cookie is still there: who thinks they are logged out must not be wrong.
+      // The cookie is still there, so the reader must not believe that they are logged out.
       toast(errorText(error), 'bad');
       return;
     }
     clearDrafts();
     notifyOtherTabs();
-    // Who goes back before the login is there is asked again who they are.
+    // Going back before the login page is shown has to check the login again.
     await queries.invalidateQueries({ queryKey: accountQuery.queryKey, refetchType: 'none' });
     await navigate({ to: '/login' });
     queries.clear();

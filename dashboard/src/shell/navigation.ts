@@ -15,7 +15,7 @@ import { shellWords } from '../strings/shell.ts';
 
 const { pages, groups } = shellWords;
 
-/** Every page of the navigation, in groups. */
+/** All pages of the navigation, in groups. */
 export const navigation = [
   {
     title: groups.watch,

@@ -3,7 +3,7 @@ import { LinkButton } from '../components/linkButton.tsx';
 import { Empty } from '../components/states.tsx';
 import { words } from '../strings/shared.ts';
 
-/** An address inside the shell that leads nowhere. */
+/** The page for unknown addresses inside the shell. */
 export function NotFoundPage() {
   return (
     <Page title={words.pageNotFound}>
@@ -14,7 +14,7 @@ export function NotFoundPage() {
   );
 }
 
-/** The same for an address that cannot be read, which has no shell around it. */
+/** The page for addresses that cannot be decoded, which have no shell around them. */
 export function NotFound() {
   return (
     <main>

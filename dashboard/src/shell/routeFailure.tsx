@@ -3,11 +3,11 @@ import { Failure } from '../components/states.tsx';
 import { PageCodeError } from '../lazyPage.tsx';
 import { useWhenReachable } from '../reachable.ts';
 
-/** A page could not be opened: why, and another try. */
+/** Shown if a page could not be opened, with a button to retry. */
 export function RouteFailure({ error }: ErrorComponentProps) {
   const router = useRouter();
   const isCode = error instanceof PageCodeError;
-  // A browser may remember that a module did not load, and an upgraded server has it under another name: only a new
+  // A browser may cache that a module failed to load, and an upgraded server has it under another name. Only a new
   // document helps in both cases.
   useWhenReachable(isCode, () => {
     if (!hasJustReloaded()) reload();
@@ -15,7 +15,7 @@ export function RouteFailure({ error }: ErrorComponentProps) {
   return <Failure error={error} onRetry={isCode ? reload : () => router.invalidate()} />;
 }
 
-/** Notes the last automatic reload, so that a page whose code is broken does not reload for ever. `early.js` has it too. */
+/** Stores the last automatic reload, so that a page with broken code does not reload forever. Also in `early.js`. */
 const RELOADED_AT = 'reloadedAt';
 const RELOAD_EVERY_MS = 30_000;
 

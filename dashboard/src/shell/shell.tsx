@@ -12,7 +12,7 @@ import { LiveIndicator } from './liveIndicator.tsx';
 import { navigation } from './navigation.ts';
 import { Wordmark } from './wordmark.tsx';
 
-/** What stands around every page once somebody is logged in. */
+/** The frame of all pages that need a login. */
 export function Shell() {
   const [live] = useState(createLive);
   useEffect(() => {
@@ -43,7 +43,7 @@ function RefreshOnEvents() {
   return null;
 }
 
-/** The page. A new one takes the focus, so that screen readers and keys go on where it begins. */
+/** The current page. A new page takes the focus, so that screen readers and the keyboard continue at its start. */
 function Content() {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();

@@ -1,6 +1,6 @@
 import { clearDrafts } from '../model/drafts.ts';
 
-/** All tabs of a browser have one login: what another account has read must not stay in one of them. */
+/** All tabs of a browser share one login: data of another account must not stay in any of them. */
 const tabs = new BroadcastChannel('login');
 
 export function notifyOtherTabs(): void {

@@ -1,6 +1,6 @@
 import { words } from '../strings/shared.ts';
 
-/** The name with its sign: a cord from one jack to another. */
+/** The product name with its logo. */
 export function Wordmark() {
   return (
     <span className="flex items-center gap-2.5">

@@ -14,9 +14,9 @@ export const PASSWORD = 'correct horse battery';
 
 export interface Dashboard {
   readonly server: TestServer;
-  /** A fresh browser, with no login; its page is on no address yet. */
+  /** Opens a page without a login, which has not navigated yet. */
   open(test: TestContext, options?: BrowserContextOptions): Promise<Page>;
-  /** A fresh browser in which a new account is logged in, and a way to call the API as this account. */
+  /** Opens a page with a new account logged in, and returns functions that call the API as this account. */
   openLoggedIn(test: TestContext, options?: BrowserContextOptions): Promise<LoggedIn>;
 }
 
@@ -25,8 +25,8 @@ export interface LoggedIn extends Awaited<ReturnType<TestServer['account']>> {
 }
 
 /**
- * For a test file: a real server with the dashboard as it was built, and a real browser. A page that logs an error,
- * breaks, or asks for what its policy forbids fails its test.
+ * Starts a real server with the built dashboard, and a real browser. A page that logs an error, throws, or breaks its
+ * policy fails its test.
  */
 export async function startDashboard(options: TestServerOptions = {}): Promise<Dashboard> {
   const server = await startServer(options);
@@ -60,7 +60,7 @@ export async function startDashboard(options: TestServerOptions = {}): Promise<D
   };
 }
 
-/** Logs in by the form. */
+/** Logs in with the form. */
 export async function logIn(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.goto('/login');
   await page.getByLabel('Email').fill(email);
@@ -70,7 +70,7 @@ export async function logIn(page: Page, email: string, password = PASSWORD): Pro
   await page.getByRole('heading', { level: 1 }).waitFor();
 }
 
-/** Waits until the page of this title is there, and not the one before, with everything that it loads. */
+/** Waits until the page with this title has loaded all of its content. */
 export async function waitForPage(page: Page, title: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
   await page.waitForFunction(() => document.querySelector('main [role=status][aria-label=Loading]') === null);
@@ -78,13 +78,13 @@ export async function waitForPage(page: Page, title: string): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Looks for what keeps people with disabilities out, in both themes: https://github.com/dequelabs/axe-core. */
+/** Asserts that axe finds no violations in either theme: https://github.com/dequelabs/axe-core. */
 export async function assertAccessible(page: Page): Promise<void> {
   await page.evaluate(axeSource);
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme);
     const { violations } = await page.evaluate(() =>
-      // It was put into the page above.
+      // Injected above.
       (globalThis as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ['violations'] }),
     );
     const found = violations.flatMap(({ id, help, nodes }) =>
@@ -94,7 +94,7 @@ export async function assertAccessible(page: Page): Promise<void> {
   }
 }
 
-/** Waits until something of a page is as expected: what is drawn follows what happens by a moment. */
+/** Polls until a value is as expected, because rendering follows a change with a delay. */
 export async function assertSoon<T>(read: () => Promise<T>, expected: T, message?: string): Promise<void> {
   const deadline = Date.now() + SOON_MS;
   let found = await read();
@@ -104,14 +104,14 @@ export async function assertSoon<T>(read: () => Promise<T>, expected: T, message
 }
 const SOON_MS = 10_000;
 
-/** Nothing sticks out at the side: a page scrolls down, never across. */
+/** Asserts that the page does not scroll sideways. */
 export async function assertNoSidewaysScroll(page: Page): Promise<void> {
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.ok((content ?? 0) <= (screen ?? 0), `${page.url()} is ${content} px wide on a screen of ${screen} px`);
   await assertNothingCutOff(page);
 }
 
-/** A card cuts off what is wider than it is: no button, no link and no cell of a table may be among that. */
+/** Asserts that no card cuts off a button, a link, an input or a cell. */
 export async function assertNothingCutOff(page: Page): Promise<void> {
   const cutOff = await page.evaluate(() => [
     ...[...document.querySelectorAll('[role=row] > *')]
@@ -125,7 +125,7 @@ export async function assertNothingCutOff(page: Page): Promise<void> {
         const { right, width } = element.getBoundingClientRect();
         for (let around = element.parentElement; width > 0 && around !== null; around = around.parentElement) {
           const { overflowX } = getComputedStyle(around);
-          // What scrolls can be scrolled to.
+          // Content that scrolls is reachable.
           if (overflowX === 'auto' || overflowX === 'scroll') return false;
           if (overflowX !== 'visible' && right > around.getBoundingClientRect().right + 1) return true;
         }
@@ -138,13 +138,12 @@ export async function assertNothingCutOff(page: Page): Promise<void> {
 
 const EXPECTED = /Failed to load resource|^(ConnectionError|PageCodeError|ServerError): /;
 
-/** What the browser complains of while the page is used. */
+/** Collects the errors of the browser while the page is used. */
 function collectErrors(page: Page, ownOrigin: string): string[] {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(`threw: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    // An answer of 4xx, or none, is a thing to show and not an error of the page. The browser logs each of them, and
-    // the router those that keep a page from opening.
+    // The browser logs failed requests, and the router logs errors that keep a page from opening. The page shows both.
     if (message.type() === 'error' && !EXPECTED.test(message.text())) errors.push(message.text());
   });
   page.on('request', (request) => {
@@ -155,16 +154,16 @@ function collectErrors(page: Page, ownOrigin: string): string[] {
 }
 
 /**
- * A browser that reads English, on every machine.
+ * Launches a browser in English.
  *
- * It gets no argument of `@sparticuz/chromium`: those are for machines that allow no second process, where a page that
- * ends badly takes the whole browser along, and they turn off what keeps origins apart.
+ * Does not use the arguments of `@sparticuz/chromium`, which are for machines without process isolation: a crashing
+ * page would take the whole browser with it, and origins would not be isolated.
  */
 export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: await findChromium(),
     args: ['--no-sandbox'],
-    // Under the locale "C" its language would be one that no page can format a number in.
+    // With the locale "C", pages could not format numbers.
     env: { ...process.env, LC_ALL: 'en_US.UTF-8' },
   });
 }

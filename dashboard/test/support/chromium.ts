@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const CACHE = resolve(import.meta.dirname, '../../../node_modules/.cache/chromium');
 
-/** Path of the browser that is named by `CHROMIUM_PATH`, or of the machine's, or of the one that came from npm. */
+/** Finds the browser: that of `CHROMIUM_PATH`, one that is installed, or the one from npm. */
 export async function findChromium(): Promise<string> {
   const named = process.env['CHROMIUM_PATH'];
   if (named) return named;
@@ -15,9 +15,8 @@ export async function findChromium(): Promise<string> {
 }
 
 /**
- * `@sparticuz/chromium` is packed, and unpacks itself to the machine's folder for temporary files, where a second
- * process takes what the first one has only begun to write. So each unpacks to a folder of its own, and the first that
- * is done gives its folder to all.
+ * Unpacks `@sparticuz/chromium` to a folder of its own, then renames that. The package itself unpacks to the temporary
+ * folder, where a second process would use files that the first is still writing.
  */
 async function unpackChromium(): Promise<string> {
   const packed = import.meta.resolve('@sparticuz/chromium');

@@ -12,16 +12,16 @@ import { Ticks } from './ticks.tsx';
 
 interface BubbleProps {
   readonly message: Message;
-  /** Whether it is one of the side that looks on: it stands at the right. */
+  /** Whether the reader's side wrote it, which puts it on the right. */
   readonly isOwn: boolean;
   readonly isFound: boolean;
-  /** The message that it answers, as far as it was read. */
+  /** The message that this one replies to, if it has been read. */
   readonly repliedTo: Message | undefined;
   readonly nameOf: NameOf;
   readonly actions?: ReactNode;
 }
 
-/** One message. All of it is text of somebody else, and shown as nothing but text. */
+/** One message. Third parties wrote it, so it is rendered as plain text only. */
 export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: BubbleProps) {
   const { direction, type, replyTo, timestamp, status, edited, forwarded, deleted, error, chatId } = message;
   const isGroup = chatId.startsWith('grp_');
@@ -69,7 +69,7 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
   );
 }
 
-/** What stands above the text. */
+/** The content above the text. */
 function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
   const { media, type, location, contact } = message;
   if (media !== undefined) return <MediaView media={media} type={type} />;
@@ -133,7 +133,7 @@ function Reactions({ message: { reactions = [] }, nameOf }: { readonly message: 
   );
 }
 
-/** For screen readers, before the message itself. */
+/** Names the author of a message for screen readers. */
 export function bubbleLabel(message: Message, isOwn: boolean, nameOf: NameOf): string {
   if (isOwn) return messageWords.you;
   return message.direction === 'outgoing' ? chatWords.session : nameOf(message.from);

@@ -2,7 +2,7 @@ import type { Message } from '@switchboard/sdk/api';
 import { messageWords } from '../../strings/chats.ts';
 import { Tag } from '../lamp.tsx';
 
-/** What a message offers to choose from: buttons, a list or a link. A link is shown and does not lead anywhere. */
+/** The choices of a message: buttons, a list or a link. The link cannot be followed. */
 export function Choices({ message: { interactive } }: { readonly message: Message }) {
   if (interactive === undefined) return null;
   const titles = titlesOf(interactive);
@@ -24,7 +24,7 @@ export function Choices({ message: { interactive } }: { readonly message: Messag
   );
 }
 
-/** A text that the network has approved before: which one, and in which language. */
+/** The name and language of a template. */
 export function Template({ message: { template } }: { readonly message: Message }) {
   if (template === undefined) return null;
   return (
@@ -34,7 +34,7 @@ export function Template({ message: { template } }: { readonly message: Message 
   );
 }
 
-/** The API hands out the choices as they were sent, in one of three forms. */
+/** The API returns choices as they were sent, in one of three formats. */
 function titlesOf({ buttons, list, link }: Readonly<Record<string, unknown>>): string[] {
   const rows = isFields(list) ? list['rows'] : undefined;
   return [buttons, rows, [link]]

@@ -26,15 +26,15 @@ interface Unsent {
 }
 
 interface ComposerProps {
-  /** Names the draft: what was typed and not sent is there again when the chat is opened again. */
+  /** Names the draft, which is restored when the chat is opened again. */
   readonly draftFor: string;
   readonly replyingTo: Message | undefined;
   readonly onCancelReply: () => void;
-  /** Rejects when it could not be sent: then what was written stays. */
+  /** If it rejects, the text stays. */
   readonly onSend: (written: OutgoingMessage) => Promise<unknown>;
-  /** The same for a poll, a place or a contact card. */
+  /** Sends a poll, a location or a contact. */
   readonly onSendExtra: (extra: Extra) => Promise<unknown>;
-  /** As the reader writes; `false` when nothing is there to be sent. */
+  /** Called as the reader types. False once the text is empty. */
   readonly onTyping?: (isTyping: boolean) => void;
   readonly disabled?: boolean;
 }
@@ -227,7 +227,7 @@ function Strip({
   );
 }
 
-/** What a file is sent as: by what the server has found in it. */
+/** The message type for a file, by the content that the server detected. */
 function typeOf({ mimeType }: Media): 'image' | 'video' | 'audio' | 'document' {
   const [kind] = mimeType.split('/');
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';

@@ -6,7 +6,7 @@ import { words } from '../../strings/shared.ts';
 import { TextArea } from '../field.tsx';
 import { Form } from '../form.tsx';
 
-/** A new text for something, such as a message. */
+/** Edits a text, such as that of a message. */
 export function EditForm({
   label = messageWords.write,
   text,

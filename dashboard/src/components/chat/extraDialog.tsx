@@ -4,7 +4,7 @@ import { Dialog } from '../dialog.tsx';
 import { CheckField, TextArea, TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
 
-/** What is written with a form of its own. */
+/** Content that is entered in a form of its own. */
 export type Extra =
   | { readonly type: 'poll'; readonly question: string; readonly options: string[]; readonly maxSelections: number }
   | { readonly type: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
@@ -13,12 +13,12 @@ export type Extra =
 export const extraTypes = ['poll', 'location', 'contact'] as const satisfies readonly Extra['type'][];
 
 interface ExtraFormProps {
-  /** Rejects when it could not be sent: then what was filled in stays. */
+  /** If it rejects, the form stays. */
   readonly onSend: (extra: Extra) => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks for a poll, a place or a contact card, and sends it. */
+/** Asks for a poll, a location or a contact, and sends it. */
 export function ExtraDialog({ type, ...rest }: ExtraFormProps & { readonly type: Extra['type'] | undefined }) {
   return (
     <Dialog

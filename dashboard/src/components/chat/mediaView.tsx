@@ -10,14 +10,14 @@ import { useToast } from '../toast.tsx';
 
 type MediaOf = NonNullable<Message['media']>;
 
-/** Larger files, and all that are no pictures, are fetched when they are wanted. */
+/** Larger files, and all that are not images, load on demand. */
 const SHOWN_AT_ONCE_BYTES = 5_000_000;
 
 const KEPT_MS = 30_000;
-/** The browser reads a file that is downloaded only after the click. */
+/** The browser reads a downloaded file after the click. */
 const DOWNLOAD_MS = 60_000;
 
-/** A file in a message: pictures, sounds and videos are shown, anything else can be downloaded. */
+/** Shows an image, audio or video of a message, and offers any other file for download. */
 export function MediaView({ media, type }: { readonly media: MediaOf; readonly type: Message['type'] }) {
   const [kind] = media.mimeType.split('/');
   const isShown = kind === 'image' || kind === 'audio' || kind === 'video';
@@ -35,7 +35,7 @@ export function MediaView({ media, type }: { readonly media: MediaOf; readonly t
   );
 }
 
-/** A picture that is no part of a message. */
+/** An image outside of a message. */
 export function MediaPicture({ mediaId, name }: { readonly mediaId: string; readonly name: string }) {
   return <MediaElement mediaId={mediaId} name={name} kind="image" isSticker={false} />;
 }
@@ -53,9 +53,9 @@ function MediaElement({
 }) {
   const { url, failed } = useContent(mediaId);
   if (failed) return <p className="text-sm text-bad">{messageWords.mediaGone}</p>;
-  // Its place is kept, so that the messages do not jump when it comes.
+  // Reserves space, so that messages do not jump when it loads.
   if (url === undefined) return <div className="pulse-slow h-40 w-56 rounded-lg bg-sunken" />;
-  // biome-ignore lint/a11y/useMediaCaption: what others send has none
+  // biome-ignore lint/a11y/useMediaCaption: files of messages have no captions
   if (kind === 'audio') return <audio controls src={url} aria-label={name || messageWords.kinds.audio} />;
   if (kind === 'video') {
     // biome-ignore lint/a11y/useMediaCaption: see above
@@ -70,13 +70,13 @@ function MediaElement({
   );
 }
 
-/** The bytes as an address of this page: an `<img>` of its own could not say that the dashboard asks. */
+/** Loads a file into an object URL: an `<img>` could not send the header of the dashboard. */
 function useContent(mediaId: string): { readonly url: string | undefined; readonly failed: boolean } {
   const { data, isError } = useQuery({
     queryKey: ['media', mediaId, 'content'],
     queryFn: async () => (await api.media.content({ mediaId })).blob(),
     staleTime: Number.POSITIVE_INFINITY,
-    // Who scrolls back finds it again; a long conversation does not fill the memory.
+    // Kept for readers who scroll back, but not for the whole conversation.
     gcTime: KEPT_MS,
   });
   const [url, setUrl] = useState<string>();
@@ -96,7 +96,7 @@ function FileLink({ media: { mediaId, fileName, size } }: { readonly media: Medi
   async function download() {
     try {
       const content = await (await api.media.content({ mediaId })).blob();
-      // Without its type: whatever it is, the browser keeps it and does not open it in our name.
+      // Without its type, so that the browser saves it and does not open it on our origin.
       const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
       const link = document.createElement('a');
       link.href = url;

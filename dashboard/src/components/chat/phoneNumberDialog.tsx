@@ -4,7 +4,7 @@ import { Dialog } from '../dialog.tsx';
 import { TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
 
-/** Asks for the number that a chat begins with, or that a message goes to. */
+/** Asks for the phone number of a new chat, or of a recipient. */
 export function PhoneNumberDialog({
   title,
   confirm = chatWords.open,

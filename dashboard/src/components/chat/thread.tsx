@@ -140,7 +140,7 @@ function NewMessageStatus({
   );
 }
 
-/** A menu for each message would make scrolling slow: there is only its button until it is pressed. */
+/** Renders only the button of a menu until it is pressed. A menu per message would make scrolling slow. */
 function LazyMenu({ children }: { readonly children: ReactNode }) {
   const [isWanted, setWanted] = useState(false);
   if (isWanted || children === undefined) return children;
@@ -151,7 +151,7 @@ function LazyMenu({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** In the reader's zone. */
+/** In the time zone of the reader. */
 function dayOf(message: Message | undefined): string {
   return message === undefined ? '' : new Date(message.timestamp).toDateString();
 }

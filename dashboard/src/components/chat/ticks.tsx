@@ -12,7 +12,7 @@ const icons = {
   failed: CircleAlert,
 };
 
-/** How far a message has come: one tick for sent, two for delivered, two in colour for read. */
+/** The status of a message: one tick for sent, two for delivered, two in color for read. */
 export function Ticks({ status }: { readonly status: Message['status'] }) {
   const Icon = icons[status];
   const word = messageWords.statuses[status];

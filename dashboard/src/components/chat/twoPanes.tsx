@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import { classes } from '../classes.ts';
 
 /**
- * A list, and what is chosen from it: side by side where there is room, one after the other on a phone. It takes what
- * is left of a page that is as high as the screen, so that the composer below a conversation is always in sight.
+ * A list and the selected item: side by side on a wide screen, one at a time on a phone. Fills the rest of a page that
+ * is as high as the screen, so that the composer is always in view.
  */
 export function TwoPanes({
   list,

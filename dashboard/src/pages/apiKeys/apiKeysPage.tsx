@@ -75,7 +75,7 @@ function summary(grants: readonly string[]): string {
   return apiKeyWords.permissionCount(expandGrants(grants).length);
 }
 
-/** The name; on a narrow screen with the last use, which has no column there. */
+/** The name of a key, with its last use on narrow screens, which have no column for it. */
 function Name({ apiKey: { name, lastUsedAt } }: { readonly apiKey: ApiKey }) {
   const isWide = useIsWide();
   return (

@@ -7,7 +7,7 @@ import { LocalTimeField } from '../../components/localTime.tsx';
 import { apiKeyWords } from '../../strings/apiKeys.ts';
 import { PermissionChoice } from './permissionChoice.tsx';
 
-/** What can be set of a key. */
+/** The editable settings of a key. */
 export interface KeySettings {
   readonly name: string;
   readonly permissions: string[];
@@ -21,7 +21,7 @@ interface KeyFormProps {
   readonly onCancel: () => void;
 }
 
-/** Name, permissions and expiry of a key, new or not. */
+/** The form of a new or an existing key. */
 export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) {
   const [name, setName] = useState(settings.name);
   const [permissions, setPermissions] = useState(settings.permissions);
@@ -81,7 +81,7 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** @param expiry `never`, `at` the time that was entered, or a number of days from now */
+/** @param expiry `never`, `at` for the entered time, or a number of days from now */
 function expiryTime(expiry: string, entered: string | undefined): string | null {
   if (expiry === 'never') return null;
   if (expiry === 'at') return entered ?? null;

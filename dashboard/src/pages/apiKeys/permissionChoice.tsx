@@ -9,11 +9,11 @@ interface PermissionChoiceProps {
   readonly error?: string | undefined;
 }
 
-/** Everything, or some of all permissions, each explained. */
+/** Selects all permissions, or some of them, each with its explanation. */
 export function PermissionChoice({ value, onChange, error }: PermissionChoiceProps) {
   const id = useId();
   const isAll = value.includes('*');
-  // Comes back when somebody looks at "everything" and thinks better of it.
+  // Restored when the reader switches to all permissions and back.
   const [chosen, setChosen] = useState<readonly string[]>(isAll ? [] : value);
 
   function choose(grants: string[]) {

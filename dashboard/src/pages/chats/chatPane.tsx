@@ -135,7 +135,7 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
   );
 }
 
-/** Networks take "is typing" back after some seconds; it is told again while the reader goes on. */
+/** Networks clear "is typing" after some seconds, so it is repeated while the reader types. */
 const TYPING_EVERY_MS = 5000;
 
 function useTyping(sessionId: string, chatId: string): (isTyping: boolean) => void {
@@ -145,7 +145,7 @@ function useTyping(sessionId: string, chatId: string): (isTyping: boolean) => vo
     const now = Date.now();
     if (isTyping ? now - told.current < TYPING_EVERY_MS : told.current === 0) return;
     told.current = isTyping ? now : 0;
-    // A courtesy to the other side: where a network has no such thing, or the chat is new, nothing is lost.
+    // Best effort: a network may not support it, and the chat may be new.
     api.chats.setTyping({ sessionId, chatId, state: isTyping ? 'typing' : 'paused' }).catch(() => {});
   }
 
@@ -154,7 +154,7 @@ function useTyping(sessionId: string, chatId: string): (isTyping: boolean) => vo
   return tell;
 }
 
-/** The one that a direct chat is with, if the session knows it. */
+/** The contact of a direct chat, if the session knows it. */
 function useContact(sessionId: string, chatId: string): Contact | undefined {
   const { data } = useQuery({
     queryKey: ['contacts', sessionId, chatId],
@@ -227,7 +227,7 @@ function ChatMenu({
   );
 }
 
-/** Lists end before a moment: this one takes the message of that moment in. */
+/** Lists end before a time; this one includes the message of that time. */
 function justAfter(at: string): string {
   return new Date(Date.parse(at) + 1).toISOString();
 }

@@ -32,7 +32,7 @@ export function ChatsPage() {
   );
 }
 
-/** Opens a chat, at a message that was found where there is one. */
+/** Opens a chat, or a search result in it. */
 type OpenChat = (target: Omit<ChatSearch, 'session'>) => void;
 
 function Chats({ session }: { readonly session: Session }) {

@@ -14,13 +14,13 @@ import { Time } from '../../components/time.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
 import { emojis, messageWords } from '../../strings/chats.ts';
 
-/** A dialog about a message. The pane shows it: the message's own row goes away as the thread scrolls. */
+/** A dialog about a message. The pane renders it, because the row of the message unmounts as the thread scrolls. */
 export interface OpenedMessage {
   readonly what: 'edit' | 'delete' | 'details' | 'forward';
   readonly message: Message;
 }
 
-/** What can be done with a message from the session's side. */
+/** The menu of a message, from the side of the session. */
 export function MessageMenu({
   message,
   isConnected,
@@ -79,7 +79,7 @@ export function MessageMenu({
   );
 }
 
-/** What was opened from the menu of a message. */
+/** The dialog that was opened from the menu of a message. */
 export function MessageDialog({
   opened: {
     what,

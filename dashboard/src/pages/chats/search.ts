@@ -1,15 +1,15 @@
-/** What stands behind the `?` of the chats and of the simulator. */
+/** The search parameters of the chats and of the simulator. */
 export interface ChatSearch {
   readonly session?: string | undefined;
   readonly chat?: string | undefined;
-  /** A message that was found, */
+  /** A search result to highlight. */
   readonly message?: string | undefined;
-  /** and the time up to which messages are shown for it. */
+  /** Hides messages after this time. */
   readonly upTo?: string | undefined;
 }
 
 export function chatSearch(search: Readonly<Record<string, unknown>>): ChatSearch {
-  // An address bar takes digits for a number.
+  // The router parses digits into a number.
   const text = (name: string) => {
     const value = search[name];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;

@@ -21,11 +21,11 @@ import { shortUrl, useWebhooks } from './webhookNames.ts';
 
 const route = getRouteApi('/shell/deliveries');
 
-/** What becomes of a delivery is no event of its own. */
+/** The outcome of a delivery causes no event. */
 const REFRESH_MS = 2000;
 const idOf = ({ deliveryId }: Delivery) => deliveryId;
 
-/** The log of deliveries, as it grows. */
+/** The delivery log, which updates itself. */
 export function DeliveriesPage() {
   const filters = route.useSearch();
   const [isReplaying, setReplaying] = useState(false);
@@ -159,7 +159,7 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
   ];
 }
 
-/** Why a delivery is in its state: the outcome of its last attempt, or what a first attempt waits for. */
+/** Explains the state of a delivery: the outcome of its last attempt, or what it waits for. */
 function reasonOf({ state, lastMessage }: Delivery, webhook: WebhookEndpoint | undefined): string {
   if (state !== 'pending' || webhook === undefined) return lastMessage ?? '';
   if (!webhook.enabled) return deliveryWords.waitsForWebhook;

@@ -25,7 +25,7 @@ const route = getRouteApi('/shell/deliveries/$deliveryId');
 
 const REFRESH_MS = 2000;
 
-/** One delivery: what was sent, what became of it and why, attempt by attempt. */
+/** One delivery with its payload, its attempts and the reason for its state. */
 export function DeliveryPage() {
   const { deliveryId } = route.useParams();
   const query = useQuery({
@@ -64,7 +64,7 @@ function Redeliver({ delivery: { deliveryId, state, isTest } }: { readonly deliv
     },
     onError: (error) => toast(errorText(error), 'bad'),
   });
-  // What is still on its way goes out by itself.
+  // A pending delivery is sent anyway.
   if (state === 'pending' || isTest) return null;
   return (
     <Button
@@ -141,7 +141,7 @@ function factsOf(delivery: DeliveryWithAttempts, url: string | undefined) {
     ],
     [deliveryWords.created, <Time key="created" at={createdAt} />],
     ...(settledAt === null ? [] : [[deliveryWords.settled, <Time key="settled" at={settledAt} />] as const]),
-    // What waits for something else, such as the breaker, may have been due before.
+    // A delivery that waits for something else, such as the breaker, may be overdue.
     ...(dueAt === null || Date.parse(dueAt) < Date.now()
       ? []
       : [[deliveryWords.due, <Time key="due" at={dueAt} as="relative" />] as const]),

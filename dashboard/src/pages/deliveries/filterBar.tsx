@@ -13,7 +13,7 @@ import { shortUrl } from './webhookNames.ts';
 const route = getRouteApi('/shell/deliveries');
 const any = ['', deliveryWords.any] as const;
 
-/** Says which deliveries are wanted. It stands in the address, so that it can be sent to a colleague. */
+/** The filters of the log. They are in the address, so that it can be shared. */
 export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEndpoint[] }) {
   const filters = route.useSearch();
   const navigate = useNavigate();

@@ -10,7 +10,7 @@ export const deliveryStates = [
   'cancelled',
 ] as const satisfies readonly DeliveryState[];
 
-/** Which deliveries are listed: what stands behind the `?` of the page. */
+/** The filters of the log, which are its search parameters. */
 export interface DeliveryFilters {
   readonly state?: DeliveryState | undefined;
   readonly event?: string | undefined;
@@ -23,7 +23,7 @@ export interface DeliveryFilters {
 }
 
 export function deliveryFilters(search: Readonly<Record<string, unknown>>): DeliveryFilters {
-  // An address bar takes digits for a number.
+  // The router parses digits into a number.
   const text = (name: string) => {
     const value = search[name];
     return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
@@ -45,9 +45,9 @@ export function deliveryFilters(search: Readonly<Record<string, unknown>>): Deli
 
 type ListInput = NonNullable<Parameters<typeof api.webhooks.listDeliveries>[0]>;
 
-/** As the API takes them: what is not set is left out. */
+/** The input of the API: filters that are not set are left out. */
 export function asInput(filters: DeliveryFilters): ListInput {
-  // An address may have more behind its `?`. What `DeliveryFilters` has, the API knows by the same names.
+  // Drops unknown search parameters. The others have the names that the API uses.
   const known = Object.entries(deliveryFilters({ ...filters }));
   return Object.fromEntries(known.filter(([, value]) => value !== undefined)) as ListInput;
 }

@@ -16,7 +16,7 @@ import type { DeliveryFilters } from './filters.ts';
 import { shortUrl } from './webhookNames.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** What has not ended cannot be sent again. */
+/** A pending delivery cannot be replayed. */
 const replayable = ['failed', 'expired', 'delivered', 'cancelled'] as const;
 type Replayable = (typeof replayable)[number];
 
@@ -24,11 +24,11 @@ interface ReplayProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly webhooks: readonly WebhookEndpoint[];
-  /** Told what was replayed, as a filter of the log. */
+  /** Receives a filter of the log that shows the replayed deliveries. */
   readonly onReplayed: (filters: DeliveryFilters) => void;
 }
 
-/** Sends a span of time again: it is counted first, and goes out only after a second look. */
+/** Replays a time range, after showing how many deliveries that is. */
 export function ReplayDialog({ open, onOpenChange, webhooks, onReplayed }: ReplayProps) {
   return (
     <Dialog
@@ -124,7 +124,7 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
 
 type ReplayInput = Parameters<typeof api.webhooks.replay>[0] & { from: string; to: string; kinds: EventType[] };
 
-/** Counts the deliveries of a replay, then replays them. `matched` is undefined unless it is the count of this input. */
+/** Counts the deliveries of a replay, then replays them. `matched` is undefined until this input has been counted. */
 function useReplay(input: ReplayInput, onReplayed: ReplayProps['onReplayed']) {
   const toast = useToast();
   const key = JSON.stringify(input);

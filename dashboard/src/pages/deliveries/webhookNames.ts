@@ -5,7 +5,7 @@ import { api } from '../../api.ts';
 /** A breaker opens and closes without an event. */
 const REFRESH_MS = 5000;
 
-/** All webhooks of the account, of which there are 100 at most. */
+/** All webhooks of the account, of which there are at most 100. */
 export function useWebhooks(): readonly WebhookEndpoint[] {
   const { data } = useQuery({
     queryKey: ['webhooks', 'all'],
@@ -19,7 +19,7 @@ export function useWebhooks(): readonly WebhookEndpoint[] {
   return data ?? [];
 }
 
-/** Where a webhook points, without what all of them have. */
+/** A URL without its scheme. */
 export function shortUrl(url: string | null): string {
   return (url ?? '').replace(/^https?:\/\//, '');
 }

@@ -1,7 +1,7 @@
 import type { EventType } from '../../strings/events.ts';
 import { eventWords } from '../../strings/events.ts';
 
-/** An event, from the stream or from the log. */
+/** An event of the live stream or of the log. */
 export interface EventEntry {
   readonly id: string;
   readonly type: EventType;
@@ -10,7 +10,7 @@ export interface EventEntry {
   readonly at: string;
 }
 
-/** Whom or what it is about: one line for a list. */
+/** Summarizes an event in one line. */
 export function summaryOf({ type, data }: EventEntry): string {
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
   const who = text(type === 'message.incoming' ? 'from' : 'to') ?? text('phoneNumber');

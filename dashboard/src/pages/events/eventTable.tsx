@@ -5,7 +5,7 @@ import type { More } from '../../paged.ts';
 import { eventWords } from '../../strings/events.ts';
 import { type EventEntry, summaryOf } from './eventEntry.ts';
 
-/** Events in a list of any length. */
+/** A table of events. */
 export function EventTable({
   label,
   events,

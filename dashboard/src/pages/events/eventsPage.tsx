@@ -12,7 +12,7 @@ import { LogEvents } from './logEvents.tsx';
 
 const route = getRouteApi('/shell/events');
 
-/** What happens, as it happens or from the beginning, and what each event tells. */
+/** The live stream and the log of events, with a view of their payloads. */
 export function EventsPage() {
   const { view = 'live', kind: type } = route.useSearch();
   const [chosen, setChosen] = useState<EventEntry>();

@@ -11,13 +11,13 @@ import type { EventEntry } from './eventEntry.ts';
 import type { EventListProps } from './eventsPage.tsx';
 import { EventTable } from './eventTable.tsx';
 
-/** A page that is left open over night must not fill the memory. */
+/** Limits the memory of a page that stays open overnight. */
 const MAX_EVENTS = 10_000;
 
-/** Events since the page was opened, the newest first. */
+/** Events since the page was opened, newest first. */
 export function LiveEvents({ type, onChoose }: EventListProps) {
   const [events, setEvents] = useState<readonly EventEntry[]>([]);
-  // What came while it was paused, so that nothing moves under the reader's hand.
+  // Events that arrived while the list was paused.
   const [waiting, setWaiting] = useState<readonly EventEntry[]>();
   useLiveEvents((event) => {
     const happened = fromStream(event);
@@ -75,7 +75,7 @@ export function LiveEvents({ type, onChoose }: EventListProps) {
   );
 }
 
-/** Of the stream's id, the event's own is the end. It does not say when the event was stored: it comes at once. */
+/** The id of the stream ends with that of the event. The stream has no times, but delivers events immediately. */
 function fromStream({ id: position, event, data }: StreamedEvent): EventEntry {
   return {
     id: position.slice(position.indexOf('.') + 1),

@@ -12,13 +12,13 @@ import type { EventListProps } from './eventsPage.tsx';
 import { EventTable } from './eventTable.tsx';
 
 const PAGE = 200;
-/** However many events come, the end of the log is read this often at most. */
+/** Limits how often the end of the log is read. */
 const READ_NEXT_EVERY_MS = 1000;
 
-/** The log from its beginning, as a program that pulls reads it; at its end it goes on by itself. */
+/** The log from its beginning, as API clients read it. New events are appended. */
 export function LogEvents({ type, onChoose }: EventListProps) {
   const query = useInfiniteQuery({
-    // Not below `events`: what has been read of a log does not change, it only goes on.
+    // Not under `events`: entries of the log never change.
     queryKey: ['event_log', type ?? null],
     queryFn: ({ pageParam }) =>
       api.events.list({
@@ -27,7 +27,7 @@ export function LogEvents({ type, onChoose }: EventListProps) {
         ...(type !== undefined && { kinds: [type] }),
       }),
     initialPageParam: null as string | null,
-    // Also from the end there is a way on: to what has not happened yet.
+    // The last page has a cursor too, for events to come.
     getNextPageParam: (last) => last.nextCursor,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -40,7 +40,7 @@ export function LogEvents({ type, onChoose }: EventListProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const readNext = useEffectEvent(() => {
     timer.current = undefined;
-    // While nothing has ever happened there is no cursor to go on from.
+    // An empty log has no cursor.
     if (isAtEnd) void (data?.pages.at(-1)?.nextCursor == null ? refetch() : fetchNextPage());
   });
   useLiveEvents(() => {

@@ -1,8 +1,8 @@
 import { type EventType, eventTypes } from '../../strings/events.ts';
 
-/** What stands behind the `?` of the events. */
+/** The search parameters of the events. */
 export interface EventSearch {
-  /** Without it, `live`. */
+  /** The default is `live`. */
   readonly view?: 'live' | 'log' | undefined;
   readonly kind?: EventType | undefined;
 }

@@ -22,10 +22,10 @@ interface AboutProps {
 
 const settingNames = ['announce', 'locked', 'joinApproval'] as const;
 
-/** What a group is called and looks like, and who may do what in it. */
+/** The profile of a group and its settings. */
 export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
   const { groupId } = group;
-  // Every change is told to the members: nothing goes out that is as it was.
+  // Members are notified of every change, so only differences are sent.
   const { values, edit, changed, saved } = useEdits({
     subject: group.subject,
     description: group.description ?? '',

@@ -60,7 +60,7 @@ export function AuthLayout({ title, lead, onSubmit, error, busy, children, foote
 
 const ROWS = 5;
 const COLUMNS = 7;
-/** Which jacks are joined: column and row of either end. */
+/** Cords between jacks: column and row of either end. */
 const joined = [
   [0, 3, 3, 1, 'accent'],
   [2, 4, 5, 0, 'warn-lamp'],
@@ -69,7 +69,7 @@ const joined = [
 const x = (column: number) => 24 + column * 62;
 const y = (row: number) => 24 + row * 62;
 
-/** A field of jacks with some cords in it: what the product is named after. */
+/** An illustration of a switchboard: jacks with cords between them. */
 function Cords() {
   return (
     <svg aria-hidden viewBox={`0 0 ${x(COLUMNS - 1) + 24} ${y(ROWS - 1) + 60}`} className="w-full max-w-lg" fill="none">
@@ -86,14 +86,14 @@ function Cords() {
           />
         );
       })}
-      {joined.map(([fromColumn, fromRow, toColumn, toRow, colour]) => {
+      {joined.map(([fromColumn, fromRow, toColumn, toRow, color]) => {
         const [x1, y1, x2, y2] = [x(fromColumn), y(fromRow), x(toColumn), y(toRow)];
         const sag = Math.max(y1, y2) + 70;
         return (
-          <g key={colour} stroke={`var(--${colour})`}>
+          <g key={color} stroke={`var(--${color})`}>
             <path d={`M${x1} ${y1}C${x1} ${sag} ${x2} ${sag} ${x2} ${y2}`} strokeWidth="4" strokeLinecap="round" />
-            <circle cx={x1} cy={y1} r="6" fill={`var(--${colour})`} />
-            <circle cx={x2} cy={y2} r="6" fill={`var(--${colour})`} />
+            <circle cx={x1} cy={y1} r="6" fill={`var(--${color})`} />
+            <circle cx={x2} cy={y2} r="6" fill={`var(--${color})`} />
           </g>
         );
       })}

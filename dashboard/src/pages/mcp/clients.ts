@@ -1,11 +1,11 @@
 export interface AgentClient {
   readonly name: string;
-  /** Where its configuration is. */
+  /** Path of its configuration file. */
   readonly file: string;
   readonly code: string;
 }
 
-/** The configuration of well-known clients for one server. The same as in `docs/mcp.md`, which a test holds together. */
+/** Configurations of well-known clients. A test compares them with `docs/mcp.md`. */
 export function clientsFor(origin: string): readonly AgentClient[] {
   const url = `${origin}/api/v1/mcp`;
   return [

@@ -7,7 +7,7 @@ import { mcpWords } from '../../strings/mcp.ts';
 import { clientsFor } from './clients.ts';
 import { MCP_PATH } from './mcp.ts';
 
-/** How each client is told of this server. */
+/** The configuration of each client for this server. */
 export function ClientsCard() {
   const address = location.origin + MCP_PATH;
   return (

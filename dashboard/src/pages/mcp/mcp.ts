@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { apiFetch, ServerError } from '../../api.ts';
 import type { Schema } from '../../schema.ts';
 
-/** Where agents reach this server. */
+/** The path of the MCP endpoint. */
 export const MCP_PATH = '/api/v1/mcp';
 
 export interface Tool {
@@ -22,19 +22,19 @@ export interface ToolResult {
   )[];
 }
 
-/** Every tool there is: a login may call them all. */
+/** All tools: a login may call any of them. */
 export const toolsQuery = queryOptions({
   queryKey: ['tools'],
   queryFn: async () => ((await request('tools/list', {})) as { tools: readonly Tool[] }).tools,
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Calls a tool, as an agent does. That the tool itself fails is a result, as it is for the agent. */
+/** Calls a tool like an agent does. An error of the tool is a result. */
 export async function callTool(name: string, input: Readonly<Record<string, unknown>>): Promise<ToolResult> {
   return (await request('tools/call', { name, arguments: input })) as ToolResult;
 }
 
-/** @returns the result of a JSON-RPC request, which the server answers without a session */
+/** @returns the result of a stateless JSON-RPC request */
 async function request(method: string, params: object): Promise<unknown> {
   const response = await apiFetch(MCP_PATH, {
     method: 'POST',
@@ -46,7 +46,7 @@ async function request(method: string, params: object): Promise<unknown> {
   return answer.result;
 }
 
-/** An answer comes as plain JSON, or as the one event of a stream. */
+/** Parses a response that is plain JSON or a stream of one event. */
 function messageOf(text: string): { readonly result?: unknown; readonly error?: { readonly message: string } } {
   const data = text
     .split('\n')

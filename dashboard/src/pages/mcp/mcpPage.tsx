@@ -3,7 +3,7 @@ import { mcpWords } from '../../strings/mcp.ts';
 import { ClientsCard } from './clientsCard.tsx';
 import { ToolsCard } from './toolsCard.tsx';
 
-/** The server for agents: how they reach it, and what they can do there. */
+/** The MCP server: its clients and its tools. */
 export function McpPage() {
   return (
     <Page title={mcpWords.title} lead={mcpWords.lead}>

@@ -13,7 +13,7 @@ import { mcpWords } from '../../strings/mcp.ts';
 import { type Tool, toolsQuery } from './mcp.ts';
 import { TryTool } from './tryTool.tsx';
 
-/** The tools, all of them or those of one key, each with a form to try it. */
+/** The tools, or those of one key, each with a form to try it. */
 export function ToolsCard() {
   const [keyId, setKeyId] = useState('');
   const [search, setSearch] = useState('');
@@ -84,7 +84,7 @@ function effectOf({ annotations: { readOnlyHint, destructiveHint } }: Tool): key
   return destructiveHint ? 'destructive' : readOnlyHint ? 'read' : 'write';
 }
 
-/** A tool is the operation of its name, and a key that permits the one permits the other. */
+/** Filters tools by key and by text. A tool needs the permission of the operation with the same name. */
 function filterTools(
   tools: readonly Tool[],
   { operations }: Reference,

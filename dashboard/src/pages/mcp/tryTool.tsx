@@ -118,14 +118,14 @@ interface Failed {
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
 }
 
-/** The error that a tool answers with, as our server writes it. */
+/** Parses the error of a tool, in the format of the server. */
 function failureOf({ isError, content }: ToolResult): Failed | undefined {
   if (isError !== true) return undefined;
   const text = content.find((part) => part.type === 'text')?.text ?? '';
   try {
     return (JSON.parse(text) as { error: Failed }).error;
   } catch {
-    // What the MCP library refuses before it comes to our server is plain text.
+    // Errors of the MCP library are plain text.
     return { detail: text };
   }
 }

@@ -2,15 +2,15 @@ import type { CircuitBreaker, Session } from '@switchboard/sdk/api';
 import { duration } from '../../components/time.tsx';
 import { sessionName } from '../../model/sessions.ts';
 import { overviewWords } from '../../strings/overview.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStatusWords } from '../../strings/sessionStatus.ts';
 import type { WatchedWebhook } from './watched.ts';
 
-/** Something that somebody should look at: in words, with the way there. */
+/** A problem with a link to the page that solves it. */
 export interface AttentionItem {
   readonly id: string;
   readonly tone: 'bad' | 'warn';
   readonly text: string;
-  /** What it is about, such as the URL of a webhook. */
+  /** The subject, such as the URL of a webhook. */
   readonly about: string | undefined;
   readonly target:
     | { readonly page: 'webhook'; readonly webhookId: string }
@@ -19,12 +19,12 @@ export interface AttentionItem {
     | { readonly page: 'sessions' };
 }
 
-/** What is pending for less than this is on its way; retries after a first failure begin within it. */
+/** Deliveries may be pending for this long, which covers the first retries. */
 const LATE_MS = 60_000;
-/** More sessions than this are counted, not named. */
+/** More sessions are counted instead of named. */
 const MAX_NAMED = 5;
 
-/** What needs attention now, the worst first. */
+/** Everything that needs attention now, the most severe first. */
 export function attentionItems(
   sessions: readonly Session[],
   webhooks: readonly WatchedWebhook[],
@@ -58,7 +58,7 @@ function ofWebhook({ webhook, stats, breaker }: WatchedWebhook, now: number): At
   return concerns;
 }
 
-/** "1,204 events held for 14 min: receiver answers 502; next try in 38 s". */
+/** "1,204 events held for 14 min: receiver returns 502; next probe in 38 s". */
 function breakerSentence({ state, held, lastError, nextProbeAt }: CircuitBreaker, now: number): string {
   const age = held.oldestAt === null ? undefined : duration(Math.max(0, now - Date.parse(held.oldestAt)));
   const what = held.count === 0 ? overviewWords.nothingHeld : overviewWords.held(held.count, age);
@@ -86,7 +86,7 @@ function ofSessions(sessions: readonly Session[]): AttentionItem[] {
     return {
       id: sessionId,
       tone: status === 'logged_out' || status === 'failed' ? 'bad' : 'warn',
-      text: overviewWords.session(sessionName(session), sessionWords.statuses[status] ?? status, error),
+      text: overviewWords.session(sessionName(session), sessionStatusWords[status] ?? status, error),
       about: undefined,
       target: { page: 'session', sessionId, isPairing },
     };
@@ -97,7 +97,7 @@ function ofSessions(sessions: readonly Session[]): AttentionItem[] {
   return [...named, { id: 'sessions', tone: 'warn', text, about: undefined, target: { page: 'sessions' } }];
 }
 
-/** One that was never connected waits for nobody, and one that connects for the first time is on its way. */
+/** A session that was never connected, or is connecting for the first time, needs no attention. */
 function needsAttention({ status, error }: Session): boolean {
   if (status === 'connecting') return error !== null;
   return status !== 'connected' && status !== 'created';

@@ -14,7 +14,7 @@ interface AttentionProps {
   readonly webhooks: readonly WatchedWebhook[];
 }
 
-/** What does not work, why, and when it goes on. Read aloud is how much there is, not each second of a countdown. */
+/** Lists problems. Screen readers announce their number, not each second of a countdown. */
 export function AttentionCard({ sessions, webhooks }: AttentionProps) {
   const concerns = attentionItems(sessions, webhooks, useNow());
   return (

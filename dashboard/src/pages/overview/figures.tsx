@@ -10,7 +10,7 @@ interface FiguresProps {
   readonly webhooks: readonly WatchedWebhook[];
 }
 
-/** The state of everything in five numbers. */
+/** The current status in five figures. */
 export function Figures({ sessions, traffic, webhooks }: FiguresProps) {
   const connected = sessions.filter(({ status }) => status === 'connected').length;
   const messages = sum(traffic.incoming) + sum(traffic.outgoing);
@@ -35,7 +35,7 @@ export function Figures({ sessions, traffic, webhooks }: FiguresProps) {
   );
 }
 
-/** Of all attempts: a webhook with many of them counts as many times. */
+/** Weighted by attempts: a webhook with more of them counts more. */
 function successRate(webhooks: readonly WatchedWebhook[]): string {
   const hours = webhooks.map(({ stats }) => stats.windows['1h']);
   const attempts = sum(hours.map((hour) => hour.attempts));
@@ -43,7 +43,7 @@ function successRate(webhooks: readonly WatchedWebhook[]): string {
   return percent(sum(hours.map((hour) => hour.attempts * (hour.successRate ?? 0))) / attempts);
 }
 
-/** Percentiles cannot be added up: that of the slowest webhook is one that holds for all. */
+/** Percentiles cannot be added up. That of the slowest webhook is an upper bound. */
 function slowest(webhooks: readonly WatchedWebhook[]): string {
   const all = webhooks.flatMap(({ stats }) => stats.windows['1h'].latencyMs.p95 ?? []);
   return all.length === 0 ? overviewWords.none : overviewWords.ms(Math.max(...all));

@@ -14,18 +14,18 @@ interface FirstStepsProps {
   readonly webhooks: readonly WatchedWebhook[];
 }
 
-/** What a new account does first, each ticked off once it is done. When all are, nothing of it is left. */
+/** The first steps of a new account, ticked off one by one. Hidden once all are done. */
 export function FirstSteps({ sessions, webhooks }: FirstStepsProps) {
   const hasMessage = useHas(['messages', 'any'], () => api.messages.list({ limit: 1 }));
   const hasDelivery = useHas(['deliveries', 'any'], () =>
     api.webhooks.listDeliveries({ state: 'delivered', limit: 1 }),
   );
   const hasKey = useHas(['api_keys', 'any'], () => api.apiKeys.list({ limit: 1 }));
-  // Whether it is needed at all is known only then.
+  // Only then is it known whether the card is needed.
   if (hasMessage === undefined || hasDelivery === undefined || hasKey === undefined) return null;
 
   const steps: readonly (readonly [StepName, LinkProps['to'], boolean])[] = [
-    // One that was connected once has done it, whatever it is now.
+    // A session that was connected once counts, whatever its status is now.
     [
       'session',
       '/sessions',
@@ -81,12 +81,11 @@ function Step({ name, to, isDone }: StepProps) {
   );
 }
 
-/** Whether a list has any entry; undefined while that is not known. */
+/** Whether a list has an entry. Undefined while that is unknown. */
 function useHas(queryKey: readonly string[], read: () => Promise<{ readonly data: readonly unknown[] }>) {
   return useQuery({
     queryKey,
     queryFn: async () => (await read()).data.length > 0,
-    // A step that is done stays done.
     enabled: ({ state }) => state.data !== true,
   }).data;
 }

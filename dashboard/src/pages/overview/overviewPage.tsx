@@ -11,13 +11,12 @@ import { useTraffic } from './traffic.ts';
 import { useWatchedWebhooks } from './watched.ts';
 import { WebhooksCard } from './webhooksCard.tsx';
 
-/** A file of its own: the page can be read before the library that draws is there. */
+/** Loaded separately, so that the page is readable before the plotting library has loaded. */
 const Plots = lazy(async () => ({ default: (await import('./plots.tsx')).Plots }));
 
-/** Not every change of a session is an event. */
+/** Not every change of a session causes an event. */
 const SESSIONS_EVERY_MS = 10_000;
 
-/** Whether everything works, and what does not, on one page. */
 export function OverviewPage() {
   const query = useOverview();
   return (
@@ -42,7 +41,7 @@ export function OverviewPage() {
   );
 }
 
-/** What the page is made of, once all of it is there. */
+/** The data of the page, once all of it has loaded. */
 function useOverview() {
   const sessions = useSessions(SESSIONS_EVERY_MS);
   const traffic = useTraffic();

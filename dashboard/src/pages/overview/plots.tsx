@@ -9,7 +9,7 @@ import type { WatchedWebhook } from './watched.ts';
 
 const HEIGHT = 170;
 
-/** The last hour in two plots. */
+/** Plots of the last hour. */
 export function Plots({
   traffic,
   webhooks,
@@ -25,13 +25,12 @@ export function Plots({
   );
 }
 
-/** Messages per minute, over the last hour, as they come and go. */
 function MessagesPlot({ traffic }: { readonly traffic: Traffic }) {
   const { times, incoming, outgoing } = traffic;
   const series = useMemo(
     () => [
-      { name: overviewWords.received, colour: 'accent', values: incoming },
-      { name: overviewWords.sent, colour: 'warn-lamp', values: outgoing },
+      { name: overviewWords.received, color: 'accent', values: incoming },
+      { name: overviewWords.sent, color: 'warn-lamp', values: outgoing },
     ],
     [incoming, outgoing],
   );
@@ -45,7 +44,6 @@ function MessagesPlot({ traffic }: { readonly traffic: Traffic }) {
   );
 }
 
-/** Attempts per minute of all webhooks together, over the last hour. */
 function DeliveriesPlot({ webhooks }: { readonly webhooks: readonly WatchedWebhook[] }) {
   const minute = minuteOf(useNow());
   const { times, delivered, failed } = useMemo(
@@ -58,8 +56,8 @@ function DeliveriesPlot({ webhooks }: { readonly webhooks: readonly WatchedWebho
   );
   const series = useMemo(
     () => [
-      { name: overviewWords.delivered, colour: 'good-lamp', values: delivered },
-      { name: overviewWords.failed, colour: 'bad-lamp', values: failed },
+      { name: overviewWords.delivered, color: 'good-lamp', values: delivered },
+      { name: overviewWords.failed, color: 'bad-lamp', values: failed },
     ],
     [delivered, failed],
   );

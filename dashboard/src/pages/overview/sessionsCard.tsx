@@ -3,11 +3,11 @@ import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { overviewWords } from '../../strings/overview.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStatusWords } from '../../strings/sessionStatus.ts';
 
-/** How many sessions are in which state. */
+/** The number of sessions by status. */
 export function SessionsCard({ sessions }: { readonly sessions: readonly Session[] }) {
-  const counts = Object.keys(sessionWords.statuses)
+  const counts = Object.keys(sessionStatusWords)
     .map((status) => [status, sessions.filter((session) => session.status === status).length] as const)
     .filter(([, count]) => count > 0);
   return (

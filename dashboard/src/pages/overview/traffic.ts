@@ -5,15 +5,15 @@ import { api } from '../../api.ts';
 import { useNow } from '../../components/time.tsx';
 import { lastMinutes, minuteOf } from '../../model/stats.ts';
 
-/** How many messages each minute of the last hour had. */
+/** The messages of each minute of the last hour. */
 export interface Traffic {
-  /** Seconds since 1970. */
+  /** Seconds since the epoch. */
   readonly times: readonly number[];
   readonly incoming: readonly number[];
   readonly outgoing: readonly number[];
 }
 
-/** The messages of the last hour, counted again as events tell of more. */
+/** The messages of the last hour, refetched on events. */
 export function useTraffic() {
   const query = useQuery({ queryKey: ['messages', 'stats'], queryFn: () => api.messages.stats() });
   const minute = minuteOf(useNow());
@@ -22,7 +22,7 @@ export function useTraffic() {
   return { data: traffic, error: query.error, refetch: query.refetch };
 }
 
-/** The statistics name only minutes with messages; a line needs the others too. */
+/** Statistics leave out minutes without messages, which a line needs too. */
 function byMinute({ series }: MessageStats, now: number): Traffic {
   const known = new Map(series.map((counts) => [Date.parse(counts.minute), counts]));
   const minutes = lastMinutes(now);

@@ -5,30 +5,30 @@ import { api } from '../../api.ts';
 import { breakerQuery } from '../../components/breakerLamp.tsx';
 import { statsQuery } from '../../model/stats.ts';
 
-/** Each is asked twice every five seconds: a page that watched all of a thousand would do nothing else. */
+/** Limits the webhooks that are polled, which takes two requests each every five seconds. */
 export const MAX_WATCHED = 20;
 
-/** One may be set elsewhere, of which no event tells. */
+/** Changes of webhooks cause no event. */
 const REFRESH_MS = 5000;
 
-/** A webhook with how it does. */
+/** A webhook with its statistics and its breaker. */
 export interface WatchedWebhook {
   readonly webhook: WebhookEndpoint;
   readonly stats: WebhookStats;
   readonly breaker: CircuitBreaker;
 }
 
-/** An account has 100 at most: one request tells of the breakers of all. */
+/** More than an account can have (100), so that one request returns all breaker states. */
 const ALL = 200;
 
-/** Webhooks with how they do, those in trouble before others and the newest first; `hasMore` when there are others. */
+/** The webhooks to watch, those in trouble first, then the newest. `hasMore` says that there are others. */
 export function useWatchedWebhooks() {
   const list = useQuery({
     queryKey: ['webhooks', 'watched'],
     queryFn: () => api.webhooks.endpoints.list({ limit: ALL }),
     refetchInterval: REFRESH_MS,
   });
-  // The account's default is listed from the beginning, when nothing is set yet.
+  // The default webhook is listed even before it is set.
   const all = list.data?.data.filter(({ webhookUrl }) => webhookUrl !== null) ?? [];
   const webhooks = all.toSorted((one, other) => trouble(other) - trouble(one)).slice(0, MAX_WATCHED);
   const stats = useQueries({ queries: webhooks.map(({ webhookId }) => statsQuery(webhookId)) });
@@ -39,7 +39,8 @@ export function useWatchedWebhooks() {
     const [its, breaker] = [stats[index]?.data, breakers[index]?.data];
     return its === undefined || breaker === undefined ? [] : [{ webhook, stats: its, breaker }];
   });
-  // At first all are waited for: what is not there yet is not to pass for well. Later ones join as they come.
+  // Waits for all at first, so that missing data does not pass for a healthy state. Webhooks that are added later join
+  // as they load.
   const [isOpened, setOpened] = useState(false);
   if (!isOpened && list.data !== undefined && watched.length === webhooks.length) setOpened(true);
   return {

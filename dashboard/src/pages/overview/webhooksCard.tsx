@@ -12,7 +12,7 @@ interface WebhooksCardProps {
   readonly hasMore: boolean;
 }
 
-/** How well, how fast and how far behind each webhook is. */
+/** The figures of each webhook. */
 export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
   return (
     <Card
@@ -27,7 +27,7 @@ export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
       {webhooks.length === 0 ? (
         <p className="text-sm text-ink-soft">{overviewWords.noWebhook}</p>
       ) : (
-        // A plain list: they are few, and what draws tables of any length is much to load first of all.
+        // A plain list, because the code of tables is large for the first page.
         <ul aria-label={overviewWords.webhooks} className="grid grid-cols-1 divide-y divide-line">
           {webhooks.map((watched) => (
             <WebhookLine key={watched.webhook.webhookId} watched={watched} />

@@ -2,7 +2,7 @@ import { routes } from '@switchboard/sdk/api';
 import type { Operation } from '../../openapi.ts';
 import { shellQuote } from '../../shellQuote.ts';
 
-/** A request as an example, ready to be run: by curl, and by the SDK where it has a method for it. */
+/** Builds an example request that runs as it is: with curl, and with the SDK if it has a method for it. */
 export function exampleCode(
   operation: Operation,
   origin: string,
@@ -37,7 +37,7 @@ function curlCode(operation: Operation, origin: string): string {
   ].join(' \\\n  ');
 }
 
-/** One object has them all: what is in the path, in the query and in the body. */
+/** The SDK takes path, query and body in one object. */
 function sdkCode({ operationId, parameters = [], requestBody }: Operation): string | undefined {
   const route = Object.entries(routes).find(([id]) => id === operationId)?.[1];
   if (route === undefined || route.takesContent) return undefined;
@@ -47,7 +47,7 @@ function sdkCode({ operationId, parameters = [], requestBody }: Operation): stri
         .filter((one) => one.in === 'path' || (one.in === 'query' && one.required))
         .map((one) => [one.name, one.example]),
     ),
-    ...(requestBody?.content['application/json']?.example as object | undefined), // the body of every operation is an object
+    ...(requestBody?.content['application/json']?.example as object | undefined), // every body is an object
   };
   const name = operationId.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   return `await sb.${name}(${Object.keys(input).length > 0 ? literal(input) : ''});`;
@@ -55,5 +55,5 @@ function sdkCode({ operationId, parameters = [], requestBody }: Operation): stri
 
 const needsNoCredential = ({ security }: Operation) => security?.length === 0;
 
-/** An object as TypeScript writes it: names without quotes where they need none. */
+/** Formats an object as TypeScript, without needless quotes. */
 const literal = (value: object) => JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');

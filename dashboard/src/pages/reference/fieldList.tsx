@@ -6,10 +6,10 @@ import { formatConstraints, formatType, nestedSchema } from './schemaText.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Deeper than this, nothing is told any more: a message answers a message, which answers a message. */
+/** Stops the recursion: a message has the message that it replies to. */
 const MAX_DEPTH = 4;
 
-/** The fields of an object, and what is inside of them on demand. */
+/** The fields of an object, with nested fields on demand. */
 export function FieldList({
   schema,
   schemas,
@@ -33,7 +33,7 @@ export function FieldList({
   );
 }
 
-/** One field: its name, its type, what it means. */
+/** One field with its name, type and description. */
 export function FieldLine({
   name,
   schema,

@@ -13,7 +13,7 @@ interface OperationProps {
   readonly components: Reference['components'];
 }
 
-/** Everything about one operation: what it takes, an example, what it answers and how it refuses. */
+/** The details of an operation: its input, an example, its responses and its errors. */
 export function OperationDetails({ operation, components: { schemas } }: OperationProps) {
   const { description, parameters = [], requestBody, responses } = operation;
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
@@ -88,7 +88,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
   );
 }
 
-/** A kind of event: what is sent, and an example of it. */
+/** The details of an event type: its payload and an example. */
 export function EventDetails({ operation, components: { schemas } }: OperationProps) {
   const { description, requestBody } = operation;
   const { schema, example } = requestBody?.content['application/json'] ?? {};
@@ -116,7 +116,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** The fields of an answer, beside an example of it. */
+/** The fields of a body next to an example of it. */
 function ResponseBody({
   status,
   schema,

@@ -1,4 +1,4 @@
-/** A description of the API: paragraphs, in which `code` stands between backticks. */
+/** Renders a description of the API: paragraphs with `code` between backticks. */
 export function Prose({ text }: { readonly text: string }) {
   return text.split('\n\n').map((paragraph) => (
     <p key={paragraph} className="max-w-prose text-sm text-ink-soft">
@@ -7,12 +7,12 @@ export function Prose({ text }: { readonly text: string }) {
   ));
 }
 
-/** The same within a line. */
+/** Renders a line of a description. */
 export function Phrase({ text }: { readonly text: string }) {
   return text.split('`').map((part, index) =>
-    // Between the first and the second backtick, between the third and the fourth, and so on.
+    // Every second part is between backticks.
     index % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a text does not change its order
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
       <code key={index} className="wrap-anywhere text-ink">
         {part}
       </code>

@@ -11,7 +11,7 @@ import { type Operation, type Reference, referenceQuery } from '../../openapi.ts
 import { referenceWords } from '../../strings/reference.ts';
 import { EventDetails, OperationDetails } from './operationDetails.tsx';
 
-/** Every operation, by its resource. `/reference#messages.send` opens the one of this name. */
+/** All operations by resource. `/reference#messages.send` opens one of them. */
 export function ReferencePage() {
   const reference = useQuery(referenceQuery);
   const [search, setSearch] = useState('');
@@ -117,12 +117,12 @@ function Section({
   );
 }
 
-/** When it appears, or becomes the one that is meant. */
+/** Scrolls when the operation mounts, or becomes the target of the address. */
 function scrollIntoView(element: HTMLElement | null): void {
   element?.scrollIntoView();
 }
 
-/** A tag as a heading: `api_keys` is "API keys". */
+/** Turns a tag into a heading: `api_keys` is "API keys". */
 function titleOf(tag: string): string {
   const title = tag.replaceAll('_', ' ').replace(/^api\b/, 'API');
   return title.charAt(0).toUpperCase() + title.slice(1);
@@ -133,7 +133,7 @@ const has =
   ({ tags }: Operation) =>
     tags[0] === tag;
 
-/** Whether every word of the search is in an operation. */
+/** Matches operations that contain every word of the search. */
 function fits(search: string): (operation: Operation) => boolean {
   const wanted = search.toLowerCase().split(/\s+/);
   return ({ operationId, method, path, summary }) => {

@@ -3,12 +3,12 @@ import { referenceWords } from '../../strings/reference.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** What a reference such as `#/components/schemas/Session` stands for; any other schema itself. */
+/** Resolves a reference such as `#/components/schemas/Session`. */
 export function resolveRef(schema: Schema, schemas: Schemas): Schema {
   return schema.$ref === undefined ? schema : (schemas[refName(schema.$ref)] ?? {});
 }
 
-/** A type in the words of TypeScript, which most readers know: `string | null`, `Message[]`, `"image" | "video"`. */
+/** Formats a type like TypeScript: `string | null`, `Message[]`, `"image" | "video"`. */
 export function formatType(schema: Schema): string {
   const { $ref, anyOf, enum: words, items, type, format } = schema;
   if ($ref !== undefined) return refName($ref);
@@ -22,7 +22,7 @@ export function formatType(schema: Schema): string {
   return [type ?? 'any', format].filter(Boolean).join(', ');
 }
 
-/** What else holds for a value: its range, its length, its default. */
+/** Describes the range, the length and the default of a value. */
 export function formatConstraints({
   minimum,
   maximum,
@@ -42,7 +42,7 @@ export function formatConstraints({
   ];
 }
 
-/** The fields inside of a schema: its own, those of what it lists, or those of what it may be. */
+/** Finds the object in a schema: itself, its items, or one of its alternatives. */
 export function nestedSchema(schema: Schema, schemas: Schemas): Schema | undefined {
   const own = resolveRef(schema, schemas);
   if (own.properties !== undefined) return Object.keys(own.properties).length > 0 ? own : undefined;

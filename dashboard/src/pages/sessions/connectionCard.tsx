@@ -15,7 +15,7 @@ import { useAction, useRefresh } from '../../model/actions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
 import { networkName } from './connectors.ts';
 
-/** How the session is, why, and what can be done about it. */
+/** The status of the session, its reason, and the buttons to change it. */
 export function ConnectionCard({ session }: { readonly session: Session }) {
   const { sessionId, status, error, connector } = session;
   return (

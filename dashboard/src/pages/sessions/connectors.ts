@@ -6,7 +6,7 @@ export function useConnectors() {
   return useQuery({ ...connectorsQuery, select: ({ data }) => data });
 }
 
-/** What people call a network; that of a package has only its own name. */
+/** The display name of a network. Networks of packages only have an id. */
 export function networkName(connector: string): string {
   return sessionWords.networks[connector] ?? connector;
 }

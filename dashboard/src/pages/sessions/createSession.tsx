@@ -14,7 +14,7 @@ import { useRefresh } from '../../model/actions.ts';
 import { sessionWords } from '../../strings/sessions.ts';
 import { networkName, useConnectors } from './connectors.ts';
 
-/** Asks for a new session on any network of the server, connects it, and leads to it. */
+/** Creates a session on any network of the server, connects it, and opens it. */
 export function CreateSession({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const connectors = useConnectors();
   return (
@@ -45,7 +45,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
       }),
     onSuccess: async ({ sessionId }) => {
       toast(sessionWords.created);
-      // The session is there, whatever comes of connecting it: its page says why it could not.
+      // The session exists even if it cannot connect; its page shows the reason.
       await api.sessions.connect({ sessionId }).catch((error: unknown) => toast(errorText(error), 'bad'));
       void refresh('sessions');
       onClose();

@@ -29,10 +29,10 @@ const columns: readonly Column<Change>[] = [
   },
 ];
 
-/** An entry has no id of its own; two of one moment that say the same are the same to a reader. */
+/** Entries have no id. Two identical entries of the same moment look the same to the reader. */
 const idOf = ({ at, status, reason }: Change) => `${at} ${status} ${reason}`;
 
-/** What the session was through, newest first, with the reasons. */
+/** The status changes of the session with their reasons, newest first. */
 export function HistoryCard({ sessionId }: { readonly sessionId: string }) {
   const history = useLivePaged({
     key: ['sessions', sessionId, 'history'],

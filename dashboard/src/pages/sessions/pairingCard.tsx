@@ -18,7 +18,7 @@ interface PairingProps {
   readonly connector: string;
 }
 
-/** How a phone links the session: by scanning, or by a code to type. */
+/** Pairs a phone by QR code or by pairing code. */
 export function PairingCard({ sessionId, connector }: PairingProps) {
   return (
     <Card title={sessionWords.pairing}>
@@ -30,9 +30,9 @@ export function PairingCard({ sessionId, connector }: PairingProps) {
   );
 }
 
-/** How soon the next code is asked for when it is due, or was not there yet. */
+/** Delay before a due or missing code is fetched. */
 const SOONEST_MS = 700;
-/** The reader's clock may be wrong, so that a code seems to hold for long. */
+/** Longest delay, because a wrong clock makes codes seem valid for long. */
 const LATEST_MS = 5000;
 
 function ByQr({ sessionId, connector }: PairingProps) {
@@ -44,12 +44,12 @@ function ByQr({ sessionId, connector }: PairingProps) {
         return await api.sessions.getQr({ sessionId });
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 'session_state')) throw error;
-        // It waits no longer: the session tells how it is.
+        // The session no longer awaits pairing: refetch its status.
         void queries.invalidateQueries({ queryKey: ['sessions', sessionId], exact: true });
         return null;
       }
     },
-    // Not one from before: a phone would refuse it.
+    // A cached code may have expired.
     gcTime: 0,
     refetchInterval: ({ state }) =>
       Math.min(LATEST_MS, Math.max(SOONEST_MS, state.data ? Date.parse(state.data.expiresAt) - Date.now() : 0)),

@@ -1,10 +1,10 @@
 import { create } from 'qrcode';
 import { useMemo } from 'react';
 
-/** Cells of white around it, without which no phone finds it (ISO/IEC 18004). */
+/** White cells around the code, without which phones do not find it (ISO/IEC 18004). */
 const QUIET = 4;
 
-/** A text as a QR code: black on white in both themes, as phones want it. */
+/** A QR code, black on white in both themes for scanners. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, path } = useMemo(() => qrPath(text), [text]);
   const whole = size + 2 * QUIET;
@@ -21,7 +21,7 @@ export function QrCode({ text, label }: { readonly text: string; readonly label:
   );
 }
 
-/** One path for all dark cells: a thousand elements would be slow to replace. */
+/** Draws all dark cells as one path: a thousand elements would be slow to replace. */
 function qrPath(text: string): { readonly size: number; readonly path: string } {
   const { modules } = create(text, { errorCorrectionLevel: 'L' });
   const { size } = modules;

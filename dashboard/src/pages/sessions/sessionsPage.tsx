@@ -60,7 +60,7 @@ export function SessionsPage() {
     key: ['sessions'],
     read: (page) => api.sessions.list(page),
     idOf,
-    // Not every step of connecting is an event.
+    // Not every step of connecting causes an event.
     everyMs: REFRESH_MS,
   });
   const [isCreating, setCreating] = useState(false);

@@ -14,7 +14,7 @@ import { sessionWords } from '../../strings/sessions.ts';
 import { words } from '../../strings/shared.ts';
 import { useConnectors } from './connectors.ts';
 
-/** What the session is called, and the options of its network. */
+/** The name of the session and the options of its network. */
 export function SettingsCard({ session }: { readonly session: Session }) {
   const connectors = useConnectors();
   return (
@@ -30,7 +30,7 @@ export function SettingsCard({ session }: { readonly session: Session }) {
 
 interface SettingsFormProps {
   readonly session: Session;
-  /** None when the server no longer has the network. */
+  /** Undefined if the server no longer has the network. */
   readonly schema: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -9,7 +9,7 @@ import { chatWords } from '../../strings/chats.ts';
 import { simulatorWords } from '../../strings/simulator.ts';
 import { useSimulate } from './simulate.ts';
 
-/** Somebody else creates a group that the session is in. */
+/** Creates a group with the session in it, as another person. */
 export function GroupDialog({
   sessionId,
   open,

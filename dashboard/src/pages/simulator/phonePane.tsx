@@ -231,7 +231,7 @@ function GroupMenu({ sessionId, groupId, name, player }: GroupMenuProps) {
   );
 }
 
-/** What can be done with a message from the other side. */
+/** The menu of a message, from the side of the phone. */
 function PhoneMenu({
   sessionId,
   message,
@@ -241,7 +241,7 @@ function PhoneMenu({
 }: {
   readonly sessionId: string;
   readonly message: Message;
-  /** Whose phone it is. */
+  /** The number of the phone. */
   readonly from: string;
   readonly onReply: () => void;
   readonly onEdit: () => void;

@@ -54,7 +54,7 @@ export function SimulatorPage() {
   );
 }
 
-/** What a network does to a session. */
+/** Simulates what a network does to the connection. */
 function ConnectionMenu({ session: { sessionId, status } }: { readonly session: Session }) {
   const { run } = useSimulateAction(sessionId);
   const isOnline = status === 'connected';

@@ -16,11 +16,11 @@ import { newSecret, SecretField } from './secretField.tsx';
 interface AddWebhookProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
-  /** The first one becomes the account's default, which the calls without an id manage. */
+  /** The first one becomes the default webhook, which calls without an id manage. */
   readonly isFirst: boolean;
 }
 
-/** Asks for a new webhook, shows its secret once, and leads to it. */
+/** Adds a webhook, shows its secret once, and opens it. */
 export function AddWebhook({ open, onOpenChange, isFirst }: AddWebhookProps) {
   const [added, setAdded] = useState<{ webhookId: string; secret: string }>();
   const navigate = useNavigate();
@@ -117,7 +117,7 @@ type NewWebhook = Parameters<typeof api.webhooks.set>[0];
 
 /** @returns its id */
 async function addWebhook(webhook: NewWebhook, isFirst: boolean): Promise<string> {
-  // Setting the default replaces it: it may have been set elsewhere since the page was read.
+  // Setting the default webhook would replace one that was set elsewhere meanwhile.
   const isDefaultSet = !isFirst || (await api.webhooks.get()).webhookUrl !== null;
   if (isDefaultSet) return (await api.webhooks.endpoints.create(webhook)).webhookId;
   await api.webhooks.set(webhook);

@@ -12,7 +12,7 @@ import { duration, Time, useNow } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { breakerWords } from '../../strings/breaker.ts';
 
-/** The breaker of a webhook: how it is, why, since when, and the way to close it. */
+/** The state of the breaker with its reason and history, and the button to reset it. */
 export function BreakerCard({ webhookId }: { readonly webhookId: string }) {
   const query = useQuery(breakerQuery(webhookId));
   const queries = useQueryClient();
@@ -95,7 +95,7 @@ function Since({ at }: { readonly at: string }) {
   return breakerWords.since(duration(useNow() - Date.parse(at)));
 }
 
-/** Why nothing arrives, what becomes of it, and when it goes on. */
+/** Explains why deliveries are held, and when they continue. */
 function Trouble({ breaker }: { readonly breaker: CircuitBreaker }) {
   const { state, reason, lastError, held, nextProbeAt } = breaker;
   const now = useNow();

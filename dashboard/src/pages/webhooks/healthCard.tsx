@@ -10,7 +10,7 @@ import { webhookWords } from '../../strings/webhooks.ts';
 
 type WindowName = keyof WebhookStats['windows'];
 
-/** What went out, how well and how fast. */
+/** The statistics of a webhook. */
 export function HealthCard({ webhookId }: { readonly webhookId: string }) {
   const query = useQuery(statsQuery(webhookId));
   return (
@@ -42,7 +42,7 @@ function Health({ stats }: { readonly stats: WebhookStats }) {
         <select
           aria-label={webhookWords.window}
           value={name}
-          // Only the windows stand in the list.
+          // one of the options
           onChange={(event) => setName(event.currentTarget.value as WindowName)}
           className="mb-3 h-8 rounded-lg border border-line-strong bg-surface px-2 text-sm"
         >
@@ -67,8 +67,8 @@ function Health({ stats }: { readonly stats: WebhookStats }) {
 }
 
 const lines = [
-  { name: webhookWords.succeeded, colour: 'good-lamp' },
-  { name: webhookWords.failed, colour: 'bad-lamp' },
+  { name: webhookWords.succeeded, color: 'good-lamp' },
+  { name: webhookWords.failed, color: 'bad-lamp' },
 ] as const;
 
 function Minutes({ series }: { readonly series: WebhookStats['series'] }) {

@@ -6,7 +6,7 @@ import { webhookWords } from '../../strings/webhooks.ts';
 
 const SECRET_BYTES = 24;
 
-/** A secret that nobody guesses: 24 random bytes, in letters that survive every settings file. */
+/** Generates 24 random bytes, encoded with characters that are safe in every settings file. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return btoa(String.fromCharCode(...bytes))
@@ -14,7 +14,7 @@ export function newSecret(): string {
     .replaceAll('/', '_');
 }
 
-/** A secret to type, or to have made. */
+/** A field for a secret that can also be generated. */
 export function SecretField({
   label,
   value,

@@ -11,7 +11,7 @@ import { useRefresh } from '../../model/actions.ts';
 import { words } from '../../strings/shared.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 
-/** Where a webhook points, what it is told, and how fast. */
+/** The URL, event types and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {
   const { webhookId } = webhook;
   const { values, edit, changed, saved } = useEdits({

@@ -24,7 +24,7 @@ interface Signed {
   readonly hasSecret: boolean;
 }
 
-/** The secret of a webhook: whether there is one, how it is replaced, and how a receiver checks what it signs. */
+/** The secret of a webhook, with examples of receivers that verify its signatures. */
 export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
   const [isReplacing, setReplacing] = useState(false);
   const [shown, setShown] = useState<string>();

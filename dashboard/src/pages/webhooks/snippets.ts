@@ -1,14 +1,14 @@
 /*
- * Receivers that check where a delivery comes from, whole and without dependencies: each reads `WEBHOOK_SECRET` and
- * `PORT`. `snippets.test.ts` runs them against a real server. What they check is `webhook-signature`, which covers id
- * and time beside the body (https://www.standardwebhooks.com); during a rotation it carries two signatures.
+ * Complete receivers without dependencies that verify deliveries: each reads `WEBHOOK_SECRET` and `PORT`. They verify
+ * `webhook-signature`, which covers id and time too (https://www.standardwebhooks.com), and has two signatures during a
+ * rotation. `snippets.test.ts` runs them against a real server.
  */
 
 import { shellQuote } from '../../shellQuote.ts';
 
 export interface Snippet {
   readonly name: string;
-  /** What to call the file. */
+  /** File name. */
   readonly file: string;
   readonly code: string;
 }
@@ -167,7 +167,7 @@ http_response_code(204);
   },
 ];
 
-/** Sends a receiver what Switchboard would send it: to see that it takes what is signed, and nothing else. */
+/** Sends a signed delivery like those of Switchboard, to test a receiver. */
 export function curlSnippet(webhookUrl: string): Snippet {
   return {
     name: 'curl',

@@ -14,7 +14,7 @@ import { Notice } from '../../components/notice.tsx';
 import type { EventType } from '../../strings/events.ts';
 import { webhookWords } from '../../strings/webhooks.ts';
 
-/** Sends a sample now, and shows how far it came and what was said. */
+/** Sends a sample event now, and shows each stage of the request and the response. */
 export function TestCard({ webhookId, types }: { readonly webhookId: string; readonly types: readonly EventType[] }) {
   const [type, setType] = useState<EventType>();
   const sample = type !== undefined && types.includes(type) ? type : (types[0] ?? 'message.incoming');
@@ -40,7 +40,7 @@ export function TestCard({ webhookId, types }: { readonly webhookId: string; rea
           label={webhookWords.sample}
           options={types.map((one) => [one, one] as const)}
           value={sample}
-          // Only kinds stand in the list.
+          // one of the options
           onChange={(event) => setType(event.currentTarget.value as EventType)}
         />
         <Button type="submit" look="primary" busy={test.isPending} icon={<Send className="size-4" />}>

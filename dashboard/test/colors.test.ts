@@ -4,19 +4,17 @@ import { describe, it } from 'node:test';
 
 const style = readFileSync(new URL('../src/style.css', import.meta.url), 'utf8');
 
-/** The palette of a theme, by name. */
+/** The colors of a theme by name. */
 function palette(selector: string): ReadonlyMap<string, string> {
   const from = style.indexOf(`${selector} {`);
   const block = style.slice(from, style.indexOf('}', from));
-  return new Map(
-    [...block.matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map(([, name = '', colour = '']) => [name, colour]),
-  );
+  return new Map([...block.matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map(([, name = '', color = '']) => [name, color]));
 }
 
 /** https://www.w3.org/TR/WCAG22/#dfn-relative-luminance */
-function luminance(colour: string): number {
+function luminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const value = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -27,8 +25,8 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-describe('the frame of the browser', () => {
-  it('has the colour of the page in both themes', () => {
+describe('theme color of the browser', () => {
+  it('matches the page in both themes', () => {
     const html = readFileSync(new URL('../index.html', import.meta.url), 'utf8');
     for (const [theme, selector] of [
       ['light', ':root'],
@@ -38,13 +36,13 @@ describe('the frame of the browser', () => {
   });
 });
 
-// What axe does not look at (WCAG 2.2, 1.4.11).
-describe('the borders of inputs, the lamps and the lines of plots', () => {
+// Axe does not check these (WCAG 2.2, 1.4.11).
+describe('input borders, status dots and plot lines', () => {
   for (const selector of [':root', ':root[data-theme="dark"]']) {
-    it(`stand out from a card by 3:1 under ${selector}`, () => {
-      const colours = palette(selector);
+    it(`contrast with a card by 3:1 under ${selector}`, () => {
+      const colors = palette(selector);
       for (const name of ['line-strong', 'good-lamp', 'warn-lamp', 'bad-lamp', 'accent']) {
-        const found = contrast(colours.get(name) ?? '', colours.get('surface') ?? '');
+        const found = contrast(colors.get(name) ?? '', colors.get('surface') ?? '');
         assert.ok(found >= 3, `${name}: ${found}`);
       }
     });
