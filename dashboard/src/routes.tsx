@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { isLoggedOut } from './api.ts';
 import { LoadingLines } from './components/states.tsx';
 import { lazyPage } from './lazyPage.tsx';
@@ -74,21 +75,16 @@ const shell = createRoute({
   },
 });
 
-const overview = createRoute({
-  getParentRoute: () => shell,
-  path: '/',
-  component: lazyPage(() => import('./pages/overview/overviewPage.tsx'), 'OverviewPage'),
-});
-const sessions = createRoute({
-  getParentRoute: () => shell,
-  path: '/sessions',
-  component: lazyPage(() => import('./pages/sessions/sessionsPage.tsx'), 'SessionsPage'),
-});
-const session = createRoute({
-  getParentRoute: () => shell,
-  path: '/sessions/$sessionId',
-  component: lazyPage(() => import('./pages/sessions/sessionPage.tsx'), 'SessionPage'),
-});
+/** A page below the shell without search parameters. */
+const page = <Path extends string, Name extends string>(
+  path: Path,
+  load: () => Promise<Record<Name, ComponentType>>,
+  name: Name,
+) => createRoute({ getParentRoute: () => shell, path, component: lazyPage(load, name) });
+
+const overview = page('/', () => import('./pages/overview/overviewPage.tsx'), 'OverviewPage');
+const sessions = page('/sessions', () => import('./pages/sessions/sessionsPage.tsx'), 'SessionsPage');
+const session = page('/sessions/$sessionId', () => import('./pages/sessions/sessionPage.tsx'), 'SessionPage');
 const chats = createRoute({
   getParentRoute: () => shell,
   path: '/chats',
@@ -107,58 +103,26 @@ const groups = createRoute({
   validateSearch: chatSearch,
   component: lazyPage(() => import('./pages/groups/groupsPage.tsx'), 'GroupsPage'),
 });
-const group = createRoute({
-  getParentRoute: () => shell,
-  path: '/groups/$groupId',
-  component: lazyPage(() => import('./pages/groups/groupPage.tsx'), 'GroupPage'),
-});
-const webhooks = createRoute({
-  getParentRoute: () => shell,
-  path: '/webhooks',
-  component: lazyPage(() => import('./pages/webhooks/webhooksPage.tsx'), 'WebhooksPage'),
-});
-const webhook = createRoute({
-  getParentRoute: () => shell,
-  path: '/webhooks/$webhookId',
-  component: lazyPage(() => import('./pages/webhooks/webhookPage.tsx'), 'WebhookPage'),
-});
+const group = page('/groups/$groupId', () => import('./pages/groups/groupPage.tsx'), 'GroupPage');
+const webhooks = page('/webhooks', () => import('./pages/webhooks/webhooksPage.tsx'), 'WebhooksPage');
+const webhook = page('/webhooks/$webhookId', () => import('./pages/webhooks/webhookPage.tsx'), 'WebhookPage');
 const deliveries = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries',
   validateSearch: deliveryFilters,
   component: lazyPage(() => import('./pages/deliveries/deliveriesPage.tsx'), 'DeliveriesPage'),
 });
-const delivery = createRoute({
-  getParentRoute: () => shell,
-  path: '/deliveries/$deliveryId',
-  component: lazyPage(() => import('./pages/deliveries/deliveryPage.tsx'), 'DeliveryPage'),
-});
+const delivery = page('/deliveries/$deliveryId', () => import('./pages/deliveries/deliveryPage.tsx'), 'DeliveryPage');
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
   validateSearch: eventSearch,
   component: lazyPage(() => import('./pages/events/eventsPage.tsx'), 'EventsPage'),
 });
-const keys = createRoute({
-  getParentRoute: () => shell,
-  path: '/keys',
-  component: lazyPage(() => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage'),
-});
-const tools = createRoute({
-  getParentRoute: () => shell,
-  path: '/tools',
-  component: lazyPage(() => import('./pages/mcp/mcpPage.tsx'), 'McpPage'),
-});
-const reference = createRoute({
-  getParentRoute: () => shell,
-  path: '/reference',
-  component: lazyPage(() => import('./pages/reference/referencePage.tsx'), 'ReferencePage'),
-});
-const account = createRoute({
-  getParentRoute: () => shell,
-  path: '/account',
-  component: lazyPage(() => import('./pages/account/accountPage.tsx'), 'AccountPage'),
-});
+const keys = page('/keys', () => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage');
+const tools = page('/tools', () => import('./pages/mcp/mcpPage.tsx'), 'McpPage');
+const reference = page('/reference', () => import('./pages/reference/referencePage.tsx'), 'ReferencePage');
+const account = page('/account', () => import('./pages/account/accountPage.tsx'), 'AccountPage');
 
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage });
 

@@ -5,7 +5,14 @@ import { permissions } from '../../server/src/auth/permissions.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { bearer } from '../../server/test/support/server.ts';
 import { allPermissions, expandGrants, permits, withPermission } from '../src/model/grants.ts';
-import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  assertSoon,
+  assertUsable,
+  PHONE,
+  startDashboard,
+} from './support/browser.ts';
 
 const shownKey = (page: Page) => page.getByRole('dialog').getByRole('status', { name: 'API key' });
 
@@ -58,8 +65,7 @@ describe('API keys page', async () => {
         `${name} is cut off`,
       );
     }
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
   });
 
   it('creates a key with selected permissions and shows it once', async (test) => {
@@ -189,8 +195,7 @@ describe('API keys page', async () => {
     await call('POST', '/api-keys/create', { name, expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
     await page.goto('/keys');
     await page.getByRole('button', { name: `Actions for ${name}` }).focus();
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Edit' }).waitFor();
     await page.keyboard.press('Enter');

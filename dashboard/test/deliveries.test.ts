@@ -7,6 +7,7 @@ import {
   assertNoSidewaysScroll,
   assertNothingCutOff,
   assertSoon,
+  assertUsable,
   PHONE,
   startDashboard,
 } from './support/browser.ts';
@@ -169,8 +170,7 @@ describe('delivery log', async () => {
     await assertNoSidewaysScroll(page);
     await page.getByRole('link', { name: 'message.incoming' }).click();
     await page.getByText('It was delivered at').waitFor();
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
   });
 
   it('hides deliveries of other accounts', async (test) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Call, connectSession, newNumber, sharedSandbox } from '../../server/test/support/server.ts';
-import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+import { assertAccessible, assertSoon, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 
 const [ADA, BEA, CARL] = ['491700000021', '491700000022', '491700000023'];
 
@@ -135,8 +135,7 @@ describe('groups pages', async () => {
     await page.goto('/groups');
     await page.getByRole('link', { name: 'Allotments' }).click();
     await page.getByRole('table', { name: 'Members' }).waitFor();
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
   });
 
   it('hides groups of other accounts', async (test) => {

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  assertAccessible,
-  assertNoSidewaysScroll,
-  assertSoon,
-  logIn,
-  PASSWORD,
-  PHONE,
-  startDashboard,
-} from './support/browser.ts';
+import { assertSoon, assertUsable, logIn, PASSWORD, PHONE, startDashboard } from './support/browser.ts';
 
 describe('login', async () => {
   const dashboard = await startDashboard();
@@ -163,8 +155,7 @@ describe('login', async () => {
     for (const path of ['/login', '/register']) {
       await page.goto(path);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await assertAccessible(page);
-      await assertNoSidewaysScroll(page);
+      await assertUsable(page);
     }
   });
 });

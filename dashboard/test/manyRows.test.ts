@@ -47,30 +47,14 @@ describe('10,000 rows', async () => {
     const page = await dashboard.open(test);
     await logIn(page, email);
     await page.goto('/deliveries');
-    const table = page.getByRole('table', { name: 'Deliveries' });
-    await table.getByRole('row').nth(1).waitFor();
-    await loadAll(
-      page,
-      '[role=table] [tabindex="0"]',
-      'down',
-      async () => Number(await table.getAttribute('aria-rowcount')) - 1,
-    );
-    await assertSmooth(page, '[role=table] [tabindex="0"]', '[role=row]');
+    await assertSmoothTable(page, 'Deliveries');
   });
 
   it('scroll smoothly in the event log', async (test) => {
     const page = await dashboard.open(test);
     await logIn(page, email);
     await page.goto('/events?view=log&kind=message.incoming');
-    const table = page.getByRole('table', { name: 'Event log' });
-    await table.getByRole('row').nth(1).waitFor();
-    await loadAll(
-      page,
-      '[role=table] [tabindex="0"]',
-      'down',
-      async () => Number(await table.getAttribute('aria-rowcount')) - 1,
-    );
-    await assertSmooth(page, '[role=table] [tabindex="0"]', '[role=row]');
+    await assertSmoothTable(page, 'Event log');
   });
 
   it('scroll smoothly in the list of sessions', async (test) => {
@@ -78,15 +62,7 @@ describe('10,000 rows', async () => {
     for (let made = 0; made < ROWS; made += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => create(call, `Session ${made + index}`)));
     await page.goto('/sessions');
-    const table = page.getByRole('table', { name: 'Sessions' });
-    await table.getByRole('row').nth(1).waitFor();
-    await loadAll(
-      page,
-      '[role=table] [tabindex="0"]',
-      'down',
-      async () => Number(await table.getAttribute('aria-rowcount')) - 1,
-    );
-    await assertSmooth(page, '[role=table] [tabindex="0"]', '[role=row]');
+    await assertSmoothTable(page, 'Sessions');
   });
 });
 
@@ -103,6 +79,14 @@ async function write(call: Call, sessionId: string, number: number): Promise<voi
     message,
   });
   assert.equal(status, 200);
+}
+
+async function assertSmoothTable(page: Page, name: string): Promise<void> {
+  const table = page.getByRole('table', { name });
+  const scroller = '[role=table] [tabindex="0"]';
+  await table.getByRole('row').nth(1).waitFor();
+  await loadAll(page, scroller, 'down', async () => Number(await table.getAttribute('aria-rowcount')) - 1);
+  await assertSmooth(page, scroller, '[role=row]');
 }
 
 /** Scrolls to the end until every row is loaded. */

@@ -6,7 +6,7 @@ import { allows } from '../../server/src/auth/permissions.ts';
 import { operations } from '../../server/src/operations/index.ts';
 import { connectSession } from '../../server/test/support/server.ts';
 import { clientsFor } from '../src/pages/mcp/clients.ts';
-import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
+import { assertAccessible, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 
 const toolCount = operations.filter(({ tool }) => tool).length;
 
@@ -81,8 +81,7 @@ describe('MCP page', async () => {
     await assertAccessible(page);
     await tool.getByRole('button', { name: 'Call tool' }).click();
     await tool.getByText('The call succeeded').waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
     const [sent] = (await call('GET', '/messages')).body.data;
     assert.equal(sent.type, 'poll');
     await tool.getByRole('region', { name: 'Result' }).getByText(sent.messageId).first().waitFor();
@@ -157,8 +156,7 @@ describe('MCP page', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'cursor' }).waitFor();
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
     await page.getByRole('textbox', { name: 'cursor' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('The call succeeded').waitFor();

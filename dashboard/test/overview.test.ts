@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startReceiver } from '../../server/test/support/receiver.ts';
-import { type Call, connectSession } from '../../server/test/support/server.ts';
-import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
-
-async function writeIn(call: Call, sessionId: string, ...messages: string[]): Promise<void> {
-  for (const message of messages)
-    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000071', message });
-}
+import { connectSession } from '../../server/test/support/server.ts';
+import { assertAccessible, assertUsable, PHONE, startDashboard } from './support/browser.ts';
+import { writeIn } from './support/sandbox.ts';
 
 const step = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
 const attention = (page: Page) => page.getByRole('region', { name: 'Needs attention' });
@@ -78,8 +74,7 @@ describe('overview', async () => {
     await page.getByRole('list', { name: 'Webhooks' }).getByText('Open').waitFor();
     await page.getByRole('img', { name: /^In the last hour, 0 attempts succeeded and [5-9] failed\.$/ }).waitFor();
     await page.getByRole('region', { name: 'Current figures' }).getByText('0 %').waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
     receiver.respond(200);
     await call('POST', '/webhooks/circuit-breaker/reset', {});
     await attention(page).getByText('Everything is working.').waitFor();
@@ -126,8 +121,7 @@ describe('overview', async () => {
       .getByText(/^<img src=x onerror=alert\(1\)>, \+491705550111: logged out\./)
       .waitFor();
     await statuses.getByRole('listitem').filter({ hasText: 'Connected' }).getByText('1').waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
     await attention(page).getByRole('link', { name: 'Pair device' }).press('Enter');
     await page.getByRole('img', { name: 'Pairing QR code' }).waitFor();
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connectSession } from '../../server/test/support/server.ts';
-import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+import { assertAccessible, assertSoon, assertUsable, PHONE, SERVER_ERROR, startDashboard } from './support/browser.ts';
 
 /** Each page, the request that it depends on, and text that it shows after that. */
 const pages = [
@@ -18,19 +18,6 @@ const pages = [
   ['/events?view=log&kind=group.updated', '**/api/v1/events?*', 'No events of this type'],
 ] as const;
 
-const REFUSAL = {
-  status: 500,
-  contentType: 'application/problem+json',
-  body: JSON.stringify({
-    type: 'about:blank',
-    title: 'Something went wrong',
-    status: 500,
-    code: 'internal_error',
-    detail: 'The database is on fire',
-    requestId: 'req_test',
-  }),
-};
-
 describe('loading and failed pages', async () => {
   const dashboard = await startDashboard();
 
@@ -41,7 +28,7 @@ describe('loading and failed pages', async () => {
       const answer = Promise.withResolvers<void>();
       await page.route(request, async (route) => {
         await answer.promise;
-        await route.fulfill(REFUSAL);
+        await route.fulfill(SERVER_ERROR);
       });
       await page.goto(path);
       await page.getByRole('main').getByRole('status', { name: 'Loading' }).first().waitFor();
@@ -50,8 +37,7 @@ describe('loading and failed pages', async () => {
       const failure = page.getByRole('alert').filter({ hasText: 'Could not load this' });
       await failure.getByText('The database is on fire').waitFor();
       await failure.getByText('Request req_test').waitFor();
-      await assertAccessible(page);
-      await assertNoSidewaysScroll(page);
+      await assertUsable(page);
       await page.unroute(request);
       await failure.getByRole('button', { name: 'Try again' }).click();
       await page.getByText(empty).waitFor();
@@ -76,7 +62,7 @@ describe('loading and failed pages', async () => {
       let asked = 0;
       await page.route('**/api/v1/**cursor=*', async (route) => {
         asked++;
-        await route.fulfill(REFUSAL);
+        await route.fulfill(SERVER_ERROR);
       });
       const goToEnd = () =>
         page.locator(scroller).evaluate((element, top) => element.scrollTo({ top, behavior: 'instant' }), end);
@@ -85,8 +71,7 @@ describe('loading and failed pages', async () => {
       await goToEnd();
       const failure = page.getByRole('alert').filter({ hasText: 'Could not load more' });
       await failure.getByText('The database is on fire').waitFor();
-      await assertAccessible(page);
-      await assertNoSidewaysScroll(page);
+      await assertUsable(page);
       assert.ok(asked < 10, `${path} asked ${asked} times`);
       await page.unroute('**/api/v1/**cursor=*');
       await failure.getByRole('button', { name: 'Try again' }).click();
@@ -100,7 +85,7 @@ describe('loading and failed pages', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
     await page.goto('/chats?chat=491700000061');
-    await page.route('**/api/v1/messages/send', (route) => route.fulfill(REFUSAL));
+    await page.route('**/api/v1/messages/send', (route) => route.fulfill(SERVER_ERROR));
     const box = page.getByLabel('Message', { exact: true });
     await box.fill('Do not lose me');
     await page.keyboard.press('Enter');

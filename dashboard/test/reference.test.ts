@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { connectSession } from '../../server/test/support/server.ts';
 import { formatConstraints, formatType, nestedSchema } from '../src/pages/reference/schemaText.ts';
-import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
+import { assertAccessible, assertNoSidewaysScroll, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 
 const run = promisify(execFile);
 
@@ -82,8 +82,7 @@ describe('API reference', async () => {
     await page.getByText('Needs the permission').first().waitFor();
     await page.getByText('Text of the message.').waitFor();
     await page.getByText('session_not_connected').first().waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
   });
 
   it('searches operations and opens them by keyboard on a phone', async (test) => {
@@ -96,8 +95,7 @@ describe('API reference', async () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Errors' }).waitFor();
     await page.getByText('Fields').first().click();
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
     await page.getByLabel('Search operations').fill('no such thing');
     await page.getByText('No operations match').waitFor();
     await assertAccessible(page);

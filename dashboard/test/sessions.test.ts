@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connectSession } from '../../server/test/support/server.ts';
-import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
-
-/** The response of a server that failed. */
-const REFUSAL = {
-  status: 500,
-  contentType: 'application/problem+json',
-  body: JSON.stringify({ status: 500, code: 'internal_error', title: 'x', detail: 'On fire', requestId: 'req_1' }),
-};
+import { assertAccessible, assertSoon, assertUsable, PHONE, SERVER_ERROR, startDashboard } from './support/browser.ts';
 
 describe('sessions pages', async () => {
   const dashboard = await startDashboard({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
@@ -27,9 +20,9 @@ describe('sessions pages', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
-    await page.route('**/qr', (route) => route.fulfill(REFUSAL));
+    await page.route('**/qr', (route) => route.fulfill(SERVER_ERROR));
     await page.goto(`/sessions/${sessionId}`);
-    await page.getByRole('alert').getByText('On fire').waitFor();
+    await page.getByRole('alert').getByText('The database is on fire').waitFor();
     // With a clock that is behind, the code seems to be valid for a day.
     let asked = 0;
     await page.unroute('**/qr');
@@ -67,8 +60,7 @@ describe('sessions pages', async () => {
     await page.getByRole('link', { name: 'All sessions' }).click();
     const table = page.getByRole('table', { name: 'Sessions' });
     await table.getByText('Connected', { exact: true }).waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
   });
 
   it('create a session on any network from its schema, and never show secrets again', async (test) => {
@@ -94,10 +86,10 @@ describe('sessions pages', async () => {
     await assertAccessible(page);
     assert.equal((await call('GET', '/sessions')).body.data.length, 0);
     // Tests do not call Meta: connecting fails, and the session is created anyway.
-    await page.route('**/connect', (route) => route.fulfill(REFUSAL));
+    await page.route('**/connect', (route) => route.fulfill(SERVER_ERROR));
     await dialog.getByLabel('Phone number id').fill('1234567890');
     await submit.click();
-    await page.getByText('On fire').first().waitFor();
+    await page.getByText('The database is on fire').first().waitFor();
     await page.getByText(/^https:\/\/gateway\.example\.com\/.*ses_/).waitFor();
     const [session] = (await call('GET', '/sessions')).body.data;
     assert.deepEqual(session.options, { phoneNumberId: '1234567890', messagesPerSecond: 20 });
@@ -119,8 +111,7 @@ describe('sessions pages', async () => {
     const qr = page.getByRole('img', { name: 'Pairing QR code' });
     await qr.waitFor();
     await page.getByText(/^New code in \d+ s$/).waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
     const sessionId = new URL(page.url()).pathname.split('/').at(-1);
     const drawn = () => qr.locator('path').getAttribute('d');
     const [first, { body }] = [await drawn(), await call('GET', `/sessions/${sessionId}/qr`)];
@@ -170,8 +161,7 @@ describe('sessions pages', async () => {
     const code = page.getByRole('region', { name: 'Pairing code' });
     assert.match(await code.locator('output').innerText(), /^[0-9A-Z-]{8,9}$/);
     await code.getByText(/^Valid for \d+ min$/).waitFor();
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
   });
 
   it('disconnect a session, and log out and delete it after a confirmation', async (test) => {
@@ -222,8 +212,7 @@ describe('sessions pages', async () => {
         .then((text) => text.includes('Connecting')),
       true,
     );
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
   });
 
   it('create a session and go back by keyboard', async (test) => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { picture } from '../../server/test/support/media.ts';
 import { connectSession } from '../../server/test/support/server.ts';
-import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
+import { assertAccessible, assertSoon, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 
 const FRIEND = '491700000051';
 const MAX_BYTES = 4_000_000;
@@ -54,8 +54,7 @@ describe('file upload', async () => {
     await assertSoon(async () => (await percent()) > 0, true);
     const before = await percent();
     await assertSoon(async () => (await percent()) > before, true, `it goes on from ${before} %`);
-    await assertAccessible(page);
-    await assertNoSidewaysScroll(page);
+    await assertUsable(page);
 
     await page.getByRole('button', { name: 'Cancel upload of film.bin' }).click();
     await bar.waitFor({ state: 'detached' });

@@ -4,12 +4,13 @@ import { type Receiver, startReceiver } from '../../server/test/support/receiver
 import { connectSession, type TestServer } from '../../server/test/support/server.ts';
 import {
   assertAccessible,
-  assertNoSidewaysScroll,
   assertNothingCutOff,
   assertSoon,
+  assertUsable,
   PHONE,
   startDashboard,
 } from './support/browser.ts';
+import { writeIn } from './support/sandbox.ts';
 
 type Call = Awaited<ReturnType<TestServer['account']>>['call'];
 
@@ -20,12 +21,6 @@ type Call = Awaited<ReturnType<TestServer['account']>>['call'];
 async function setWebhook(call: Call, receiver: Receiver, more: object = {}): Promise<string> {
   await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'], ...more });
   return (await call('GET', '/webhooks/endpoints')).body.data[0].webhookId;
-}
-
-/** Sends messages to a session. */
-async function writeIn(call: Call, sessionId: string, ...messages: string[]): Promise<void> {
-  for (const message of messages)
-    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000001', message });
 }
 
 describe('webhooks pages', async () => {
@@ -216,8 +211,7 @@ describe('webhooks pages', async () => {
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('The receiver accepted the request').waitFor();
-    await assertNoSidewaysScroll(page);
-    await assertAccessible(page);
+    await assertUsable(page);
     await assertSoon(async () => page.url().endsWith(webhookId), true);
   });
 

@@ -12,6 +12,20 @@ export const PHONE = { width: 390, height: 844 };
 export const WIDE = { width: 1280, height: 860 };
 export const PASSWORD = 'correct horse battery';
 
+/** The response of a server that failed. */
+export const SERVER_ERROR = {
+  status: 500,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({
+    type: 'about:blank',
+    title: 'Something went wrong',
+    status: 500,
+    code: 'internal_error',
+    detail: 'The database is on fire',
+    requestId: 'req_test',
+  }),
+};
+
 export interface Dashboard {
   readonly server: TestServer;
   /** Opens a page without a login, which has not navigated yet. */
@@ -103,6 +117,12 @@ export async function assertSoon<T>(read: () => Promise<T>, expected: T, message
   else assert.equal(found, expected, message);
 }
 const SOON_MS = 10_000;
+
+/** Asserts that the page is accessible, and fits on the screen. */
+export async function assertUsable(page: Page): Promise<void> {
+  await assertAccessible(page);
+  await assertNoSidewaysScroll(page);
+}
 
 /** Asserts that the page does not scroll sideways. */
 export async function assertNoSidewaysScroll(page: Page): Promise<void> {
