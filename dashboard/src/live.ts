@@ -23,7 +23,7 @@ export function createLive(): Live {
   let state: LiveState = 'connecting';
   let connection: AbortController | undefined;
 
-  function become(next: LiveState) {
+  function setState(next: LiveState) {
     if (state === next) return;
     state = next;
     for (const changed of watchers) changed();
@@ -36,10 +36,10 @@ export function createLive(): Live {
     fetch: async (input, init) => {
       try {
         const response = await fetch(input, init);
-        become(response.ok ? 'live' : 'lost');
+        setState(response.ok ? 'live' : 'lost');
         return response;
       } catch (error) {
-        if (connection?.signal.aborted === false) become('lost');
+        if (connection?.signal.aborted === false) setState('lost');
         throw error;
       }
     },
@@ -48,12 +48,12 @@ export function createLive(): Live {
   async function listen(signal: AbortSignal) {
     try {
       for await (const event of client.events.stream({ signal })) {
-        become('live');
+        setState('live');
         for (const listener of listeners) listener(event);
       }
     } catch {
       // Stopped, or rejected because the login has ended: the next request of the page then leads to the login.
-      if (!signal.aborted) become('lost');
+      if (!signal.aborted) setState('lost');
     }
   }
 
@@ -70,7 +70,7 @@ export function createLive(): Live {
     start() {
       if (connection !== undefined) return;
       connection = new AbortController();
-      become('connecting');
+      setState('connecting');
       void listen(connection.signal);
     },
     stop() {
@@ -89,8 +89,8 @@ export function useLiveState(): LiveState {
 /** Calls `listener` for each event while the component is mounted. */
 export function useLiveEvents(listener: Listener): void {
   const live = useLive();
-  const hear = useEffectEvent(listener);
-  useEffect(() => live.onEvent((event) => hear(event)), [live]);
+  const onEvent = useEffectEvent(listener);
+  useEffect(() => live.onEvent((event) => onEvent(event)), [live]);
 }
 
 function useLive(): Live {
@@ -100,7 +100,7 @@ function useLive(): Live {
 }
 
 /** The resources that an event changes, by the first part of their query keys. Every event creates deliveries. */
-const touched: Readonly<Record<string, readonly string[]>> = {
+const affected: Readonly<Record<string, readonly string[]>> = {
   message: ['messages', 'chats', 'contacts', 'deliveries'],
   session: ['sessions', 'deliveries'],
   group: ['groups', 'names', 'chats', 'deliveries'],
@@ -113,7 +113,7 @@ export function useRefreshOnEvents(): void {
   const queries = useQueryClient();
   const [refresh] = useState(() => createRefresh(queries));
   useEffect(() => refresh.stop, [refresh]);
-  useLiveEvents(({ event }) => refresh.add(touched[event.split('.')[0] ?? ''] ?? []));
+  useLiveEvents(({ event }) => refresh.add(affected[event.split('.')[0] ?? ''] ?? []));
 }
 
 function createRefresh(queries: QueryClient) {

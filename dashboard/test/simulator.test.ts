@@ -76,7 +76,7 @@ describe('phone simulator', async () => {
     await assertAccessible(page);
     await dialog.getByRole('button', { name: 'Create group' }).click();
     await page.getByRole('list', { name: 'Chats' }).getByRole('button', { name: 'Neighbors' }).click();
-    await page.getByLabel('Write as', { exact: true }).selectOption('491700000011');
+    await page.getByRole('combobox', { name: 'Write as' }).selectOption('491700000011');
     await page.getByLabel('Message', { exact: true }).fill('Who has a ladder?');
     await page.keyboard.press('Enter');
     await page.getByRole('article').getByText('Who has a ladder?').waitFor();

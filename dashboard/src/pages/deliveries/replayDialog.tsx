@@ -84,7 +84,7 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
       onCancel={onCancel}
       onSubmit={() => (matched === undefined ? count.mutate() : replay.mutate())}
     >
-      <div className="grid gap-4 wide:grid-cols-2">
+      <div className="grid items-start gap-4 wide:grid-cols-2">
         <LocalTimeField label={deliveryWords.after} required value={from} onChange={setFrom} />
         <LocalTimeField label={deliveryWords.before} required value={to} onChange={setTo} error={rangeError} />
         <SelectField
