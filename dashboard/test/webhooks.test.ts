@@ -145,7 +145,7 @@ describe('webhooks pages', async () => {
     assert.deepEqual([body.maxInFlight, body.enabled], [32, false]);
 
     await page.getByRole('link', { name: 'All webhooks' }).click();
-    await page.getByText('Disabled').waitFor();
+    await page.getByText('Disabled', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByRole('dialog').getByLabel('URL').fill(`${receiver.url}/second`);
     await page.getByRole('dialog').getByLabel('Secret').fill('');

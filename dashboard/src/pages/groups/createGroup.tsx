@@ -2,7 +2,6 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
-import { Dialog } from '../../components/dialog.tsx';
 import { TextArea, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -15,15 +14,7 @@ interface GroupFormProps {
   readonly onClose: () => void;
 }
 
-export function CreateGroup({ open, ...rest }: GroupFormProps & { readonly open: boolean }) {
-  return (
-    <Dialog title={groupWords.createTitle} open={open} onOpenChange={rest.onClose}>
-      <CreateForm {...rest} />
-    </Dialog>
-  );
-}
-
-function CreateForm({ sessionId, onClose }: GroupFormProps) {
+export function CreateGroup({ sessionId, onClose }: GroupFormProps) {
   const [subject, setSubject] = useState('');
   const [numbers, setNumbers] = useState('');
   const refresh = useRefresh();

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Card } from '../../components/layout.tsx';
 import { ListTable } from '../../components/listPage.tsx';
 import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
@@ -34,8 +35,12 @@ export function GroupsPage() {
           <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setOpen('create')}>
             {groupWords.create}
           </Button>
-          <CreateGroup sessionId={sessionId} open={open === 'create'} onClose={close} />
-          <JoinGroup sessionId={sessionId} open={open === 'join'} onClose={close} />
+          <Dialog title={groupWords.createTitle} open={open === 'create'} onOpenChange={close}>
+            <CreateGroup sessionId={sessionId} onClose={close} />
+          </Dialog>
+          <Dialog title={groupWords.joinTitle} open={open === 'join'} onOpenChange={close}>
+            <JoinGroup sessionId={sessionId} onClose={close} />
+          </Dialog>
         </>
       )}
     >

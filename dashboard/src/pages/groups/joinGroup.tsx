@@ -2,7 +2,6 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
-import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -14,15 +13,7 @@ interface JoinFormProps {
   readonly onClose: () => void;
 }
 
-export function JoinGroup({ open, ...rest }: JoinFormProps & { readonly open: boolean }) {
-  return (
-    <Dialog title={groupWords.joinTitle} open={open} onOpenChange={rest.onClose}>
-      <JoinForm {...rest} />
-    </Dialog>
-  );
-}
-
-function JoinForm({ sessionId, onClose }: JoinFormProps) {
+export function JoinGroup({ sessionId, onClose }: JoinFormProps) {
   const [invite, setInvite] = useState('');
   const refresh = useRefresh();
   const navigate = useNavigate();

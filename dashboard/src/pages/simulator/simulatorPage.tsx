@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { ChatList } from '../../components/chat/chatList.tsx';
 import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { TwoPanes } from '../../components/chat/twoPanes.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -17,7 +18,7 @@ import { useChats } from '../../model/chats.ts';
 import { useNames } from '../../model/names.ts';
 import { chatWords } from '../../strings/chats.ts';
 import { simulatorWords } from '../../strings/simulator.ts';
-import { GroupDialog } from './groupDialog.tsx';
+import { GroupForm } from './groupForm.tsx';
 import { PhonePane } from './phonePane.tsx';
 import { useSimulateAction } from './simulate.ts';
 
@@ -117,19 +118,7 @@ function Simulator({ session }: { readonly session: Session }) {
                   onChoose={choose}
                   nameOf={nameOf}
                   more={chats.more}
-                  empty={
-                    <Empty
-                      icon={<Smartphone />}
-                      title={simulatorWords.empty}
-                      action={
-                        <Button look="primary" onClick={() => setOpen('number')}>
-                          {simulatorWords.newContact}
-                        </Button>
-                      }
-                    >
-                      {simulatorWords.emptyHint}
-                    </Empty>
-                  }
+                  empty={<NoContacts onNew={() => setOpen('number')} />}
                 />
               )}
             </Loaded>
@@ -154,8 +143,31 @@ function Simulator({ session }: { readonly session: Session }) {
         onOpenChange={() => setOpen(undefined)}
         onChoose={(number) => void choose(number)}
       />
-      <GroupDialog sessionId={sessionId} open={open === 'group'} onClose={() => setOpen(undefined)} />
+      <Dialog
+        title={simulatorWords.createGroup}
+        description={simulatorWords.createGroupLead}
+        open={open === 'group'}
+        onOpenChange={() => setOpen(undefined)}
+      >
+        <GroupForm sessionId={sessionId} onClose={() => setOpen(undefined)} />
+      </Dialog>
     </>
+  );
+}
+
+function NoContacts({ onNew }: { readonly onNew: () => void }) {
+  return (
+    <Empty
+      icon={<Smartphone />}
+      title={simulatorWords.empty}
+      action={
+        <Button look="primary" onClick={onNew}>
+          {simulatorWords.newContact}
+        </Button>
+      }
+    >
+      {simulatorWords.emptyHint}
+    </Empty>
   );
 }
 

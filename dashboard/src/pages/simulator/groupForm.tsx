@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -10,28 +9,7 @@ import { simulatorWords } from '../../strings/simulator.ts';
 import { useSimulate } from './simulate.ts';
 
 /** Creates a group with the session in it, as another person. */
-export function GroupDialog({
-  sessionId,
-  open,
-  onClose,
-}: {
-  readonly sessionId: string;
-  readonly open: boolean;
-  readonly onClose: () => void;
-}) {
-  return (
-    <Dialog
-      title={simulatorWords.createGroup}
-      description={simulatorWords.createGroupLead}
-      open={open}
-      onOpenChange={onClose}
-    >
-      <GroupForm sessionId={sessionId} onClose={onClose} />
-    </Dialog>
-  );
-}
-
-function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonly onClose: () => void }) {
+export function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonly onClose: () => void }) {
   const [from, setFrom] = useState('');
   const [subject, setSubject] = useState('');
   const [members, setMembers] = useState('');
