@@ -89,7 +89,7 @@ describe('API keys page', async () => {
     await page.mouse.click(5, 5);
     await page.keyboard.press('Escape');
     await assertSoon(() => dialog.getByRole('button', { name: 'Close' }).count(), 0);
-    await assertSoon(() => shownKey(page).innerText(), key, 'only who says that it is kept closes it');
+    await assertSoon(() => shownKey(page).innerText(), key, 'only its button closes the dialog');
     assert.match(key, /^sb_/);
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Copy key' }).click();
@@ -97,7 +97,7 @@ describe('API keys page', async () => {
     await assertSoon(() => page.evaluate(() => navigator.clipboard.readText()), key);
     await page.getByRole('button', { name: 'I have saved it' }).click();
     await shownKey(page).waitFor({ state: 'detached' });
-    assert.ok(!(await page.content()).includes(key), 'it is not shown again');
+    assert.ok(!(await page.content()).includes(key), 'the key is not shown again');
     await page.getByText('2 permissions').waitFor();
 
     const program = bearer(dashboard.server.url, key);
@@ -163,7 +163,7 @@ describe('API keys page', async () => {
     await page.goto('/keys');
     await choose(page, 'Worker', 'Rotate');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
-    assert.equal(await status(first), 200, 'nothing was done');
+    assert.equal(await status(first), 200, 'cancelling changes nothing');
     await choose(page, 'Worker', 'Rotate');
     await assertAccessible(page);
     await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();

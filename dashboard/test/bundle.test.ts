@@ -41,7 +41,7 @@ describe('bundle', async () => {
       .getByRole('img', { name: /^In the last hour/ })
       .first()
       .waitFor();
-    assert.ok(loaded.script.size > 2, 'the pages are files of their own');
+    assert.ok(loaded.script.size > 2, 'pages are separate files');
     for (const type of ['script', 'stylesheet', 'font'] as const) {
       const sizes = await Promise.all(loaded[type].values());
       const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -72,8 +72,8 @@ describe('bundle', async () => {
         }),
     );
     test.diagnostic(`first paint after ${Math.round(paintMs)} ms, moved by ${shift.toFixed(2)}`);
-    assert.ok(paintMs < FIRST_PAINT_MS, `the first paint is after ${Math.round(paintMs)} ms`);
-    assert.ok(shift < LAYOUT_SHIFT, `what is seen moves by ${shift}`);
+    assert.ok(paintMs < FIRST_PAINT_MS, `first paint after ${Math.round(paintMs)} ms`);
+    assert.ok(shift < LAYOUT_SHIFT, `layout shift of ${shift}`);
   });
 
   it('contains each font file once', async () => {

@@ -183,7 +183,7 @@ describe('messages of a chat', async () => {
         element.scrollTo({ top: 0, behavior: 'instant' });
         await new Promise((resolve) => requestAnimationFrame(resolve));
       });
-    assert.ok(looks < 10, `it looked ${looks} times`);
+    assert.ok(looks < 10, `the newest page was fetched ${looks} times`);
   });
 
   it('reports typing until the message is sent or the chat is left', async (test) => {
@@ -208,7 +208,7 @@ describe('messages of a chat', async () => {
     const question = page.getByRole('article').filter({ hasText: 'What time is it?' }).first();
     const told = page.getByRole('status').filter({ hasText: 'New message' });
     await question.waitFor();
-    await assertSoon(() => told.count(), 0, 'what was there before is not new');
+    await assertSoon(() => told.count(), 0, 'existing messages are not announced');
     await write('Hello?');
     await told.waitFor();
     const first = await told.locator('span').elementHandle();

@@ -46,7 +46,7 @@ describe('chats page', async () => {
     await page.getByRole('list', { name: 'Chats' }).getByRole('button').click();
     await assertSoon(() => box.inputValue(), 'Half a thought');
     await page.goto(`/simulator?chat=${FRIEND}`);
-    assert.equal(await box.inputValue(), '', 'the other side has drafts of its own');
+    assert.equal(await box.inputValue(), '', 'the simulator has separate drafts');
     await page.goto(`/chats?chat=${FRIEND}`);
     await box.press('Enter');
     await page.getByRole('article').getByText('Half a thought').waitFor();
@@ -174,7 +174,7 @@ describe('chats page', async () => {
     await page.getByLabel('Search messages').pressSequentially('the invoice of');
     await page.getByRole('list', { name: 'Search results' }).getByText('The invoice of November').waitFor();
     assert.equal(asked.at(-1), 'the invoice of');
-    assert.ok(asked.length < 5, `it asked for ${asked.join(', ')}`);
+    assert.ok(asked.length < 5, `it searched for ${asked.join(', ')}`);
   });
 
   it('shows the newest messages for an invalid time in the address', async (test) => {
@@ -249,7 +249,7 @@ describe('chats page', async () => {
     await page.goto('/chats');
     await page.getByRole('list', { name: 'Chats' }).getByRole('button').click();
     const day = await page.getByRole('article').locator('time').first().innerText();
-    assert.match(day, /^[A-Z][a-z]{2} \d+, \d{4}$/, 'English, as the page is');
+    assert.match(day, /^[A-Z][a-z]{2} \d+, \d{4}$/, 'dates are in English');
     await page.getByLabel('Message', { exact: true }).fill('y'.repeat(500));
     await assertUsable(page);
     await page.getByRole('button', { name: 'Back to chats' }).click();
@@ -278,7 +278,7 @@ describe('chats page', async () => {
     assert.deepEqual(
       await mine.page.getByLabel('Session').locator('option').allInnerTexts(),
       ['Select a session', `+${myNumber}`],
-      'a session of somebody else cannot be chosen, not even by its id',
+      'a session of another account cannot be selected, not even by its id',
     );
   });
 });

@@ -121,7 +121,7 @@ describe('delivery log', async () => {
     // The narrowest screen with cards side by side.
     await page.setViewportSize({ width: 960, height: 800 });
     const facts = page.locator('dl').first();
-    assert.ok(await facts.evaluate((list) => list.scrollWidth <= list.clientWidth), 'no fact sticks out of its card');
+    assert.ok(await facts.evaluate((list) => list.scrollWidth <= list.clientWidth), 'the summary fits in its card');
 
     receiver.respond(204);
     await page.getByRole('button', { name: 'Redeliver' }).click();
@@ -147,17 +147,17 @@ describe('delivery log', async () => {
     await dialog.getByRole('button', { name: 'Count deliveries' }).click();
     await dialog.getByText('3 deliveries match.').waitFor();
     await assertAccessible(page);
-    assert.equal(mine().length, 3, 'a count sends nothing');
+    assert.equal(mine().length, 3, 'counting sends nothing');
     await dialog.getByRole('button', { name: 'Replay 3 deliveries' }).click();
     await page.getByText('3 deliveries queued again').first().waitFor();
     await assertSoon(
       async () => new URL(page.url()).searchParams.has('after'),
       true,
-      'the log shows what was replayed',
+      'the log shows the replayed deliveries',
     );
     await receiver.waitFor(() => mine().length === 6);
     const ids = mine().map(({ id }) => id);
-    assert.deepEqual(new Set(ids.slice(0, 3)), new Set(ids.slice(3)), 'each with the id that it had');
+    assert.deepEqual(new Set(ids.slice(0, 3)), new Set(ids.slice(3)), 'replays keep the ids');
   });
 
   it('is accessible and fits on a phone', async (test) => {

@@ -85,6 +85,6 @@ describe('events page', async () => {
     await write(mine.call, await connectSession(mine.call), 'For me');
     await mine.page.getByText('For me').waitFor();
     await assertSoon(() => mine.page.getByText('Not for you').count(), 0);
-    await assertSoon(() => mine.page.getByRole('row').count(), 3, 'the header, and two events of this account');
+    await assertSoon(() => mine.page.getByRole('row').count(), 3, 'the header and two events of this account');
   });
 });

@@ -141,11 +141,11 @@ describe('MCP page', async () => {
     await tool.getByRole('button', { name: 'Call tool' }).click();
     await assertAccessible(page);
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
-    assert.equal(await text(), 'Not for ever', 'nothing was done');
+    assert.equal(await text(), 'Not for ever', 'cancelling changes nothing');
     await tool.getByRole('button', { name: 'Call tool' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Call tool' }).click();
     await tool.getByText('The call succeeded').waitFor();
-    assert.equal(await text(), '', 'its text is gone');
+    assert.equal(await text(), '', 'the text is deleted');
   });
 
   it('is accessible and works by keyboard on a phone', async (test) => {

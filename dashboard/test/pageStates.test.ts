@@ -124,6 +124,10 @@ describe('loading and failed pages', async () => {
     await page.keyboard.type('By keys');
     await press('Enter');
     await page.getByRole('article').getByText('By keys').waitFor();
-    await assertSoon(() => page.evaluate(() => document.activeElement?.tagName), 'TEXTAREA', 'one can go on writing');
+    await assertSoon(
+      () => page.evaluate(() => document.activeElement?.tagName),
+      'TEXTAREA',
+      'the composer keeps the focus',
+    );
   });
 });

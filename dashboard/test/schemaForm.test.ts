@@ -38,7 +38,7 @@ describe('form from a JSON Schema', () => {
   it('converts texts to values and leaves out empty ones', () => {
     const values = { to: '5', limit: 7, numbers: ['a', 'b'], isDry: false, options: { a: 1 }, hour: 24, mode: 'safe' };
     assert.deepEqual(valuesOf(fields, texts), values);
-    assert.deepEqual(valuesOf(fields, textsOf(fields, values)), values, 'what is there comes out as it went in');
+    assert.deepEqual(valuesOf(fields, textsOf(fields, values)), values, 'existing values are unchanged');
   });
 
   it('detects invalid JSON', () => {

@@ -95,10 +95,10 @@ describe('shell', async () => {
     const toast = page.getByRole('region', { name: 'Notifications' }).getByRole('listitem');
     await toast.waitFor();
     const { x = -1, width = 0 } = (await toast.boundingBox()) ?? {};
-    assert.ok(x >= 0 && x + width <= PHONE.width, `it is from ${x} to ${x + width}`);
+    assert.ok(x >= 0 && x + width <= PHONE.width, `the toast spans ${x} to ${x + width} px`);
     assert.ok(
       await toast.evaluate((element) => element.scrollWidth <= element.clientWidth),
-      'nothing sticks out of it',
+      'the text fits in the toast',
     );
     await page.clock.runFor(30_000);
     await toast.getByRole('button', { name: 'Dismiss' }).click();

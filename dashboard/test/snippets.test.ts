@@ -65,7 +65,7 @@ describe('verification snippets', async () => {
       assert.equal(forged.status, 401, forged.message);
       await call('POST', '/webhooks/secret/rotate', { secret: SECRET });
       const rotated = (await call('GET', '/webhooks/test')).body;
-      assert.equal(rotated.status, 204, 'of two signatures, one fits');
+      assert.equal(rotated.status, 204, 'one of the two signatures matches');
     });
   }
 
@@ -98,7 +98,7 @@ async function freePort(): Promise<number> {
 /** Resolves once the port accepts connections. */
 async function listening(port: number, running: ChildProcess): Promise<void> {
   for (;;) {
-    assert.equal(running.exitCode, null, 'the snippet ended before it listened');
+    assert.equal(running.exitCode, null, 'the snippet exited before it listened');
     const socket = connect(port, '127.0.0.1');
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));

@@ -53,7 +53,7 @@ describe('file upload', async () => {
     const percent = async () => Number(await bar.getAttribute('aria-valuenow'));
     await assertSoon(async () => (await percent()) > 0, true);
     const before = await percent();
-    await assertSoon(async () => (await percent()) > before, true, `it goes on from ${before} %`);
+    await assertSoon(async () => (await percent()) > before, true, `the progress stays at ${before} %`);
     await assertUsable(page);
 
     await page.getByRole('button', { name: 'Cancel upload of film.bin' }).click();

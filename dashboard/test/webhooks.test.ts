@@ -49,7 +49,7 @@ describe('webhooks pages', async () => {
     await page.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
     await assertSoon(() => page.getByText(secret).count(), 0);
     const { body } = await call('GET', '/webhooks');
-    assert.equal(body.webhookUrl, receiver.url, 'it is the one that /webhooks/set manages');
+    assert.equal(body.webhookUrl, receiver.url, 'it is the default webhook');
     assert.equal(body.events.length, 8);
   });
 
@@ -88,7 +88,7 @@ describe('webhooks pages', async () => {
     assert.equal(sent?.headers['x-webhook-test'], 'true');
     const shown = await page.getByRole('region', { name: 'Request as sent' }).innerText();
     assert.ok(shown.includes(`x-webhook-signature: ${sent?.headers['x-webhook-signature']}`), shown);
-    assert.ok(shown.includes(sent?.body ?? '?'), 'the body is there byte for byte');
+    assert.ok(shown.includes(sent?.body ?? '?'), 'the body is shown byte for byte');
     await assertSoon(() => page.getByRole('list', { name: 'Stages' }).getByRole('listitem').count(), 5);
     await page.getByText('<b>thanks</b>').waitFor();
     await assertNothingCutOff(page);

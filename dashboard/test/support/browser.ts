@@ -153,7 +153,7 @@ export async function assertNothingCutOff(page: Page): Promise<void> {
       })
       .map((element) => element.outerHTML.slice(0, 200)),
   ]);
-  assert.deepEqual(cutOff, [], `${page.url()} cuts something off`);
+  assert.deepEqual(cutOff, [], `${page.url()} cuts off content`);
 }
 
 const EXPECTED = /Failed to load resource|^(ConnectionError|PageCodeError|ServerError): /;
@@ -168,7 +168,7 @@ function collectErrors(page: Page, ownOrigin: string): string[] {
   });
   page.on('request', (request) => {
     const url = request.url();
-    if (!/^(data|blob):/.test(url) && !url.startsWith(ownOrigin)) errors.push(`asked another server: ${url}`);
+    if (!/^(data|blob):/.test(url) && !url.startsWith(ownOrigin)) errors.push(`requested another server: ${url}`);
   });
   return errors;
 }
