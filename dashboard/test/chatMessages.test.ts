@@ -46,6 +46,21 @@ describe('messages of a chat', async () => {
     assert.ok(right > 0 && right <= PHONE.width, `it ends at ${right} px`);
   });
 
+  it('folds long texts, and breaks words of any length', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { simulate } = await openSandbox(call);
+    const word = 'z'.repeat(65_000);
+    for (let n = 0; n < 10; n++) await simulate({ action: 'incoming', from: FRIEND, message: `${word} the end` });
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const last = page.getByRole('article').last();
+    await last.getByText(/^z{3000}…$/).waitFor();
+    const text = await page.locator('main').evaluate((main) => main.textContent?.length ?? 0);
+    assert.ok(text < 40_000, `${text} characters are on the page`);
+    await last.getByRole('button', { name: 'Show all 65,008 characters' }).click();
+    await last.getByText(/the end$/).waitFor();
+    await assertNoSidewaysScroll(page);
+  });
+
   it('keeps the draft while a message is sent, and restores one that failed', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await openSandbox(call);

@@ -29,9 +29,13 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
   return { ...list, messages };
 }
 
+/** More than fits on a line. */
+const PREVIEW_CHARACTERS = 200;
+
 /** Describes a message in one line. */
-export function messagePreview({ deleted, type, message }: Message, words: Words): string {
+export function messagePreview({ deleted, type, message: text }: Message, words: Words): string {
   if (deleted) return words.deleted;
+  const message = text.slice(0, PREVIEW_CHARACTERS).toWellFormed();
   if (type === 'text') return message;
   return message === '' ? words.kinds[type] : `${words.kinds[type]}: ${message}`;
 }

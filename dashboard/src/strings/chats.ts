@@ -97,6 +97,7 @@ export const messageWords = {
     read: 'Read',
     failed: 'Failed',
   },
+  showAll: (characters: number) => `Show all ${characters.toLocaleString('en')} characters`,
   deleted: 'This message was deleted',
   edited: 'edited',
   forwarded: 'Forwarded',

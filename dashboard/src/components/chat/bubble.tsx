@@ -7,6 +7,7 @@ import { chatWords, messageWords } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
 import { Time } from '../time.tsx';
 import { Choices, Template } from './choices.tsx';
+import { LongText } from './longText.tsx';
 import { MediaView } from './mediaView.tsx';
 import { Ticks } from './ticks.tsx';
 
@@ -47,9 +48,10 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
           <div className="grid grid-cols-1 gap-1.5">
             <Extra message={message} nameOf={nameOf} />
             {message.message !== '' && (
-              <p className={classes('wrap-anywhere whitespace-pre-wrap', type === 'poll' && 'font-medium')} dir="auto">
-                {message.message}
-              </p>
+              <LongText
+                text={message.message}
+                className={classes('wrap-anywhere whitespace-pre-wrap', type === 'poll' && 'font-medium')}
+              />
             )}
             <Poll message={message} />
             <Template message={message} />
