@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
+import { sleep, withTimeout } from './async.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { LoginDevices } from './auth/loginDevices.ts';
 import { createLoginLimit } from './auth/loginLimit.ts';
@@ -21,7 +22,7 @@ import { contentDir, type Settings, SettingsError } from './config.ts';
 import { ConnectorError, loadConnectors } from './connectors/registry.ts';
 import { createAloneExchanges } from './connectors/sandbox/alone.ts';
 import { type Database, openDatabase } from './db/database.ts';
-import { createReadiness, inTime } from './db/readiness.ts';
+import { createReadiness } from './db/readiness.ts';
 import { readSteadyTime } from './db/steadyTime.ts';
 import { createServer } from './http/server.ts';
 import { createIds } from './ids.ts';
@@ -295,8 +296,8 @@ export async function createApp(
     metrics,
     readMetrics: async () => {
       const [isDatabaseUp, totals] = await Promise.all([
-        inTime(answers(database), METRICS_PATIENCE_MS).catch(() => false),
-        inTime(readTotals(), METRICS_PATIENCE_MS).catch(() => undefined),
+        withTimeout(systemClock, METRICS_PATIENCE_MS, answers(database)).catch(() => false),
+        withTimeout(systemClock, METRICS_PATIENCE_MS, readTotals()).catch(() => undefined),
       ]);
       return metrics.read({
         inFlight: engine.inFlight(),
@@ -340,7 +341,7 @@ export async function createApp(
       stopping ??= (async () => {
         const startedAt = performance.now();
         log.info({ node: cluster.nodeId }, 'stopping: what is in flight may finish');
-        if (delayMs > 0) await new Promise<void>((resolve) => void clock.after(delayMs, resolve));
+        if (delayMs > 0) await sleep(clock, delayMs);
         await closeHttp(http, clock);
         sender.stop();
         // Others can have the sessions as soon as they are closed, and the webhooks as soon as theirs is settled.
@@ -359,7 +360,7 @@ export async function createApp(
         await tracing?.stop();
         log.info({ node: cluster.nodeId, ms: Math.round(performance.now() - startedAt) }, 'stopped');
       })();
-      return inTime(stopping, delayMs + settings.stopTimeoutSeconds * 1000);
+      return withTimeout(systemClock, delayMs + settings.stopTimeoutSeconds * 1000, stopping);
     },
   };
 }

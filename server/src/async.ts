@@ -9,7 +9,12 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
  * Resolves or rejects as `work` does.
  * @throws what `late` returns if that takes longer than `ms`; `work` goes on
  */
-export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+export async function withTimeout<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  late: () => Error = () => new Error(`no answer within ${ms} ms`),
+): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const cancel = clock.after(ms, () => reject(late()));
   try {
@@ -55,5 +60,20 @@ export class KeyedQueue {
   /** Resolves when the work that is queued now has settled. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#queues.values()].map(({ last }) => last));
+  }
+}
+
+/** Lets callers wait until something is the case. Whoever changes it calls `notify`. */
+export class Condition {
+  readonly #waiting = new Set<() => void>();
+
+  notify(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 }

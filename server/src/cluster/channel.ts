@@ -1,3 +1,5 @@
+import { sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Listening, Shared } from '../db/dialect.ts';
 import type { Log } from '../log.ts';
 import type { Signals, Topic } from './signals.ts';
@@ -156,7 +158,7 @@ export class Channel implements Signals {
   async #reconnect(): Promise<void> {
     this.#log.warn('lost the connection that listens for changes at other nodes; polling until it is back');
     while (!this.#isStopped && this.#connection === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+      await sleep(systemClock, RECONNECT_MS);
       await this.#connect().catch(() => {});
     }
     if (this.#isStopped) this.#connection?.close();

@@ -1,3 +1,5 @@
+import { settledWithin } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import type { ClusterCounts } from '../metrics.ts';
 import type { Leases } from './leases.ts';
@@ -36,7 +38,7 @@ const TAKE_UP_MS = 5000;
  * find its session; but no session is waited for that does not come.
  */
 export async function forAWhile(takenUp: Promise<unknown>): Promise<void> {
-  await Promise.race([takenUp, new Promise((resolve) => setTimeout(resolve, TAKE_UP_MS).unref())]);
+  await settledWithin(systemClock, TAKE_UP_MS, takenUp);
 }
 
 /** The cluster of one process that has the database to itself: everything is here. */

@@ -1,3 +1,5 @@
+import { sleep, withTimeout } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import type { Membership, Shared } from '../db/dialect.ts';
 import { SteadyTimeSync } from '../db/steadyTime.ts';
@@ -151,7 +153,7 @@ export function createNode({
           log.info('another node was on this data folder: waiting for its lease to end');
         ({ expiresAt } = error);
       }
-      await new Promise((resolve) => setTimeout(resolve, BEAT_RETRY_MS));
+      await sleep(systemClock, BEAT_RETRY_MS);
     }
   }
 
@@ -182,7 +184,7 @@ export function createNode({
         else log.debug({ err: error }, 'joining failed; trying again');
         isTold ||= isNews;
       });
-      if (membership === undefined) await new Promise((resolve) => setTimeout(resolve, BEAT_RETRY_MS));
+      if (membership === undefined) await sleep(systemClock, BEAT_RETRY_MS);
     }
     await beatOnce().catch(() => {}); // the next one is due soon
     nudge();
@@ -278,7 +280,7 @@ export function createNode({
     beatTimer = setTimeout(async () => {
       let next = beatMs;
       try {
-        await Promise.race([beatOnce(), rejectAfter(beatMs)]);
+        await withTimeout(systemClock, beatMs, beatOnce());
         if (isChanged || isFree || performance.now() - balancedAt > BALANCE_MS) nudge();
       } catch (error) {
         log.debug({ err: error }, 'renewing the leases failed; trying again');
@@ -366,8 +368,4 @@ export function createNode({
       await channel.stop();
     },
   };
-}
-
-function rejectAfter(ms: number): Promise<never> {
-  return new Promise((_, reject) => setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms).unref());
 }

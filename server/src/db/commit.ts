@@ -1,3 +1,5 @@
+import { sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import {
   type Dialect,
@@ -339,7 +341,7 @@ async function withPatience<T>(dialect: Dialect, action: () => Promise<T>): Prom
       return await action();
     } catch (error) {
       if (!isAway(dialect, error) || performance.now() > givesUpAt) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_WAIT_MS));
+      await sleep(systemClock, RETRY_WAIT_MS);
     }
   }
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
+import { withTimeout } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Database } from './database.ts';
 
 /** Whether the server can do its work now, as a load balancer asks. */
@@ -12,15 +14,6 @@ const PATIENCE_MS = 2000;
 
 /** More than the pages of a table have left. */
 const PROBE_BYTES = 256 * 1024;
-
-/** @throws {Error} when it takes longer */
-export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${ms} ms`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
 
 /**
  * Ready is who can read, write, and has room to write to. A transaction without changes finds a lock, a read-only
@@ -57,7 +50,7 @@ export function createReadiness({
         if (wasFull) await requireRoom(database);
         wasFull = false;
       };
-      await inTime(goesThrough(), PATIENCE_MS);
+      await withTimeout(systemClock, PATIENCE_MS, goesThrough());
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize >= reserveBytes;
     } catch {

@@ -1,3 +1,5 @@
+import { sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Forward, type ForwardedAnswer, type ForwardedRequest, NoAnswerError } from '../cluster/forward.ts';
 import type { Member } from '../cluster/members.ts';
@@ -72,7 +74,7 @@ export async function runElsewhere(
 /** @returns undefined when the other node is at it still, or died at it: a repeat will tell */
 async function settleHere(key: string, here: Here): Promise<Outcome | undefined> {
   for (const ms of [0, ...LOOKS_MS]) {
-    await new Promise((resolve) => setTimeout(resolve, ms));
+    await sleep(systemClock, ms);
     try {
       return await here.run(key);
     } catch (error) {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher, request } from 'undici';
+import { sleep } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { ContentStore } from './store.ts';
@@ -61,7 +62,7 @@ export function createS3Store(settings: S3Settings, clock: Clock): ContentStore 
         if (waitMs === undefined)
           throw new AppError('storage_unavailable', 'The media store does not answer', { cause });
       }
-      await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+      await sleep(clock, waitMs);
     }
   }
 

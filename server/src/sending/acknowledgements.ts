@@ -1,3 +1,4 @@
+import { sleep } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -74,7 +75,7 @@ export class Acknowledgements {
 
   async #storeLater(chat: string): Promise<void> {
     while (this.#isRunning && this.#waiting.has(chat)) {
-      await new Promise<void>((resolve) => void this.#clock.after(RETRY_MS, resolve));
+      await sleep(this.#clock, RETRY_MS);
       await this.#store(chat).catch(() => {}); // it is tried again
     }
   }

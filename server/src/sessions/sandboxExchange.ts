@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { sleep } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
@@ -312,7 +313,7 @@ export function createSandboxExchange({
   }
 
   const isOnline = (line: Line) => lines.get(line.address) === line;
-  const pause = () => new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+  const pause = () => sleep(clock, RETRY_MS);
 
   /** A network does not give up. @throws what went wrong last, when the server stops or this node has lost its sessions */
   async function keepTrying<T>(action: () => Promise<T>): Promise<T> {

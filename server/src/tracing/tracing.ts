@@ -4,6 +4,8 @@ import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentele
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { settledWithin } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Forward } from '../cluster/forward.ts';
 import type { Commit, CommitJointly, JointWork } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
@@ -152,8 +154,7 @@ export function createTracing({ endpoint, nodeId, log }: { endpoint: URL; nodeId
       },
     }),
     async stop() {
-      const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
-      await Promise.race([provider.shutdown().catch(() => {}), late]); // the exporter has complained already
+      await settledWithin(systemClock, STOP_MS, provider.shutdown()); // the exporter logs its failures
     },
   };
 }

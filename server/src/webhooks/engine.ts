@@ -1,4 +1,5 @@
-import type { Clock } from '../clock.ts';
+import { Condition, settledWithin } from '../async.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
 import type { Database } from '../db/database.ts';
@@ -60,6 +61,7 @@ export function createEngine(options: {
   const lanes = new Map<string, Lane>();
   const turns = new Set<Lane>();
   let inFlight = 0;
+  const released = new Condition();
   let isRunning = false;
   let isTaking = false;
   let cancelPoll = () => {};
@@ -81,6 +83,7 @@ export function createEngine(options: {
 
   function release(accountId: string): void {
     inFlight--;
+    released.notify();
     outgoing.release(accountId);
     takeTurns();
   }
@@ -214,8 +217,11 @@ export function createEngine(options: {
       turns.clear();
       const all = [...lanes.values()];
       const stopping = Promise.all(all.map((lane) => lane.stop()));
-      const deadline = performance.now() + graceMs;
-      while (inFlight > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+      await settledWithin(
+        systemClock,
+        graceMs,
+        released.until(() => inFlight === 0),
+      );
       await deliver.close();
       await stopping;
       await Promise.all(all.map((lane) => lane.stop()));

@@ -1,4 +1,5 @@
-import type { Clock } from '../clock.ts';
+import { Condition, settledWithin, sleep } from '../async.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { storeSteadyTime } from '../db/steadyTime.ts';
 import { isAway } from '../errors.ts';
@@ -84,6 +85,8 @@ export class Lane {
   #inFlight = 0;
   #isReading = false;
   #isSettling = false;
+  /** Notified when a read, a settlement or an attempt has ended. */
+  readonly #changed = new Condition();
   #isStopped = false;
   #isAbandoned = false;
   /** Something was emitted, or became due, since the last read began. */
@@ -139,15 +142,18 @@ export class Lane {
     this.#cancelTimer();
     this.#hasGathered();
     this.#drop();
-    while (this.#isSettling || this.#isReading) await new Promise((resolve) => setTimeout(resolve, 5));
+    await this.#changed.until(() => !this.#isSettling && !this.#isReading);
   }
 
   /** Starts nothing more, and resolves when what is in flight is settled, or after `graceMs` given up. */
   async drain(graceMs: number): Promise<void> {
     await this.stop();
-    const deadline = performance.now() + graceMs;
     const isBusy = () => this.#inFlight > 0 || this.#isSettling || this.#finished.length > 0;
-    while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+    await settledWithin(
+      systemClock,
+      graceMs,
+      this.#changed.until(() => !isBusy()),
+    );
     this.abandon();
   }
 
@@ -161,7 +167,7 @@ export class Lane {
   async cut(): Promise<void> {
     this.abandon();
     this.#cut.abort();
-    while (this.#inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
+    await this.#changed.until(() => this.#inFlight === 0);
   }
 
   /** Does what can be done now: offers what may start, reads when there is room, waits for what is later. */
@@ -217,6 +223,7 @@ export class Lane {
       return;
     } finally {
       this.#isReading = false;
+      this.#changed.notify();
     }
     this.#advance();
     this.#checkIdle();
@@ -313,6 +320,7 @@ export class Lane {
       signal: this.#cut.signal,
     });
     this.#inFlight--;
+    this.#changed.notify();
     this.#deps.release(webhook.accountId);
     this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
     // Cut off by a stop: nothing is written, so it is pending and goes out again.
@@ -376,7 +384,7 @@ export class Lane {
         this.#finished = [...batch, ...this.#finished];
         // Stopping: what is not settled stays pending and is delivered again.
         if (this.#isStopped) break;
-        await new Promise<void>((resolve) => void this.#deps.clock.after(SETTLE_RETRY_MS, resolve));
+        await sleep(this.#deps.clock, SETTLE_RETRY_MS);
         continue;
       }
       for (const { due, state } of batch) {
@@ -387,6 +395,7 @@ export class Lane {
       }
     }
     this.#isSettling = false;
+    this.#changed.notify();
     this.#advance();
     this.#checkIdle();
   }

@@ -1,5 +1,6 @@
 import type { BinaryNode, CacheStore, proto, UserFacingSocketConfig, WAMessageKey, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
+import { sleep } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
@@ -120,7 +121,7 @@ export async function openConnection(
         return await put();
       } catch (error) {
         log.warn({ err: error, what }, 'what the network told could not be stored; trying again');
-        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+        await sleep(clock, RETRY_MS);
       }
     }
   }
@@ -450,7 +451,7 @@ function createSaving(credentials: Credentials, clock: Clock, onTrouble: (error:
         onTrouble(error);
         if (isEnding) break;
         isStale = true;
-        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+        await sleep(clock, RETRY_MS);
       }
     }
     running = undefined;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
+import { settledWithin, sleep } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -104,9 +105,7 @@ export function createIncoming({
           return log.error(about, 'a message could not be passed on: it is kept, and tried at the next connection');
         }
         log.warn(about, 'a message could not be passed on; trying again');
-        await new Promise<void>((resolve) => {
-          clock.after(Math.min(RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS), resolve);
-        });
+        await sleep(clock, Math.min(RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS));
       }
     }
   }
@@ -302,10 +301,7 @@ export function createIncoming({
     },
     async stop() {
       isStopped = true;
-      const { promise: patience, resolve } = Promise.withResolvers<void>();
-      const cancel = clock.after(STOP_MS, resolve);
-      await Promise.race([patience, Promise.all(turns.values())]);
-      cancel();
+      await settledWithin(clock, STOP_MS, Promise.all(turns.values()));
     },
   };
 }

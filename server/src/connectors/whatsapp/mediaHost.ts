@@ -2,6 +2,7 @@ import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { MediaType, WAMessage, WASocket } from 'baileys';
 import { type Dispatcher, request } from 'undici';
+import { withTimeout } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import type { MessageType } from '../connector.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
@@ -51,9 +52,7 @@ export function createMediaHost({
   async function askPhone(message: WAMessage): Promise<WAMessage> {
     const open = socket();
     if (open === undefined) throw new Error('the session is not connected');
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const cancel = clock.after(PHONE_MS, () => reject(new Error('the phone does not answer')));
-    return Promise.race([late, open.updateMediaMessage(message)]).finally(cancel);
+    return withTimeout(clock, PHONE_MS, open.updateMediaMessage(message), () => new Error('the phone does not answer'));
   }
 
   async function open({ message }: WAMessage): Promise<Readable> {

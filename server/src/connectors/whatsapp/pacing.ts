@@ -1,3 +1,4 @@
+import { sleep } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionStore } from '../connector.ts';
@@ -65,7 +66,7 @@ export function createPacing(
       if (waitMs > LONGEST_WAIT_MS)
         throw limited('More messages wait to be sent than this session sends in a while', waitMs - LONGEST_WAIT_MS);
       nextAt = at + pauseMs * (0.5 + random());
-      if (waitMs > 0) await new Promise<void>((resolve) => void clock.after(waitMs, resolve));
+      if (waitMs > 0) await sleep(clock, waitMs);
     },
     beginChat() {
       const mine = counting.then(count);

@@ -1,4 +1,5 @@
 import type { AnyMessageContent, BinaryNode, MiscMessageGenerationOptions, WASocket } from 'baileys';
+import { settledWithin } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { OutgoingMessage } from '../connector.ts';
@@ -200,10 +201,7 @@ export function createSending({
       return work;
     },
     async changed(timeoutMs) {
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const cancel = clock.after(timeoutMs, resolve);
-      await Promise.race([late, Promise.allSettled(changing)]);
-      cancel();
+      await settledWithin(clock, timeoutMs, Promise.allSettled(changing));
     },
     onAck({ attrs: { id = '', error, t } }) {
       const settle = waiting.get(id);
