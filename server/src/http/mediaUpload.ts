@@ -13,8 +13,6 @@ export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a client that has its answer may go on sending, so that it comes to read it. */
 const LINGER_MS = 2000;
-/** More than the boundaries and headers of a form have. */
-const LONGEST_FORM_HEAD_BYTES = 64 * 1024;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,6 +32,10 @@ export function limitReading(app: FastifyInstance): void {
       if (!request.routeOptions.config.takesContent) hangUpUnlessRead(raw, REQUEST_TIMEOUT_MS);
     }
     done(null, payload);
+  });
+  // A body that nobody reads is discarded from here on: once the answer is out, Node would leave the rest on the wire.
+  app.addHook('onSend', async ({ raw }) => {
+    if (!raw.complete && raw.readableFlowing === null) raw.resume();
   });
   // A client hears of a refusal only while its connection is up, and it may still be sending.
   app.addHook('onResponse', async ({ raw }) => {
@@ -72,19 +74,14 @@ function hangUpUnlessRead(raw: IncomingMessage, withinMs: number): void {
 
 /** The file of a request: its body, or the one file of its form. */
 export async function openContent(request: FastifyRequest): Promise<Content> {
-  const { 'content-type': type, 'content-disposition': disposition } = request.headers;
+  const { 'content-type': type, 'content-disposition': disposition, 'content-length': length } = request.headers;
   if (type !== undefined && /^multipart\/form-data\b/i.test(type)) return openForm(request, type);
   return {
     stream: Readable.from(bodyOf(request), { objectMode: false }),
     fileName: typeof disposition === 'string' ? dispositionName(disposition) : null,
     mimeType: type ?? null,
-    declaredBytes: declaredBytes(request),
+    ...(length !== undefined && { declaredBytes: Number(length) }),
   };
-}
-
-function declaredBytes({ headers }: FastifyRequest): number | undefined {
-  const length = headers['content-length'];
-  return length === undefined ? undefined : Number(length);
 }
 
 /** The body, which stays readable when the reader gives up: destroying it would take the answer's way away. */
@@ -117,8 +114,6 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
         stream: Readable.from(fileOf(file, form, parsed), { objectMode: false }),
         fileName: fileName ?? null,
         mimeType: mimeType ?? null,
-        // All that surrounds the file in a form is far shorter.
-        declaredBytes: Math.max(0, (declaredBytes(request) ?? 0) - LONGEST_FORM_HEAD_BYTES),
       });
     });
     const parsed = pipeline(bodyOf(request), form).catch((cause: unknown) => {

@@ -8,7 +8,7 @@ export interface Content {
   readonly fileName: string | null;
   readonly mimeType: string | null;
   /** How many bytes its sender says it has, if it says so: a file that is too large is rejected before it is read. */
-  readonly declaredBytes?: number | undefined;
+  readonly declaredBytes?: number;
 }
 
 const LONGEST_NAME = 200;
