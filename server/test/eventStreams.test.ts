@@ -75,7 +75,7 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
       const rows = Array.from({ length: 400 }, () => ({
         account_id: accountId,
         event_id: server.app.services.newId('evt'),
-        kind: 'message.sent',
+        kind: 'message.sent' as const,
         conversation: 'chat',
         message_id: null,
         body: JSON.stringify({ event: 'message.sent', data: { messageId: server.app.services.newId('msg') } }),

@@ -1,4 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
+import type { EventKind } from '../events.ts';
 
 /**
  * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text:
@@ -84,13 +85,22 @@ export interface ApiKeyTable {
   expires_at: number | null;
 }
 
+export type SessionStatus =
+  | 'created'
+  | 'connecting'
+  | 'awaiting_pairing'
+  | 'connected'
+  | 'disconnected'
+  | 'logged_out'
+  | 'failed';
+
 export interface SessionTable {
   account_id: string;
   session_id: string;
   name: string | null;
   connector: string;
   phone_number: string | null;
-  status: string;
+  status: SessionStatus;
   /** 1 when the account wants it connected: it comes back by itself after a restart or an outage. */
   wanted: number;
   connected_at: number | null;
@@ -113,7 +123,7 @@ export interface SessionHistoryTable {
   account_id: string;
   session_id: string;
   entry_id: string;
-  status: string;
+  status: SessionStatus;
   reason: string | null;
   at: number;
 }
@@ -138,6 +148,8 @@ export interface ChatTable {
   muted_until: number | null;
 }
 
+export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
+
 export interface MessageTable {
   /** Counted up by the database: the search index speaks of messages by it. */
   seq: Generated<number>;
@@ -155,7 +167,7 @@ export interface MessageTable {
   /** JSON of what it has beside its text: media, location, contact, poll, mentions. */
   content: string | null;
   reply_to: string | null;
-  status: string;
+  status: MessageStatus;
   error: string | null;
   /** When the sender sent it. */
   timestamp: number;
@@ -284,7 +296,7 @@ export interface WebhookMinuteTable {
 export interface EventTable {
   account_id: string;
   event_id: string;
-  kind: string;
+  kind: EventKind;
   conversation: string;
   message_id: string | null;
   /** The body exactly as it is sent: `{"event":…,"data":…}`. */
@@ -304,7 +316,7 @@ export interface DeliveryTable {
   delivery_id: string;
   webhook_id: string;
   event_id: string;
-  kind: string;
+  kind: EventKind;
   conversation: string;
   state: DeliveryState;
   /** When the next attempt is due, in steady time; 0 when it is due at once, in its order. */

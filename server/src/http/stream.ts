@@ -5,6 +5,7 @@ import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import type { WaitingCalls } from '../auth/waitingCalls.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import type { EventKind } from '../events.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
 import { listEvents, withoutContent } from '../operations/events.ts';
 import { acceptedKinds } from '../operations/webhookRecord.ts';
@@ -119,7 +120,7 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
 
 interface Wanted {
   readonly from: string;
-  readonly kinds: readonly string[] | undefined;
+  readonly kinds: readonly EventKind[] | undefined;
   readonly hidesContent: boolean;
 }
 

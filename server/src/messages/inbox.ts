@@ -4,7 +4,7 @@ import type { NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
-import type { SessionTable } from '../db/schema.ts';
+import type { SessionStatus, SessionTable } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { Emit } from '../webhooks/emit.ts';
@@ -27,7 +27,7 @@ export interface Inbox {
   /** The account ends the session's connection, if there is one: it does not come back by itself, wherever it is. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
   /** A change of status that is no event: the start of a connection, or of the server. */
-  note(session: SessionRef, status: string, reason: string | null): Promise<void>;
+  note(session: SessionRef, status: SessionStatus, reason: string | null): Promise<void>;
 }
 
 /**
@@ -196,7 +196,7 @@ export function createInbox({
   async function addHistory(
     tx: Tx,
     { accountId, sessionId }: SessionRef,
-    status: string,
+    status: SessionStatus,
     reason: string | null,
   ): Promise<void> {
     await tx.kysely
@@ -214,5 +214,5 @@ const failQueued = query((db, p: SessionRef & { now: number }) =>
     .updateTable('messages')
     .set({ status: 'failed', error: 'The session was logged out before it was sent', failed_at: p.now })
     .where('session_id', '=', p.sessionId)
-    .where('status', '=', sql.lit('queued')),
+    .where('status', '=', sql.lit('queued' as const)),
 );

@@ -62,7 +62,7 @@ export async function readUndelivered(on: Queryable, media: Media, session: Sess
 }
 
 // A literal, so that the planner can use the partial index.
-const isSent = sql.lit('sent');
+const isSent = sql.lit('sent' as const);
 
 const sentMessages = query((db, p: SessionRef & { limit: number }) =>
   db

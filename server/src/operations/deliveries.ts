@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { isEventKind, messageContent } from '../events.ts';
+import { messageContent } from '../events.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -299,7 +299,7 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
     deliveryId: row.delivery_id,
     webhookId: row.webhook_id,
     eventId: row.event_id,
-    event: isEventKind(row.kind) ? row.kind : 'message.sent',
+    event: row.kind,
     state: row.state,
     attempts: row.attempts,
     lastClass: row.last_class as 'ok' | null, // written by the lane, from the same list

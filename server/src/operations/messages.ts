@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { isStandIn, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
-import type { MessageRow, Schema } from '../db/schema.ts';
+import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, messageContent, messageParts, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
@@ -201,7 +201,7 @@ interface Filters {
   readonly from?: string | undefined;
   readonly direction?: 'incoming' | 'outgoing' | undefined;
   readonly type?: string | undefined;
-  readonly status?: string | undefined;
+  readonly status?: MessageStatus | undefined;
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }
@@ -270,7 +270,7 @@ function messagesOf(
 }
 
 /** Of all messages few have these for long. */
-const rareStatuses: readonly string[] = ['queued', 'scheduled', 'sent', 'failed'];
+const rareStatuses: readonly MessageStatus[] = ['queued', 'scheduled', 'sent', 'failed'];
 
 async function newestMessages(ctx: Context, filters: Filters, after: string | undefined, rows: number) {
   const select = messagesOf(ctx, filters).orderBy('m.message_id', 'desc').limit(rows);
@@ -377,7 +377,7 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     direction: row.direction,
     // Both written by us, from the same lists.
     type: row.type as 'text',
-    status: row.status as 'queued',
+    status: row.status,
     from: row.from_number,
     to: row.to_id,
     message: row.body,

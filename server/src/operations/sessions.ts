@@ -492,7 +492,7 @@ function toSession(ctx: Context, row: SessionTable) {
     connector: row.connector,
     phoneNumber: row.phone_number,
     // Written by us, from the same list.
-    status: row.status as 'created',
+    status: row.status,
     connectedAt: isoTime(row.connected_at),
     lastEventAt: isoTime(ctx.sessions.lastEventAt(row.session_id) ?? row.last_event_at),
     error: row.error,

@@ -103,7 +103,7 @@ export function acceptedUrl(ctx: Context, webhookUrl: string): string {
  * @param field by which the caller has given them
  * @throws {AppError} naming those that are none
  */
-export function acceptedKinds(events: readonly string[], field = 'events'): string[] {
+export function acceptedKinds(events: readonly string[], field = 'events'): EventKind[] {
   const unknown = events.flatMap((kind, index): FieldError[] =>
     isEventKind(kind) ? [] : [{ field: `${field}.${index}`, code: 'unknown_kind', message: noSuchKind(kind) }],
   );

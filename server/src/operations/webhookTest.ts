@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
-import { sampleEvent } from '../events.ts';
+import { type EventKind, sampleEvent } from '../events.ts';
 import type { Context } from '../invoke/operation.ts';
 import { type Breaker, onTestSuccess } from '../webhooks/breaker.ts';
 import { storeBreaker, toWebhook, type Webhook } from '../webhooks/queue.ts';
@@ -75,7 +75,7 @@ export async function sendTest(ctx: Context, row: WebhookTable, wanted: string |
 }
 
 interface SentTest {
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly eventId: string;
   readonly deliveryId: string;
   readonly body: string;

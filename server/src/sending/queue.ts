@@ -212,7 +212,7 @@ export class SendQueue {
 }
 
 // A literal, so that the planner can use the partial index.
-const isQueued = sql.lit('queued');
+const isQueued = sql.lit('queued' as const);
 
 const queuedMessages = query((db, p: SessionRef) =>
   db

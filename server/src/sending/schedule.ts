@@ -168,7 +168,7 @@ export class Schedule {
 }
 
 // A literal, so that the planner can use the partial index.
-const isScheduled = sql.lit('scheduled');
+const isScheduled = sql.lit('scheduled' as const);
 
 /** Scheduled messages that this node has to queue: those of sessions that it owns, or that have no owner. */
 const scheduled = (db: Kysely<Schema>, p: { nodeId: string }) =>

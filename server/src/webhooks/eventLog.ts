@@ -18,7 +18,7 @@ export interface EventLog {
   read(
     accountId: string,
     after: string | undefined,
-    kinds: readonly string[] | undefined,
+    kinds: readonly EventKind[] | undefined,
     limit: number,
   ): Promise<LoggedEvent[]>;
   /** The cursor behind everything that is there now; undefined while there is nothing. */
@@ -47,7 +47,7 @@ async function readEvents(
   horizon: number,
   accountId: string,
   after: string | undefined,
-  kinds: readonly string[] | undefined,
+  kinds: readonly EventKind[] | undefined,
   limit: number,
 ): Promise<LoggedEvent[]> {
   let select = kysely
@@ -65,7 +65,7 @@ async function readEvents(
   const rows = await select.limit(limit).execute();
   return rows.map((row) => ({
     eventId: row.event_id,
-    kind: row.kind as EventKind, // written by `emit`, which takes nothing else
+    kind: row.kind,
     body: row.body,
     createdAt: row.created_at,
     cursor: `${row.position}.${row.event_id}`,

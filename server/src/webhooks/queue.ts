@@ -4,6 +4,7 @@ import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { DeliveryState, Schema, WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
+import type { EventKind } from '../events.ts';
 import { timeOfId } from '../ids.ts';
 import type { Seal } from '../seal.ts';
 import type { Breaker } from './breaker.ts';
@@ -341,7 +342,7 @@ const cancel = query((db, p: WebhookRef & { wanted: string; reason: string; now:
         .select('d.delivery_id')
         .where('d.webhook_id', '=', p.webhookId)
         .where('d.state', '=', sql.lit('pending' as const))
-        .where('d.kind', 'not in', dialect.texts(p.wanted))
+        .where('d.kind', 'not in', dialect.texts(p.wanted).$castTo<EventKind>())
         .limit(p.limit),
     ),
 );
