@@ -362,6 +362,8 @@ export function createNode({
       clearTimeout(beatTimer);
       await balancing;
       const mine = membership;
+      // The next start goes on behind the ids of this one, however much the clocks differ.
+      if (mine !== undefined) await withTimeout(systemClock, beatMs, time.sync()).catch(() => {});
       // What cannot be given back now is free when the lease ends.
       if (mine !== undefined) await database.commit((tx) => leave(tx, mine)).catch(() => {});
       channel.send('nodes', nodeId);
