@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { permissions } from '../../server/src/auth/permissions.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { bearer } from '../../server/test/support/server.ts';
-import { allPermissions, expandGrants, permits, withPermission } from '../src/model/grants.ts';
 import {
   assertAccessible,
   assertNoSidewaysScroll,
@@ -20,35 +18,6 @@ async function choose(page: Page, name: string, action: string) {
   await page.getByRole('button', { name: `Actions for ${name}` }).click();
   await page.getByRole('menuitem', { name: action }).click();
 }
-
-describe('permissions of a key', () => {
-  it('match those of the server', () => {
-    assert.deepEqual(allPermissions, permissions);
-  });
-
-  it('expand a wildcard when one permission is removed', () => {
-    assert.deepEqual(withPermission(['messages:*', 'chats:read'], 'messages:send', false), [
-      'messages:read',
-      'chats:read',
-    ]);
-    assert.deepEqual(withPermission([], 'events:read', true), ['events:read']);
-    assert.ok(permits(['messages:*'], 'messages:send'));
-    assert.equal(permits(['messages:*'], 'media:read'), false);
-  });
-
-  it('drop permissions that another one implies', () => {
-    assert.ok(permits(['messages:read'], 'messages:metadata'));
-    assert.equal(permits(['messages:metadata'], 'messages:read'), false);
-    assert.equal(permits(['messages:send'], 'messages:metadata'), false);
-    assert.deepEqual(withPermission(['messages:metadata'], 'messages:read', true), ['messages:read']);
-    assert.deepEqual(withPermission(['webhooks:*'], 'webhooks:write', false), ['webhooks:read']);
-    assert.deepEqual(expandGrants(['messages:*', 'chats:metadata']), [
-      'messages:read',
-      'messages:send',
-      'chats:metadata',
-    ]);
-  });
-});
 
 describe('API keys page', async () => {
   const dashboard = await startDashboard();

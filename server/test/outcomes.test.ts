@@ -5,7 +5,6 @@ import { systemClock } from '../src/clock.ts';
 import { createTargetPolicy } from '../src/target.ts';
 import { createDeliver, type Deliver } from '../src/webhooks/deliver.ts';
 import type { Outcome } from '../src/webhooks/outcome.ts';
-import { parseRetryAfter } from '../src/webhooks/retry.ts';
 import {
   type Behaviour,
   behaviours,
@@ -110,16 +109,4 @@ describe('an attempt at a receiver that misbehaves', () => {
     await own.close();
     assert.equal((await pending).class, 'unknown_outcome');
   });
-});
-
-it('Retry-After is held between one second and one hour, and nonsense is ignored', () => {
-  const now = Date.UTC(2026, 0, 1);
-  assert.equal(parseRetryAfter('0', now), 1000);
-  assert.equal(parseRetryAfter('120', now), 120_000);
-  assert.equal(parseRetryAfter('999999', now), 3_600_000);
-  assert.equal(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now), 30_000);
-  assert.equal(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now), 1000);
-  assert.equal(parseRetryAfter('soon', now), null);
-  assert.equal(parseRetryAfter('-5', now), null);
-  assert.equal(parseRetryAfter(undefined, now), null);
 });

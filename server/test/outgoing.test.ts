@@ -8,38 +8,11 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
-import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../src/outgoing.ts';
+import { outgoingLimit, readOpenFiles } from '../src/outgoing.ts';
 import { createTargetPolicy } from '../src/target.ts';
 import { createDeliver } from '../src/webhooks/deliver.ts';
-import { decide } from '../src/webhooks/retry.ts';
 import { eventually } from './support/eventually.ts';
 import { connectSession, startServer } from './support/server.ts';
-
-const takeAll = (connections: OutgoingConnections, accountId: string) => {
-  let taken = 0;
-  while (connections.take(accountId)) taken++;
-  return taken;
-};
-
-it('an account alone gets half of the connections, two get a third each, and a share is left', () => {
-  const connections = new OutgoingConnections(1200);
-  assert.equal(takeAll(connections, 'one'), 600);
-  assert.equal(takeAll(connections, 'two'), 300);
-  assert.equal(takeAll(connections, 'three'), 150);
-  // Who has more than the share that all have now, gets no more.
-  connections.release('one');
-  assert.equal(takeAll(connections, 'one'), 0);
-  assert.equal(connections.isFull, false);
-});
-
-it('what was released can be taken again, to the last connection', () => {
-  const connections = new OutgoingConnections(1);
-  for (let round = 0; round < 3; round++) {
-    assert.equal(takeAll(connections, 'one'), 1);
-    assert.equal(connections.isFull, true);
-    connections.release('one');
-  }
-});
 
 it('the limit of open files is read as Linux tells it, and half of it is the most', (test) => {
   const folder = mkdtempSync(join(tmpdir(), 'limits-'));
@@ -57,21 +30,6 @@ it('the limit of open files is read as Linux tells it, and half of it is the mos
   assert.equal(readOpenFiles(4096, join(folder, 'none')).limit, undefined);
   assert.equal(outgoingLimit(4096, limitOf('1024')), 512);
   assert.equal(outgoingLimit(4096, limitOf('unlimited')), 4096);
-});
-
-it('an attempt for which there was no socket uses up no retry and soon goes out again', () => {
-  const outcome = {
-    class: 'no_socket',
-    status: null,
-    durationMs: 0,
-    message: '',
-    response: null,
-    retryAfterMs: null,
-  } as const;
-  const policy = { stepsMs: [60_000], random: () => 0.5 };
-  assert.deepEqual(decide(outcome, 0, false, 1000, policy), { state: 'pending', dueAt: 6000, steps: 0 });
-  // Also when its schedule is used up.
-  assert.deepEqual(decide(outcome, 1, false, 1000, policy), { state: 'pending', dueAt: 6000, steps: 1 });
 });
 
 const setSoftLimit = (limit: number) =>

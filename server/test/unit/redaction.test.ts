@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { redactSecrets } from '../src/log.ts';
+import { redactSecrets } from '../../src/log.ts';
 
 it('cuts credentials out of a text, whichever way they are written', () => {
   const cases: [text: string, expected: string][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { BodyBudget } from '../src/http/bodyBudget.ts';
+import { BodyBudget } from '../../src/http/bodyBudget.ts';
 
 const session = (sessionId: string, accountId = 'one') => ({ accountId, sessionId });
 const bytes = (...lengths: number[]) => Readable.from(lengths.map((length) => Buffer.alloc(length)));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TObject } from 'typebox';
-import type { AppError } from '../src/errors.ts';
-import { validator } from '../src/invoke/validate.ts';
-import { operations } from '../src/operations/index.ts';
+import type { AppError } from '../../src/errors.ts';
+import { validator } from '../../src/invoke/validate.ts';
+import { operations } from '../../src/operations/index.ts';
 
 const inputOf = (id: string): TObject => {
   const found = operations.find((operation) => operation.id === id);

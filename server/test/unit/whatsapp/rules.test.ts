@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { backoffMs, endingOf } from '../../src/connectors/whatsapp/endings.ts';
-import { toOwnId, toWireId } from '../../src/connectors/whatsapp/messageIds.ts';
-import { silenceSignal } from '../../src/connectors/whatsapp/silence.ts';
-import { createIds } from '../../src/ids.ts';
-import { createFakeClock } from '../support/fakeClock.ts';
+import { backoffMs, endingOf } from '../../../src/connectors/whatsapp/endings.ts';
+import { toOwnId, toWireId } from '../../../src/connectors/whatsapp/messageIds.ts';
+import { silenceSignal } from '../../../src/connectors/whatsapp/silence.ts';
+import { createIds } from '../../../src/ids.ts';
+import { createFakeClock } from '../../support/fakeClock.ts';
 
 const end = (code: number | undefined, message = 'Connection Failure', data = {}) => ({ code, message, data });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Arrival, type Call, checkHistory } from '../soak/history.ts';
+import { type Arrival, type Call, checkHistory } from '../../soak/history.ts';
 
 const expectations = {
   eventsOf: () => ['message.sent'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { readSettings, SettingsError, settingsHelp, settingsTable } from '../src/config.ts';
+import { readSettings, SettingsError, settingsHelp, settingsTable } from '../../src/config.ts';
 
 it('has a default for everything and no default secret', () => {
   const settings = readSettings({});

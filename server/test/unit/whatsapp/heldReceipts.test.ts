@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createHeldReceipts } from '../../src/connectors/whatsapp/heldReceipts.ts';
-import { createFakeClock } from '../support/fakeClock.ts';
+import { createHeldReceipts } from '../../../src/connectors/whatsapp/heldReceipts.ts';
+import { createFakeClock } from '../../support/fakeClock.ts';
 
 function setting() {
   const clock = createFakeClock(0);

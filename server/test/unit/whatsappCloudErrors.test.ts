@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { toAppError, verdictOf } from '../src/connectors/whatsapp-cloud/errors.ts';
-import { GraphError } from '../src/connectors/whatsapp-cloud/graph.ts';
+import { toAppError, verdictOf } from '../../src/connectors/whatsapp-cloud/errors.ts';
+import { GraphError } from '../../src/connectors/whatsapp-cloud/graph.ts';
 
 const error = (code: number, status = 400, retryAfterSeconds?: number) =>
   new GraphError('in words', { code, status, retryAfterSeconds });

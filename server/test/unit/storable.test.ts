@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { storable } from '../src/sessions/storable.ts';
+import { storable } from '../../src/sessions/storable.ts';
 
 it('takes NUL and half characters out of every text of what a network tells, and leaves everything else as it is', () => {
   const open = async () => 'a stream';
