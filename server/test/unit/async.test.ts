@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KeyedQueue, settledWithin, sleep, withTimeout } from '../../src/async.ts';
+import type { Clock } from '../../src/clock.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+
+/** A clock that also counts the timers that are neither due nor cancelled. */
+function countingClock() {
+  const fake = createFakeClock();
+  let timers = 0;
+  const clock: Clock = {
+    ...fake,
+    after(delayMs, action) {
+      timers++;
+      let isOver = false;
+      const end = () => {
+        if (!isOver) timers--;
+        isOver = true;
+      };
+      const cancel = fake.after(delayMs, () => {
+        end();
+        action();
+      });
+      return () => {
+        end();
+        cancel();
+      };
+    },
+  };
+  return { clock, advance: fake.advance, timers: () => timers };
+}
+
+/** What has become of a promise so far. */
+function watch(promise: Promise<unknown>): { state: string } {
+  const seen = { state: 'pending' };
+  promise.then(
+    (value) => (seen.state = `resolved ${value}`),
+    (error: Error) => (seen.state = `rejected ${error.message}`),
+  );
+  return seen;
+}
+const late = () => new Error('late');
+
+describe('sleep', () => {
+  it('resolves after its time and not before', async () => {
+    const clock = createFakeClock();
+    const slept = watch(sleep(clock, 1000));
+    await clock.advance(999);
+    assert.equal(slept.state, 'pending');
+    await clock.advance(1);
+    assert.equal(slept.state, 'resolved undefined');
+  });
+});
+
+describe('a timeout', () => {
+  it('passes on what the work comes to in time, and leaves no timer', async () => {
+    const { clock, timers } = countingClock();
+    assert.equal(await withTimeout(clock, 1000, Promise.resolve(7), late), 7);
+    await assert.rejects(withTimeout(clock, 1000, Promise.reject(new Error('broken')), late), /broken/);
+    assert.equal(timers(), 0);
+  });
+
+  it('rejects when the time is over, and the work goes on', async () => {
+    const { clock, advance, timers } = countingClock();
+    const work = Promise.withResolvers<string>();
+    const seen = watch(withTimeout(clock, 1000, work.promise, late));
+    await advance(999);
+    assert.equal(seen.state, 'pending');
+    await advance(1);
+    assert.equal(seen.state, 'rejected late');
+    assert.equal(timers(), 0);
+    work.resolve('done');
+    assert.equal(await work.promise, 'done');
+  });
+
+  it('handles work that fails after the timeout', async () => {
+    const clock = createFakeClock();
+    const work = Promise.withResolvers<never>();
+    const seen = watch(withTimeout(clock, 1000, work.promise, late));
+    await clock.advance(1000);
+    // An unhandled rejection would end the process.
+    work.reject(new Error('broken'));
+    await clock.advance(0);
+    assert.equal(seen.state, 'rejected late');
+  });
+});
+
+describe('waiting until work has settled', () => {
+  it('ends with the work, whether it succeeds or fails, and leaves no timer', async () => {
+    const { clock, timers } = countingClock();
+    await settledWithin(clock, 1000, Promise.resolve(7));
+    await settledWithin(clock, 1000, Promise.reject(new Error('broken')));
+    assert.equal(timers(), 0);
+  });
+
+  it('ends when the time is over, also when the work fails later', async () => {
+    const { clock, advance, timers } = countingClock();
+    const work = Promise.withResolvers<never>();
+    const seen = watch(settledWithin(clock, 1000, work.promise));
+    await advance(999);
+    assert.equal(seen.state, 'pending');
+    await advance(1);
+    assert.equal(seen.state, 'resolved undefined');
+    work.reject(new Error('broken'));
+    await advance(0);
+    assert.equal(timers(), 0);
+  });
+});
+
+describe('a keyed queue', () => {
+  /** Work that is noted when it begins and ends when it is told to. */
+  function setting() {
+    const queue = new KeyedQueue();
+    const begun: string[] = [];
+    const run = (key: string, name: string) => {
+      const work = Promise.withResolvers<string>();
+      const result = queue.run(key, () => {
+        begun.push(name);
+        return work.promise;
+      });
+      return { result, end: () => work.resolve(name), fail: () => work.reject(new Error(name)) };
+    };
+    return { queue, begun, run };
+  }
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('runs work of one key in order, one at a time', async () => {
+    const { begun, run } = setting();
+    const [first, second, third] = ['1', '2', '3'].map((name) => run('a', name));
+    await turn();
+    assert.deepEqual(begun, ['1']);
+    third?.end();
+    first?.end();
+    await turn();
+    assert.deepEqual(begun, ['1', '2']);
+    second?.end();
+    assert.equal(await third?.result, '3');
+    assert.deepEqual(begun, ['1', '2', '3']);
+  });
+
+  it('runs work of other keys meanwhile', async () => {
+    const { begun, run } = setting();
+    run('a', 'a1');
+    run('a', 'a2');
+    run('b', 'b1');
+    await turn();
+    assert.deepEqual(begun, ['a1', 'b1']);
+  });
+
+  it('goes on after work that fails, which only its own caller sees', async () => {
+    const { queue, run } = setting();
+    const first = run('a', '1');
+    const second = run('a', '2');
+    first.fail();
+    second.end();
+    await assert.rejects(first.result, /^Error: 1$/);
+    assert.equal(await second.result, '2');
+    const thrown = queue.run('a', () => {
+      throw new Error('before it returns a promise');
+    });
+    await assert.rejects(thrown, /before it returns/);
+    assert.equal(await queue.run('a', async () => 'next'), 'next');
+  });
+
+  it('counts what runs and waits, and forgets a key without work', async () => {
+    const { queue, run } = setting();
+    assert.equal(queue.length('a'), 0);
+    const first = run('a', '1');
+    const second = run('a', '2');
+    assert.deepEqual([queue.length('a'), queue.length('b')], [2, 0]);
+    first.end();
+    await first.result;
+    assert.equal(queue.length('a'), 1);
+    second.fail();
+    await assert.rejects(second.result);
+    assert.equal(queue.length('a'), 0);
+    const third = run('a', '3');
+    assert.equal(queue.length('a'), 1);
+    third.end();
+    await third.result;
+  });
+
+  it('is idle when all that was queued has settled', async () => {
+    const { queue, run } = setting();
+    await queue.idle();
+    const all = [run('a', '1'), run('a', '2'), run('b', '3')];
+    const idle = watch(queue.idle());
+    all[0]?.end();
+    all[2]?.fail();
+    await assert.rejects(all[2]?.result ?? assert.fail());
+    await turn();
+    assert.equal(idle.state, 'pending');
+    const later = run('b', '4');
+    all[1]?.end();
+    await turn();
+    assert.equal(idle.state, 'resolved undefined', 'it does not wait for what was queued later');
+    later.end();
+    await later.result;
+  });
+});
