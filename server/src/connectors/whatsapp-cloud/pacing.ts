@@ -10,6 +10,7 @@ interface Rate {
 export interface Pacing {
   /**
    * Waits until a message to this recipient may go.
+   * @param until in the time of `clock.elapsed()`: setting the time of day must hold nothing back
    * @throws {AppError} `rate_limited` when that is not before `until`: it has not waited then, and taken no turn
    */
   turn(recipient: string, until: number): Promise<void>;
@@ -37,7 +38,7 @@ export function createPacing(perSecond: number, clock: Clock, wait: (ms: number)
 
   return {
     async turn(recipient, until) {
-      const now = clock.now();
+      const now = clock.elapsed();
       prune(now);
       const ofRecipient = freeAt.get(recipient) ?? 0;
       const goesAt = Math.max(now, earliest(numberFreeAt, overall), earliest(ofRecipient, PER_RECIPIENT));
@@ -50,7 +51,7 @@ export function createPacing(perSecond: number, clock: Clock, wait: (ms: number)
       if (goesAt > now) await wait(goesAt - now);
     },
     hold(recipient, ms) {
-      const now = clock.now();
+      const now = clock.elapsed();
       const used = (rate: Rate) => now + ms + (rate.burst - 1) * rate.everyMs;
       if (recipient === null) numberFreeAt = Math.max(numberFreeAt, used(overall));
       else freeAt.set(recipient, Math.max(freeAt.get(recipient) ?? 0, used(PER_RECIPIENT)));

@@ -112,14 +112,14 @@ export function createSender({
 
   /** Asks when a message to this chat may go, and again while that may help. */
   async function inTurn<T>({ id: recipient }: NetworkChat, ask: () => Promise<T>): Promise<T> {
-    const until = clock.now() + START_WITHIN_MS;
+    const until = clock.elapsed() + START_WITHIN_MS;
     for (let attempt = 0; ; attempt++) {
       await pacing.turn(recipient, until);
       try {
         return await ask();
       } catch (error) {
         const waitMs = retryIn(error, attempt);
-        if (waitMs === undefined || clock.now() + waitMs > until) throw error;
+        if (waitMs === undefined || clock.elapsed() + waitMs > until) throw error;
         await holdBack(error, recipient, waitMs);
       }
     }

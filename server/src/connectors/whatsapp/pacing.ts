@@ -59,9 +59,9 @@ export function createPacing(
   return {
     async wait() {
       if (pauseMs === 0) return;
-      const now = clock.now();
-      // A clock that was set back must not make everybody wait.
-      const at = Math.min(Math.max(now, nextAt), now + LONGEST_WAIT_MS + pauseMs);
+      // Not the time of day: after it was set back, nothing would go out until it caught up.
+      const now = clock.elapsed();
+      const at = Math.max(now, nextAt);
       const waitMs = at - now;
       if (waitMs > LONGEST_WAIT_MS)
         throw limited('More messages wait to be sent than this session sends in a while', waitMs - LONGEST_WAIT_MS);

@@ -95,6 +95,21 @@ describe('the pause between messages', () => {
     await clock.advance(15_000);
     assert.deepEqual(sent.slice(3), [10_000, 20_000]);
   });
+
+  it('takes no notice of a clock that is set', async () => {
+    const { clock, sent, send } = setting();
+    send();
+    await clock.advance(0);
+    clock.set(clock.now() - HOUR_MS);
+    send();
+    await clock.advance(1000);
+    clock.set(clock.now() + 2 * HOUR_MS);
+    send();
+    await clock.advance(999);
+    assert.deepEqual(sent, [0, 1000]);
+    await clock.advance(1);
+    assert.deepEqual(sent, [0, 1000, 2000]);
+  });
 });
 
 describe('the limit of new chats', () => {

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sleep } from '../../src/async.ts';
+import { createPacing } from '../../src/connectors/whatsapp-cloud/pacing.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+
+const FRIEND = '491701111111';
+const OTHER = '491702222222';
+
+function setting(perSecond: number) {
+  const clock = createFakeClock();
+  const pacing = createPacing(perSecond, clock, (ms) => sleep(clock, ms));
+  const begun = clock.elapsed();
+  /** When each message went out, in ms from the beginning, or what it was told. */
+  const sent: (number | string)[] = [];
+  const send = (recipient: string, withinMs = 10_000) =>
+    void pacing.turn(recipient, clock.elapsed() + withinMs).then(
+      () => sent.push(clock.elapsed() - begun),
+      ({ code, retryAfterSeconds }) => sent.push(`${code} ${retryAfterSeconds}`),
+    );
+  return { clock, pacing, sent, send };
+}
+
+describe('the pacing of a Cloud API number', () => {
+  it('lets a burst out at once and the rest at its rate', async () => {
+    const { clock, sent, send } = setting(2);
+    for (const n of ['1', '2', '3', '4']) send(n);
+    await clock.advance(0);
+    await clock.advance(5000);
+    assert.deepEqual(sent, [0, 0, 500, 1000]);
+  });
+
+  it('lets 45 messages to one recipient out at once, then one every 6 s', async () => {
+    const { clock, sent, send } = setting(1000);
+    for (let n = 0; n < 47; n++) send(FRIEND);
+    send(OTHER);
+    await clock.advance(0);
+    assert.equal(sent.filter((at) => at === 0).length, 46);
+    assert.ok(sent.includes('rate_limited 12'));
+    await clock.advance(6000);
+    assert.equal(sent.at(-1), 6000);
+  });
+
+  it('rejects what would be late, without taking a turn', async () => {
+    const { clock, sent, send } = setting(1);
+    send('1');
+    send('2', 999);
+    send('3', 1000);
+    await clock.advance(0);
+    await clock.advance(5000);
+    assert.deepEqual(sent, [0, 'rate_limited 1', 1000]);
+  });
+
+  it('holds one recipient or all when the network asks for it', async () => {
+    const { clock, pacing, sent, send } = setting(10);
+    pacing.hold(FRIEND, 3000);
+    send(FRIEND);
+    send(OTHER);
+    await clock.advance(0);
+    await clock.advance(3000);
+    assert.deepEqual(sent, [0, 3000]);
+    pacing.hold(null, 2000);
+    send(OTHER);
+    await clock.advance(0);
+    await clock.advance(2000);
+    assert.deepEqual(sent, [0, 3000, 5000]);
+  });
+
+  it('takes no notice of a clock that is set', async () => {
+    const { clock, sent, send } = setting(1);
+    send('1');
+    await clock.advance(0);
+    clock.set(clock.now() - 3_600_000);
+    send('2');
+    await clock.advance(0);
+    clock.set(clock.now() + 7_200_000);
+    send('3');
+    await clock.advance(0);
+    await clock.advance(5000);
+    assert.deepEqual(sent, [0, 1000, 2000]);
+  });
+});
