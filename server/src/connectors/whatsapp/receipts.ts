@@ -3,12 +3,12 @@ import type { NetworkEvent } from '../connector.ts';
 import { toOwnId } from './messageIds.ts';
 
 /** What a receipt's type says of the message. `inactive` comes from a device whose owner is not looking. */
-const STATUSES: Readonly<Record<string, 'delivered' | 'read'>> = {
-  '': 'delivered',
-  inactive: 'delivered',
-  read: 'read',
-  played: 'read',
-};
+const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
+  ['', 'delivered'],
+  ['inactive', 'delivered'],
+  ['read', 'read'],
+  ['played', 'read'],
+]);
 
 /**
  * How far a message has come, as the stanza says; undefined when it says something else, such as that somebody could
@@ -19,7 +19,7 @@ export function receiptOf(
   isSelf: (jid: string | undefined) => boolean,
   now: number,
 ): Extract<NetworkEvent, { type: 'receipt' }> | undefined {
-  const status = STATUSES[attrs['type'] ?? ''];
+  const status = STATUSES.get(attrs['type'] ?? '');
   // What our own other devices have got or read says nothing of the others.
   if (status === undefined || attrs['id'] === undefined) return undefined;
   if (attrs['recipient'] !== undefined || isSelf(attrs['participant'])) return undefined;

@@ -24,6 +24,7 @@ describe('a receipt of WhatsApp', () => {
       ['sender', undefined],
       ['read-self', undefined],
       ['server-error', undefined],
+      ['constructor', undefined],
     ];
     for (const [type, status] of cases) {
       const receipt = read({ id: 'A', from: FRIEND, ...(type !== undefined && { type }) });
