@@ -183,13 +183,18 @@ function contact(
 function readVcard(vcard: string): ContactCard {
   // A long line goes on behind a line break and a space.
   const lines = vcard.replace(/\r?\n[ \t]/g, '').split(/\r?\n/);
-  const name = lines.find((line) => /^FN[;:]/i.test(line))?.replace(/^[^:]*:/, '') ?? '';
+  const name = unescaped(lines.find((line) => /^FN[;:]/i.test(line))?.replace(/^[^:]*:/, '') ?? '');
   const phoneNumbers = lines.flatMap((line) => {
     const [, parameters = '', value = ''] = /^(?:item\d+\.)?TEL([^:]*):(.*)$/i.exec(line) ?? [];
     const digits = /waid=(\d+)/i.exec(parameters)?.[1] ?? value.replace(/\D/g, '');
     return digits === '' ? [] : [digits];
   });
   return { name, phoneNumbers };
+}
+
+/** A text of a vCard without its escapes (RFC 6350, 3.4). */
+function unescaped(value: string): string {
+  return value.replace(/\\(.)/g, (_, sign: string) => (sign.toLowerCase() === 'n' ? '\n' : sign));
 }
 
 function poll(m: proto.Message.IPollCreationMessage | null | undefined): Parsed {

@@ -166,6 +166,19 @@ describe('a contact in a WhatsApp message', () => {
   });
 });
 
+describe('the name on a vCard', () => {
+  it('is read without its escapes', () => {
+    const cases: [written: string, name: string][] = [
+      ['Smith\\, Ann\\; Dr.', 'Smith, Ann; Dr.'],
+      ['first\\nsecond\\Nthird', 'first\nsecond\nthird'],
+      ['C:\\\\new', 'C:\\new'],
+      ['ends with \\', 'ends with \\'],
+    ];
+    for (const [written, name] of cases)
+      assert.equal(parse({ contactMessage: { vcard: vcard(`FN:${written}`) } })?.content.contact?.name, name);
+  });
+});
+
 describe('a WhatsApp message', () => {
   it('concerns people if it says or changes something', () => {
     const { REVOKE, MESSAGE_EDIT, APP_STATE_SYNC_KEY_SHARE } = baileys.proto.Message.ProtocolMessage.Type;
