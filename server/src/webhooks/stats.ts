@@ -12,7 +12,7 @@ export interface Figures {
 
 export const noFigures: Figures = { classes: {}, states: {}, latencies: [] };
 
-/** Quarter powers of two: a percentile is off by 9 % at most, and an hour fits in 88 buckets. */
+/** Quarter powers of two: a percentile is up to 19 % too high, and an hour fits in 88 buckets. */
 const BUCKETS_PER_DOUBLING = 4;
 
 export function minuteOf(ms: number): number {
