@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import {
   type Breaker,
   type BreakerPolicy,
@@ -218,5 +219,76 @@ it('has the thresholds of the design', () => {
     windowFailureRate: 0.5,
     successesToClose: 2,
     longestOpenMs: 900_000,
+  });
+});
+
+describe('any series of outcomes, probes and resets', () => {
+  const change = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc
+        .record({
+          kind: fc.constantFrom(...(Object.keys(outcomeClasses) as OutcomeClass[])),
+          isLate: fc.boolean(),
+          retryAfterMs: fc.option(fc.integer({ min: 1000, max: 3_600_000 })),
+          random: fc.double({ min: 0, max: 1, noNaN: true }),
+        })
+        .map(({ kind, isLate, retryAfterMs, random }) => (before: Breaker, now: number) => {
+          const generation = before.generation - (isLate ? 1 : 0);
+          const drawn = { openMs: 30_000, random: () => random };
+          const after = onOutcome(before, outcome(kind, { retryAfterMs }), generation, MAX_IN_FLIGHT, now, drawn);
+          if (isLate) assert.equal(after, before, 'an attempt of an older generation changes nothing');
+          return after;
+        }),
+    },
+    fc.constantFrom(beginProbe, onTestSuccess),
+    fc
+      .constantFrom<'reset' | 'new_url'>('reset', 'new_url')
+      .map((reason) => (before: Breaker, now: number) => reset(before, reason, now)),
+  );
+  const series = fc.array(fc.record({ change, passesMs: fc.constantFrom(0, 1, 999, 30_000, 900_000) }), {
+    maxLength: 40,
+  });
+
+  /** Calls `check` after every change. */
+  function follow(check: (before: Breaker, after: Breaker, now: number) => void): void {
+    fc.assert(
+      fc.property(series, (steps) => {
+        let breaker = newBreaker(T0);
+        let now = T0;
+        for (const { change, passesMs } of steps) {
+          now += passesMs;
+          const before = breaker;
+          breaker = change(before, now);
+          check(before, breaker, now);
+        }
+      }),
+    );
+  }
+
+  it('raises the generation with every change of state, and never lowers it', () => {
+    follow((before, after) => {
+      assert.ok(after.generation >= before.generation);
+      if (after.state !== before.state) assert.equal(after.generation, before.generation + 1);
+    });
+  });
+
+  it('keeps the breaker open for 15 minutes at most, and not without an end', () => {
+    follow((_, { state, openUntil }, now) => {
+      assert.equal(openUntil !== null, state === 'open');
+      assert.ok((openUntil ?? now) <= now + thresholds.longestOpenMs);
+    });
+  });
+
+  it('allows at least one delivery in flight and never more than the webhook does', () => {
+    follow((_, after, now) => {
+      const allowed = permit(after, MAX_IN_FLIGHT, now);
+      if (allowed.kind === 'wait') assert.ok(allowed.until > now);
+      if (allowed.kind === 'go') assert.ok(allowed.limit >= 1 && allowed.limit <= MAX_IN_FLIGHT);
+    });
+  });
+
+  it('leaves a state that is the same once it is stored and read', () => {
+    follow((_, after) => assert.deepEqual(JSON.parse(JSON.stringify(after)), after));
   });
 });
