@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KeyedQueue, settledWithin, sleep, withTimeout } from '../../src/async.ts';
+import { Condition, KeyedQueue, settledWithin, sleep, withTimeout } from '../../src/async.ts';
 import type { Clock } from '../../src/clock.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
@@ -196,5 +196,22 @@ describe('a keyed queue', () => {
     assert.equal(idle.state, 'resolved undefined', 'it does not wait for what was queued later');
     later.end();
     await later.result;
+  });
+});
+
+describe('a condition', () => {
+  it('wakes its callers when it holds, and not at every change', async () => {
+    const condition = new Condition();
+    let count = 2;
+    const waits = [watch(condition.until(() => count === 0)), watch(condition.until(() => count === 0))];
+    const change = async () => {
+      count--;
+      condition.notify();
+      await new Promise((resolve) => setImmediate(resolve));
+      return waits.map(({ state }) => state);
+    };
+    assert.deepEqual(await change(), ['pending', 'pending']);
+    assert.deepEqual(await change(), ['resolved undefined', 'resolved undefined']);
+    await condition.until(() => count === 0);
   });
 });
