@@ -5,7 +5,7 @@ import { get } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { request } from 'undici';
-import { openRoute } from '../../src/connectors/whatsapp/proxy.ts';
+import { openRoute } from '../../src/connectors/whatsapp/link/proxy.ts';
 import { createTargetPolicy, type Lookup } from '../../src/target.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type FakeWhatsapp, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';

@@ -3,7 +3,7 @@ import { before, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SignalDataSet, SignalKeyStore } from 'baileys';
 import pino from 'pino';
-import { type Baileys, loadBaileys } from '../../src/connectors/whatsapp/load.ts';
+import { type Baileys, loadBaileys } from '../../src/connectors/whatsapp/link/load.ts';
 import type { Encrypted } from '../support/fakeWhatsapp/signal.ts';
 
 // As the server does it: what imports the client sooner finds it as it comes.

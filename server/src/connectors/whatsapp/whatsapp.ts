@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
 import { type NetworkSettings, openConnection } from './connection.ts';
-import { loadBaileys } from './load.ts';
-import { checkProxy, PROXY_PATTERN } from './proxy.ts';
+import { loadBaileys } from './link/load.ts';
+import { checkProxy, PROXY_PATTERN } from './link/proxy.ts';
 
 const PAUSE_MS = 1500;
 const NEW_CHATS_PER_DAY = 50;

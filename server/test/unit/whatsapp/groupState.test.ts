@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { NetworkGroup } from '../../../src/connectors/connector.ts';
-import { changesBetween, withNumbers } from '../../../src/connectors/whatsapp/groupState.ts';
+import { changesBetween, withNumbers } from '../../../src/connectors/whatsapp/people/groupState.ts';
 import type { GroupChange } from '../../../src/events.ts';
 
 type Participants = NetworkGroup['participants'];

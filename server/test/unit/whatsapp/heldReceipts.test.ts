@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createHeldReceipts } from '../../../src/connectors/whatsapp/heldReceipts.ts';
+import { createHeldReceipts } from '../../../src/connectors/whatsapp/inbound/heldReceipts.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 
 function setting() {

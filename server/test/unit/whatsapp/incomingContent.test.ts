@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { proto } from 'baileys';
 import * as baileys from 'baileys';
 import type { MessageContent } from '../../../src/connectors/connector.ts';
-import { concernsPeople, type Parsed, parseContent } from '../../../src/connectors/whatsapp/incomingContent.ts';
+import { concernsPeople, type Parsed, parseContent } from '../../../src/connectors/whatsapp/inbound/incomingContent.ts';
 
 type Message = proto.IMessage;
 

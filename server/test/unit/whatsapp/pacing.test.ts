@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionStore } from '../../../src/connectors/connector.ts';
-import { createPacing, type PacingOptions } from '../../../src/connectors/whatsapp/pacing.ts';
+import { createPacing, type PacingOptions } from '../../../src/connectors/whatsapp/outbound/pacing.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 
 const HOUR_MS = 3_600_000;

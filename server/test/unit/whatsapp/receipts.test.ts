@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BinaryNode } from 'baileys';
-import { toWireId } from '../../../src/connectors/whatsapp/messageIds.ts';
-import { receiptOf } from '../../../src/connectors/whatsapp/receipts.ts';
+import { receiptOf } from '../../../src/connectors/whatsapp/inbound/receipts.ts';
+import { toWireId } from '../../../src/connectors/whatsapp/outbound/messageIds.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const OWN = '491700000000@s.whatsapp.net';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { backoffMs, endingOf } from '../../../src/connectors/whatsapp/endings.ts';
-import { toOwnId, toWireId } from '../../../src/connectors/whatsapp/messageIds.ts';
-import { silenceSignal } from '../../../src/connectors/whatsapp/silence.ts';
+import { backoffMs, endingOf } from '../../../src/connectors/whatsapp/link/endings.ts';
+import { silenceSignal } from '../../../src/connectors/whatsapp/link/silence.ts';
+import { toOwnId, toWireId } from '../../../src/connectors/whatsapp/outbound/messageIds.ts';
 import { createIds } from '../../../src/ids.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 

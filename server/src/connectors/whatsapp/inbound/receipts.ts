@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys';
-import type { NetworkEvent } from '../connector.ts';
-import { toOwnId } from './messageIds.ts';
+import type { NetworkEvent } from '../../connector.ts';
+import { toOwnId } from '../outbound/messageIds.ts';
 
 /** What a receipt's type says of the message. `inactive` comes from a device whose owner is not looking. */
 const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([

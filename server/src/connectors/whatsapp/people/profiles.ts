@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { AuthenticationCreds, WASocket } from 'baileys';
 import { type Dispatcher, request } from 'undici';
-import { AppError } from '../../errors.ts';
-import { isStandIn, type NetworkMedia, type ProfileActions } from '../connector.ts';
+import { AppError } from '../../../errors.ts';
+import { isStandIn, type NetworkMedia, type ProfileActions } from '../../connector.ts';
+import { boomOf } from '../link/link.ts';
+import { type Asking, asked } from '../link/requests.ts';
 import { type Addresses, jidOf } from './addresses.ts';
-import { type Asking, asked } from './asking.ts';
-import { boomOf } from './link.ts';
 import { setPicture } from './picture.ts';
 
 /** WhatsApp's own are some 100 KB. */

@@ -1,12 +1,12 @@
 import type { BinaryNode, GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
-import type { NetworkEvent, NetworkGroup, NetworkMedia } from '../connector.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import type { NetworkEvent, NetworkGroup, NetworkMedia } from '../../connector.ts';
+import { boomOf } from '../link/link.ts';
+import type { Asking } from '../link/requests.ts';
 import type { Addresses } from './addresses.ts';
-import type { Asking } from './asking.ts';
 import { changesBetween, toNetworkGroup, withNumbers } from './groupState.ts';
-import { boomOf } from './link.ts';
 
 /**
  * The groups of a session, as the host knows them. Whatever says that a group has changed, a notification, an action

@@ -1,6 +1,6 @@
 import type { AuthenticationCreds, SignalDataSet, SignalDataTypeMap, SignalKeyStore } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import type { SessionStore } from '../connector.ts';
+import type { SessionStore } from '../../connector.ts';
 import type { Baileys } from './load.ts';
 
 /** What a device is known by, and its encrypted conversations. Whoever has it is the device. */

@@ -2,11 +2,11 @@ import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { MediaType, WAMessage, WASocket } from 'baileys';
 import { type Dispatcher, request } from 'undici';
-import { withTimeout } from '../../async.ts';
-import type { Clock } from '../../clock.ts';
-import type { MessageType } from '../connector.ts';
+import { withTimeout } from '../../../async.ts';
+import type { Clock } from '../../../clock.ts';
+import type { MessageType } from '../../connector.ts';
+import type { Baileys } from '../link/load.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
-import type { Baileys } from './load.ts';
 
 /** Where the network keeps the files of messages, encrypted. */
 export interface MediaHost {

@@ -2,8 +2,8 @@ import type { Agent as HttpsAgent } from 'node:https';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
-import { invalidField } from '../../errors.ts';
-import { checkUrl, createLookup, type Lookup, type TargetPolicy } from '../../target.ts';
+import { invalidField } from '../../../errors.ts';
+import { checkUrl, createLookup, type Lookup, type TargetPolicy } from '../../../target.ts';
 
 /** The way to the network, straight or through a proxy, for each of the three ways in which Baileys speaks to it. */
 export interface Route {

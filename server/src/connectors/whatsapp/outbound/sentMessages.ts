@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
-import type { SessionStore } from '../connector.ts';
-import type { Baileys } from './load.ts';
+import type { SessionStore } from '../../connector.ts';
+import type { Baileys } from '../link/load.ts';
 
 /**
  * Messages that were sent, as they were sent. Whoever cannot decrypt one asks for it again, days later as well, and a

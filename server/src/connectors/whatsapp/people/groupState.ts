@@ -1,6 +1,6 @@
 import type { GroupMetadata } from 'baileys';
-import type { GroupChange } from '../../events.ts';
-import type { GroupSettings, NetworkGroup } from '../connector.ts';
+import type { GroupChange } from '../../../events.ts';
+import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 
 /** A group as the network describes it, in our words. What the description leaves out stays as it was. */

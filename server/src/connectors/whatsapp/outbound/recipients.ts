@@ -1,8 +1,8 @@
 import type { WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import { AppError } from '../../errors.ts';
-import { isStandIn } from '../connector.ts';
-import { jidOf } from './addresses.ts';
+import { AppError } from '../../../errors.ts';
+import { isStandIn } from '../../connector.ts';
+import { jidOf } from '../people/addresses.ts';
 import type { NetworkLimits } from './networkLimits.ts';
 import type { Pacing } from './pacing.ts';
 

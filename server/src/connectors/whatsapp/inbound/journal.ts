@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { BinaryNode, proto, SignalDataSet, SocketConfig } from 'baileys';
-import type { Clock } from '../../clock.ts';
-import type { SessionStore } from '../connector.ts';
-import { RECEIVED, RECEIVED_PREFIX } from './credentials.ts';
-import type { Baileys } from './load.ts';
+import type { Clock } from '../../../clock.ts';
+import type { SessionStore } from '../../connector.ts';
+import { RECEIVED, RECEIVED_PREFIX } from '../link/credentials.ts';
+import type { Baileys } from '../link/load.ts';
 
 /*
  * The network forgets a message as soon as the client confirms it, and Baileys confirms it before anybody has seen it;

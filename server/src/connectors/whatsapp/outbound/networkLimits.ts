@@ -1,7 +1,7 @@
 import type { BaileysEventMap, NewChatMessageCapInfo, WASocket } from 'baileys';
-import { type Clock, isoTime } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { type Clock, isoTime } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
 
 /** What WhatsApp itself allows a number, as far as it says so: the step before a ban. */
 export interface NetworkLimits {

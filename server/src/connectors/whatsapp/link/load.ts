@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../../errors.ts';
 import { keepSignalContexts } from './signalContexts.ts';
 import { silenceSignal } from './silence.ts';
 

@@ -1,7 +1,7 @@
-import { sleep } from '../../async.ts';
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import type { SessionStore } from '../connector.ts';
+import { sleep } from '../../../async.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { SessionStore } from '../../connector.ts';
 
 /*
  * Numbers that write faster than people do, or to many who have never written to them, get banned: that is what is

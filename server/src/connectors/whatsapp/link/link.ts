@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthenticationCreds, BaileysEventMap, UserFacingSocketConfig, WASocket } from 'baileys';
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
-import type { NetworkEvent } from '../connector.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { NetworkEvent } from '../../connector.ts';
 import { backoffMs, type End, type Ending, endingOf } from './endings.ts';
 import type { Baileys } from './load.ts';
 

@@ -1,6 +1,6 @@
 import type { proto } from 'baileys';
-import type { ContactCard, MessageContent, MessageType } from '../connector.ts';
-import type { Baileys } from './load.ts';
+import type { ContactCard, MessageContent, MessageType } from '../../connector.ts';
+import type { Baileys } from '../link/load.ts';
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;

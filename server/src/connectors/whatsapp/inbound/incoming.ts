@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
-import { settledWithin, sleep } from '../../async.ts';
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
-import type { MessageContent, NetworkEvent, NetworkMedia } from '../connector.ts';
-import { type Addresses, unhosted } from './addresses.ts';
+import { settledWithin, sleep } from '../../../async.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { MessageContent, NetworkEvent, NetworkMedia } from '../../connector.ts';
+import { boomOf } from '../link/link.ts';
+import type { Baileys } from '../link/load.ts';
+import { toOwnId } from '../outbound/messageIds.ts';
+import type { SentMessages } from '../outbound/sentMessages.ts';
+import { type Addresses, unhosted } from '../people/addresses.ts';
 import type { HeldReceipts } from './heldReceipts.ts';
 import { type ParsedMedia, parseContent } from './incomingContent.ts';
 import type { Journal, Received } from './journal.ts';
-import { boomOf } from './link.ts';
-import type { Baileys } from './load.ts';
-import { toOwnId } from './messageIds.ts';
-import type { SentMessages } from './sentMessages.ts';
 
 /** Carries what is in the journal to the host, each chat in its order. */
 export interface Incoming {

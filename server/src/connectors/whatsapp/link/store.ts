@@ -1,4 +1,4 @@
-import type { SessionStore } from '../connector.ts';
+import type { SessionStore } from '../../connector.ts';
 
 /** A session's store as one connection has it. */
 export interface OwnStore extends SessionStore {

@@ -1,5 +1,5 @@
-import { isStandIn, type NetworkChat, type SessionStore } from '../connector.ts';
-import type { Baileys } from './load.ts';
+import { isStandIn, type NetworkChat, type SessionStore } from '../../connector.ts';
+import type { Baileys } from '../link/load.ts';
 
 /*
  * The network knows a person by a phone number and by a LID, a number that shows nothing of it. Either may stand on a

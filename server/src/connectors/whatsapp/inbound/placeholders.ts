@@ -1,6 +1,6 @@
 import type { BinaryNode, WAMessage } from 'baileys';
-import { unhosted } from './addresses.ts';
-import type { Baileys } from './load.ts';
+import type { Baileys } from '../link/load.ts';
+import { unhosted } from '../people/addresses.ts';
 
 /*
  * Not every message comes encrypted for us: of some the network sends an empty envelope. What has to be seen once only

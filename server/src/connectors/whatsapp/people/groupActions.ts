@@ -1,8 +1,8 @@
 import type { WASocket } from 'baileys';
-import { AppError } from '../../errors.ts';
-import type { GroupActions, GroupInvite, NetworkGroup } from '../connector.ts';
+import { AppError } from '../../../errors.ts';
+import type { GroupActions, GroupInvite, NetworkGroup } from '../../connector.ts';
+import { type Asking, asked } from '../link/requests.ts';
 import { type Addresses, jidOf } from './addresses.ts';
-import { type Asking, asked } from './asking.ts';
 import type { Groups } from './groups.ts';
 import { setPicture } from './picture.ts';
 

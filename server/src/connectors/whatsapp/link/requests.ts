@@ -1,6 +1,6 @@
 import type { WASocket } from 'baileys';
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
 import { boomOf } from './link.ts';
 
 /**

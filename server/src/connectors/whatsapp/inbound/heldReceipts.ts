@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../clock.ts';
 
 /**
  * Holds receipts back while the message that they are of is on its way into the database. That can only be one that the

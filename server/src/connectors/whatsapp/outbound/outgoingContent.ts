@@ -1,7 +1,7 @@
 import type { AnyMessageContent, proto, WAMessage } from 'baileys';
-import { AppError } from '../../errors.ts';
-import type { ContactCard, MessageContent, OutgoingMessage } from '../connector.ts';
-import { jidOf, jidOfChat } from './addresses.ts';
+import { AppError } from '../../../errors.ts';
+import type { ContactCard, MessageContent, OutgoingMessage } from '../../connector.ts';
+import { jidOf, jidOfChat } from '../people/addresses.ts';
 import { toWireId } from './messageIds.ts';
 
 /** A message as Baileys takes it. Its file is opened, and read once. */
