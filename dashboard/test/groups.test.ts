@@ -80,7 +80,7 @@ describe('groups pages', async () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Add members' }).click();
     await page
       .getByRole('alert')
-      .filter({ hasText: `${BEA}: is a member already` })
+      .filter({ hasText: `${BEA}: is already a member` })
       .waitFor();
     await assertAccessible(page);
     await page.keyboard.press('Escape');

@@ -127,7 +127,7 @@ describe('file upload', async () => {
     await page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
     await page.getByText('Attached: film.bin').waitFor();
     await page.getByLabel('Message', { exact: true }).press('Enter');
-    await page.getByRole('alert').getByText(`A file may have up to ${MAX_BYTES} bytes`).waitFor();
+    await page.getByRole('alert').getByText(`The file is larger than the limit of ${MAX_BYTES} bytes`).waitFor();
     await page.getByText('Attached: film.bin').waitFor();
   });
 

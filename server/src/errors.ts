@@ -3,43 +3,43 @@
  * their meaning; the sentence beside them (`detail`) may. Documented in docs and in OpenAPI from this table.
  */
 export const errors = {
-  validation_failed: [400, 'The request has fields that are missing or wrong'],
-  invalid_json: [400, 'The body is not valid JSON'],
-  unauthorized: [401, 'No valid credential was presented'],
-  invalid_credentials: [401, 'The email or the password is wrong'],
-  jwt_required: [403, 'This operation needs a login token, not an API key'],
-  permission_denied: [403, 'The credential lacks a permission'],
-  network_denied: [403, 'The network refused this action'],
-  permission_not_grantable: [403, 'A key can grant only what its maker has'],
+  validation_failed: [400, 'One or more fields are missing or invalid'],
+  invalid_json: [400, 'The request body is not valid JSON'],
+  unauthorized: [401, 'The request has no valid credential'],
+  invalid_credentials: [401, 'The email address or the password is wrong'],
+  jwt_required: [403, 'This operation requires a login token instead of an API key'],
+  permission_denied: [403, 'The credential does not have the required permission'],
+  network_denied: [403, 'The network does not allow the session to do this'],
+  permission_not_grantable: [403, 'You cannot grant permissions that you do not have'],
   registration_closed: [403, 'Registration is closed on this server'],
-  not_found: [404, 'There is no such resource'],
-  route_not_found: [404, 'There is no such route'],
-  method_not_allowed: [405, 'The route exists, but not with this method'],
-  email_taken: [409, 'An account with this email exists already'],
-  phone_number_in_use: [409, 'Another connected session uses this phone number'],
-  session_not_connected: [409, 'The session is not connected'],
-  session_state: [409, 'The session is not in a state that allows this'],
-  message_state: [409, 'The message is not in a state that allows this'],
-  session_required: [400, 'Which session is meant is not clear'],
-  idempotency_in_flight: [409, 'A request with this idempotency key is still being worked on'],
-  idempotency_mismatch: [422, 'This idempotency key was used for a different request'],
+  not_found: [404, 'The resource does not exist'],
+  route_not_found: [404, 'The route does not exist'],
+  method_not_allowed: [405, 'The route does not support this method'],
+  email_taken: [409, 'An account with this email address already exists'],
+  phone_number_in_use: [409, 'Another session uses this phone number'],
+  session_not_connected: [409, 'The session is not connected; connect it first'],
+  session_state: [409, 'The status of the session does not allow this'],
+  message_state: [409, 'The status of the message does not allow this'],
+  session_required: [400, '`sessionId` is required unless the account has exactly one session'],
+  idempotency_in_flight: [409, 'A request with this idempotency key is still in progress; repeat it later'],
+  idempotency_mismatch: [422, 'This idempotency key was used for a different request; use a new key'],
   too_many: [409, 'The account has reached its limit'],
-  webhook_not_set: [409, 'No webhook is set'],
-  not_supported: [422, 'The network of this session cannot do this'],
+  webhook_not_set: [409, 'The account has no webhook; set one first'],
+  not_supported: [422, 'The network of this session does not support this'],
   recipient_not_on_network: [422, 'The recipient is not on this network'],
-  session_unavailable: [503, 'The node that has the session or webhook does not answer'],
-  template_required: [422, 'The network takes only a template for this recipient now'],
-  send_failed: [502, 'The network refused the message'],
-  fetch_failed: [422, 'The file behind the URL could not be fetched'],
-  payload_too_large: [413, 'The body is too large'],
+  session_unavailable: [503, 'The node that owns the session or webhook does not answer; try again'],
+  template_required: [422, 'The network currently accepts only a template for this recipient'],
+  send_failed: [502, 'The network did not accept the message or request'],
+  fetch_failed: [422, 'The file could not be fetched'],
+  payload_too_large: [413, 'The request body or the file is too large'],
   unsupported_media_type: [415, 'The content type is not supported'],
-  range_not_satisfiable: [416, 'The content has no such range'],
+  range_not_satisfiable: [416, 'The file does not contain the requested range'],
   misdirected_request: [421, 'The Host header does not name this server'],
-  rate_limited: [429, 'Too many requests'],
-  internal_error: [500, 'Something went wrong on our side'],
-  storage_unavailable: [503, 'The database or the media store cannot do this right now'],
-  too_busy: [503, 'The server is busy with other requests'],
-  shutting_down: [503, 'The server is shutting down'],
+  rate_limited: [429, 'Too many requests; wait before the next one'],
+  internal_error: [500, 'The server failed; its log has the cause under this `requestId`'],
+  storage_unavailable: [503, 'The database or the media store is unavailable; try again'],
+  too_busy: [503, 'The server is busy; try again'],
+  shutting_down: [503, 'The server is shutting down; try again'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 
 export type ErrorCode = keyof typeof errors;
@@ -82,9 +82,11 @@ export class AppError extends Error {
 /** Whether the database or the media store is away for the moment: whoever works in the background tries again. */
 export const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
 
-/** A `validation_failed` error for one field, as handlers raise it for rules that a schema cannot state. */
+/** Makes a `validation_failed` error for one field, for rules that a schema cannot state. */
 export function invalidField(field: string, message: string, code = 'invalid'): AppError {
-  return new AppError('validation_failed', message, { fields: [{ field, code, message }] });
+  // A predicate, such as "is required", needs its field before it.
+  const detail = /^[a-z]/.test(message) ? `${field} ${message}` : message;
+  return new AppError('validation_failed', detail, { fields: [{ field, code, message }] });
 }
 
 /** A problem document as of RFC 9457, with `code`, `requestId` and `errors` beside the standard members. */

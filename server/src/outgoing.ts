@@ -77,7 +77,7 @@ export class OutgoingConnections {
    */
   async use<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     if (!this.take(accountId))
-      throw new AppError('rate_limited', 'The account has too many outgoing connections at the moment', {
+      throw new AppError('rate_limited', 'The account has too many outgoing connections open; try again', {
         retryAfterSeconds: 5,
       });
     try {

@@ -141,10 +141,10 @@ export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
   }
   const url = new URL(raw);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse('scheme', `The scheme ${url.protocol} is not possible; it must be http or https`);
+    return refuse('scheme', `The URL must use http or https, not ${url.protocol}`);
   }
   if (url.username !== '' || url.password !== '') {
-    return refuse('credentials', 'The URL must not hold a user name or password');
+    return refuse('credentials', 'The URL must not contain a user name or password');
   }
   // The parser has turned every spelling of an IPv4 address (octal, hexadecimal, one number) into the plain one.
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -164,7 +164,7 @@ export class TargetRefused extends Error {
 
   constructor(host: string) {
     super(
-      `The name ${host} does not resolve to a public address: it does not exist, cannot be resolved right now, or leads to an address that WEBHOOK_ALLOWED_CIDRS would have to open. The server's log says which`,
+      `The name ${host} does not resolve to a public address: it does not exist, cannot be resolved right now, or resolves to an address that WEBHOOK_ALLOWED_CIDRS does not open. The server log says which`,
     );
   }
 }
@@ -258,7 +258,7 @@ function refuseAddress(host: string, why: string): Verdict {
 }
 
 function sentence(address: string, why: string): string {
-  return `${address}, which is ${why}: it may not be called, unless WEBHOOK_ALLOWED_CIDRS opens it`;
+  return `The address ${address} is not allowed because it is ${why}; WEBHOOK_ALLOWED_CIDRS can open it`;
 }
 
 /** An IPv4 range says nothing of IPv6 forms that embed its addresses: those are opened only as IPv6 ranges. */

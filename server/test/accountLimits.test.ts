@@ -123,7 +123,7 @@ it('requests are limited per account, whatever the number of its keys', async (t
   // Three of the twelve went to creating the keys.
   assert.deepEqual(statuses, [...Array(9).fill(200), 429, 429, 429]);
   const { body, headers } = (await keys[0]?.('GET', '/auth/me')) ?? assert.fail();
-  assert.equal(body.detail, 'This account may make 12 requests per minute');
+  assert.equal(body.detail, 'This account is limited to 12 requests per minute');
   assert.match(headers.get('ratelimit') ?? '', /^"account";r=0;t=/);
   assert.equal((await (await server.account()).call('GET', '/auth/me')).status, 200, 'another account');
 });

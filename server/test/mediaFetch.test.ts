@@ -63,7 +63,7 @@ describe('a file behind a URL', () => {
       ['https://169.254.169.254/latest/meta-data', /cloud metadata/],
       ['https://10.0.0.1/', /private address/],
       ['https://[::ffff:127.0.0.1]/', /IPv4-mapped/],
-      ['http://127.0.0.1/', /only by https/],
+      ['http://127.0.0.1/', /must use https/],
       ['file:///etc/passwd', /absolute URL/],
     ] as const) {
       answer = (_, response) => response.writeHead(302, { location }).end();
@@ -118,7 +118,10 @@ describe('a file behind a URL', () => {
   it('is refused when the answer is not the file', async () => {
     for (const status of [204, 206, 304, 401, 404, 500]) {
       answer = (_, response) => response.writeHead(status).end();
-      await assert.rejects(fetchFile('/'), { code: 'fetch_failed', message: `The URL answered ${status}` });
+      await assert.rejects(fetchFile('/'), {
+        code: 'fetch_failed',
+        message: `The URL answered with status ${status} instead of 200`,
+      });
     }
     answer = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x');
     await assert.rejects(fetchFile('/'), { code: 'fetch_failed', message: /gzip/ });

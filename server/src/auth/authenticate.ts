@@ -111,9 +111,12 @@ export class Authenticator {
    */
   async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
     if (presented === undefined)
-      throw new AppError('unauthorized', 'Send a credential: Authorization: Bearer <JWT or API key>');
+      throw new AppError('unauthorized', 'The request has no credential; send Authorization: Bearer <JWT or API key>');
     if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form)) {
-      throw new AppError('unauthorized', 'Send the credential as Authorization: Bearer <JWT or API key>');
+      throw new AppError(
+        'unauthorized',
+        'This server does not accept this form of credential; send Authorization: Bearer <JWT or API key>',
+      );
     }
     const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));
     if (caller.credential.type === 'api_key') {

@@ -96,7 +96,7 @@ class WatchedCall {
     try {
       const { permissions, expiresAt } = await this.#find();
       if (this.#permission !== null && !allows(permissions, this.#permission))
-        return new AppError('permission_denied', `This needs the permission ${this.#permission}`);
+        return new AppError('permission_denied', `This requires the permission ${this.#permission}`);
       return Math.min(CHECK_EVERY_MS, expiresAt - this.#clock.now());
     } catch (error) {
       // A database that is away says nothing about a credential.

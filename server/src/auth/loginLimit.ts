@@ -126,7 +126,10 @@ export function createLoginLimit(
   return {
     async takeGuess(guesser) {
       if (loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
-      const buckets = await take((tx, now) => guessBuckets(tx, guesser, now), 'Too many failed logins');
+      const buckets = await take(
+        (tx, now) => guessBuckets(tx, guesser, now),
+        'Too many failed logins; wait before you try again',
+      );
       return {
         giveBack: () => commit((tx) => giveBack(tx, buckets)),
         wasRight: () =>
@@ -138,7 +141,8 @@ export function createLoginLimit(
     },
     async inTurn({ email, address, device }, login) {
       const key = digest(`turn ${email} ${device ?? networkOf(address)}`);
-      if (turns.length(key) >= LONGEST_QUEUE) throw new AppError('too_busy', 'Too many logins at the moment');
+      if (turns.length(key) >= LONGEST_QUEUE)
+        throw new AppError('too_busy', 'Too many logins are in progress; try again');
       return turns.run(key, login);
     },
     async takeRegistration(address) {

@@ -25,12 +25,12 @@ export class PasswordRules {
     const plain = password.normalize('NFKC').toLowerCase();
     const [name = ''] = email.toLowerCase().split('@', 1);
     if (plain === email.toLowerCase() || isDecorated(plain, name))
-      return { code: 'email_as_password', message: 'must not be the email address or its local part' };
+      return { code: 'email_as_password', message: 'must not be the email address or the part before its @' };
     if (new Set(plain).size < FEWEST_CHARACTERS || isSequence(plain))
-      return { code: 'simple_password', message: 'is too simple: choose a sentence, for example' };
+      return { code: 'simple_password', message: 'is too simple; use a sentence, for example' };
     const common = await this.#commonPasswords();
     if ([plain, unitOf(plain)].some((text) => common.has(text) || common.has(stemOf(text))))
-      return { code: 'common_password', message: 'is too common. Use a sentence, for example' };
+      return { code: 'common_password', message: 'is too common; use a sentence, for example' };
     return undefined;
   }
 

@@ -59,7 +59,8 @@ export class PasswordHasher {
     const network = networkOf(address);
     return new Promise((resolve, reject) => {
       if (this.#isStopped) reject(new AppError('shutting_down'));
-      else if (!this.#hasRoomFor(network)) reject(new AppError('too_busy', 'Too many logins at the moment'));
+      else if (!this.#hasRoomFor(network))
+        reject(new AppError('too_busy', 'Too many logins are in progress; try again'));
       else {
         this.#queue.push({ task, network, resolve, reject });
         this.#dispatch();

@@ -44,7 +44,7 @@ export class RequestLimits {
 }
 
 export function rateLimited({ limit, of, resetSeconds }: RequestAllowance): AppError {
-  return new AppError('rate_limited', `This ${of} may make ${limit} requests per minute`, {
+  return new AppError('rate_limited', `This ${of} is limited to ${limit} requests per minute`, {
     retryAfterSeconds: resetSeconds,
   });
 }

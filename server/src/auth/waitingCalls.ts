@@ -18,7 +18,7 @@ export class WaitingCalls {
     if (count >= this.#most) {
       throw new AppError(
         'too_many',
-        `The account has reached its limit of ${count} open streams and long polls on this node (MAX_WAITING_CALLS). Close one first.`,
+        `The account has reached its limit of ${count} open streams and long polls on this node (MAX_WAITING_CALLS); close one first`,
       );
     }
     this.#open.set(accountId, count + 1);

@@ -62,7 +62,7 @@ export async function loadConnectors(
   for (const name of settings.connectors) {
     const connector = await load(name, tools);
     if (connectors.some((other) => other.name === connector.name))
-      throw new ConnectorError(`"${name}" is called "${connector.name}", as another connector is already`);
+      throw new ConnectorError(`"${name}" uses the name "${connector.name}", which another connector already has`);
     connectors.push(connector);
   }
   return connectors;
@@ -82,7 +82,7 @@ async function load(name: string, tools: ConnectorTools): Promise<Connector> {
     throw new ConnectorError(`"${name}" cannot be started: ${messageOf(cause)}`, { cause });
   }
   const problem = problemOf(connector);
-  if (problem !== undefined) throw new ConnectorError(`"${name}" makes no connector: ${problem}`);
+  if (problem !== undefined) throw new ConnectorError(`"${name}" did not return a connector: ${problem}`);
   // Checked just now, as far as it can be before it is used.
   return connector as Connector;
 }
@@ -98,7 +98,7 @@ function messageOf(cause: unknown): string {
 
 /** What is wrong with what a package has made; undefined when nothing is. */
 function problemOf(made: unknown): string | undefined {
-  if (typeof made !== 'object' || made === null) return 'it is no object';
+  if (typeof made !== 'object' || made === null) return 'it is not an object';
   const { name, options, messageTypes: types, open } = made as Partial<Record<keyof Connector, unknown>>;
   if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,49}$/.test(name))
     return 'its name must be lower case letters, digits and dashes';

@@ -285,7 +285,7 @@ function asUnknown(error: unknown): never {
   if (!postgres.isUnavailable(error)) throw error;
   throw new AppError(
     'storage_unavailable',
-    'The connection to the database broke during the commit: the change may have been made or not',
+    'The connection to the database was lost during the commit: the change may or may not have been made',
     { cause: error },
   );
 }

@@ -63,7 +63,7 @@ export class BodyBudget {
     const ofAccount = (this.#byAccount.get(recipient.accountId) ?? 0) + bytes;
     const free = this.#limits.all - this.#all - bytes;
     if (ofSession > this.#limits.session || ofAccount > free)
-      throw new AppError('rate_limited', 'Too many callbacks at a time', { retryAfterSeconds: 1 });
+      throw new AppError('rate_limited', 'Too many callbacks at the same time; try again', { retryAfterSeconds: 1 });
     this.#add(recipient, bytes);
   }
 
@@ -80,4 +80,5 @@ function addTo(counts: Map<string, number>, key: string, bytes: number): void {
   else counts.delete(key);
 }
 
-const tooLarge = (bytes: number) => new AppError('payload_too_large', `The body may have up to ${bytes / 1024} KiB`);
+const tooLarge = (bytes: number) =>
+  new AppError('payload_too_large', `The request body is larger than ${bytes / 1024} KiB`);

@@ -20,12 +20,15 @@ export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests)
   app.addHook('preParsing', async ({ headers }) => {
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity' && headers['content-type']?.startsWith('application/json'))
-      throw new AppError('unsupported_media_type', `Send the body without ${encoding}: compressed JSON is not read`);
+      throw new AppError(
+        'unsupported_media_type',
+        `The server does not accept compressed JSON; send the body without Content-Encoding: ${encoding}`,
+      );
   });
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     const body = textOf(bytes);
-    if (body === undefined) return done(new AppError('invalid_json', 'The body is not UTF-8'));
+    if (body === undefined) return done(new AppError('invalid_json', 'The request body is not valid UTF-8'));
     passedOn.keep(request, body);
     if (body === '') return done(null, undefined);
     const excess = findExcess(body);
@@ -70,7 +73,7 @@ function findExcess(text: string): AppError | undefined {
     const field = fieldAt(text, memberAt);
     return isTooDeep
       ? invalidField(field, `must not be nested deeper than ${DEEPEST} levels`, 'depth')
-      : invalidField(field, `must not hold more than ${MOST_VALUES} values`, 'width');
+      : invalidField(field, `must not contain more than ${MOST_VALUES} values`, 'width');
   }
   return undefined;
 }

@@ -53,7 +53,7 @@ async function sendContent(
   const range = isSame ? parseRange(headers.range, size) : undefined;
   if (range === 'unsatisfiable') {
     reply.removeHeader('content-disposition').header('content-range', `bytes */${size}`);
-    throw new AppError('range_not_satisfiable', `The content has ${size} bytes`);
+    throw new AppError('range_not_satisfiable', `The requested range is outside the file, which has ${size} bytes`);
   }
   const content = request.method === 'HEAD' ? undefined : await media.open(sha256, range);
   reply.type(mimeType.startsWith('text/') ? `${mimeType}; charset=utf-8` : mimeType);

@@ -91,7 +91,7 @@ async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
     for await (const chunk of raw.iterator({ destroyOnReturn: false })) yield chunk;
   } catch (cause) {
     if (raw.errored === null) throw cause;
-    throw new AppError('validation_failed', 'The body broke off before its end', { cause });
+    throw new AppError('validation_failed', 'The request body ended too early; upload the file again', { cause });
   }
 }
 
@@ -101,11 +101,11 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
     const form = newForm({ ...request.headers, 'content-type': type });
     let isOpen = false;
     const refuse = (message: string) => form.destroy(invalidField('body', message));
-    form.on('field', (name) => refuse(`The form may have one file and nothing else, not a field ${name}`));
+    form.on('field', (name) => refuse(`The form must contain exactly one file; remove the field ${name}`));
     form.on('file', (_name, file, fileName, _encoding, mimeType) => {
       if (isOpen) {
         file.resume();
-        refuse('The form may have one file, not several');
+        refuse('The form must contain exactly one file, but has several');
         return;
       }
       isOpen = true;
@@ -117,9 +117,9 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
       });
     });
     const parsed = pipeline(bodyOf(request), form).catch((cause: unknown) => {
-      throw cause instanceof AppError ? cause : invalidField('body', 'The form cannot be read to its end');
+      throw cause instanceof AppError ? cause : invalidField('body', 'The form is malformed or incomplete');
     });
-    parsed.then(() => reject(invalidField('body', 'The form has no file', 'required')), reject);
+    parsed.then(() => reject(invalidField('body', 'The form contains no file', 'required')), reject);
   });
 }
 
@@ -127,7 +127,7 @@ function newForm(headers: BusboyHeaders): BusboyInstance {
   try {
     return new Busboy({ headers, limits: { fieldSize: 1024, headerPairs: 20, headerSize: 8192 } });
   } catch (cause) {
-    throw new AppError('validation_failed', 'The form has no boundary', { cause });
+    throw new AppError('validation_failed', 'The Content-Type of the form has no valid boundary', { cause });
   }
 }
 

@@ -40,7 +40,7 @@ export function createOwnHosts({
       if (allowedHosts.includes(ANY) || isAddress(name) || has(name)) return;
       throw new AppError(
         'misdirected_request',
-        `The Host header "${host.slice(0, 100)}" is not one of this server's names. If callers use it, add it to ALLOWED_HOSTS or PUBLIC_URL.`,
+        `The Host header "${host.slice(0, 100)}" is not one of this server's names; if callers use it, add it to ALLOWED_HOSTS or PUBLIC_URL`,
       );
     },
   };

@@ -68,7 +68,7 @@ function refusalAt(url: string, known: readonly string[]): RouteOptions {
     method: METHODS.filter((method) => !known.includes(method)),
     handler: async (request, reply) => {
       reply.header('allow', allow);
-      throw new AppError('method_not_allowed', `${request.method} is not possible here, but ${allow} is`);
+      throw new AppError('method_not_allowed', `This route does not support ${request.method}; use ${allow}`);
     },
   };
 }

@@ -123,7 +123,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
       ? sendPage(reply)
       : sendError(
           log,
-          new AppError('route_not_found', `There is no ${request.method} ${pathOf(request)}`),
+          new AppError('route_not_found', `The route ${request.method} ${pathOf(request)} does not exist`),
           request,
           reply,
         ),
@@ -191,8 +191,8 @@ function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, r
   }
   const error =
     code === 'HPE_HEADER_OVERFLOW'
-      ? new AppError('payload_too_large', 'The address and the headers may have up to 16 KiB together')
-      : new AppError('validation_failed', 'The request could not be read');
+      ? new AppError('payload_too_large', 'The URL and the headers are larger than 16 KiB')
+      : new AppError('validation_failed', 'The request is not valid HTTP or could not be read');
   const body = JSON.stringify(toProblem(error, requestId));
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -209,15 +209,18 @@ function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, r
 function asAppError(error: FastifyError, request: FastifyRequest): unknown {
   if (error instanceof AppError) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return new AppError('payload_too_large', `The body may have up to ${request.routeOptions.bodyLimit / 1024} KiB`);
+    return new AppError(
+      'payload_too_large',
+      `The request body is larger than ${request.routeOptions.bodyLimit / 1024} KiB`,
+    );
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json');
+    return new AppError('unsupported_media_type', 'The request body must be JSON; send Content-Type: application/json');
   }
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || (error instanceof SyntaxError && error.statusCode === 400)) {
     return new AppError('invalid_json', undefined, { cause: error });
   }
   if (error.statusCode !== undefined && error.statusCode < 500) {
-    return new AppError('validation_failed', 'The request could not be read', { cause: error });
+    return new AppError('validation_failed', 'The request is not valid HTTP or could not be read', { cause: error });
   }
   return error;
 }

@@ -113,7 +113,7 @@ function listOf(value: unknown): string[] {
 function lastEventId({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id'];
   if (id !== undefined && (typeof id !== 'string' || !isCursor(id))) {
-    throw new AppError('validation_failed', 'Last-Event-ID is not an id of this stream');
+    throw new AppError('validation_failed', 'Last-Event-ID is not the id of an event of this stream');
   }
   return id;
 }

@@ -61,7 +61,7 @@ export function createIdempotency({
   async function once(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
     const { key } = request;
     if (key === '' || key.length > 255) {
-      throw invalidField('Idempotency-Key', 'The idempotency key must have 1 to 255 characters');
+      throw invalidField('Idempotency-Key', 'must have 1 to 255 characters');
     }
     const name = nameOf(request);
     requests.set(name, (requests.get(name) ?? 0) + 1);

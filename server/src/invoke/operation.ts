@@ -119,7 +119,7 @@ export function isContentHidden({ caller }: Pick<Context, 'caller'>, resource: C
 /** @throws {AppError} `permission_denied` for a caller to whom the content of messages is hidden */
 export function requireContent(ctx: Pick<Context, 'caller'>, resource: ContentResource): void {
   if (isContentHidden(ctx, resource))
-    throw new AppError('permission_denied', `This needs the permission ${resource}:read`);
+    throw new AppError('permission_denied', `This requires the permission ${resource}:read`);
 }
 
 /** Whether asking is all it does, also where the answer is kept for the next time. */
@@ -391,9 +391,9 @@ function authorize(operation: Operation, caller: Caller | undefined): void {
   const { credential } = caller;
   if (operation.credential === 'jwt' && credential.type !== 'jwt') throw new AppError('jwt_required');
   if (!permits(credential.permissions, operation))
-    throw new AppError('permission_denied', `This needs the permission ${operation.permission}`);
+    throw new AppError('permission_denied', `This requires the permission ${operation.permission}`);
 }
 
 async function noContent(): Promise<Content> {
-  throw invalidField('body', 'There is no file', 'required');
+  throw invalidField('body', 'The request has no file; send it as the body', 'required');
 }

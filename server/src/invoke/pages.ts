@@ -34,6 +34,7 @@ export function toPage<R, T>(rows: readonly R[], limit: number, idOf: (row: R) =
 function decodeCursor(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString();
   // Ids and chat ids: nothing else was ever handed out as a cursor.
-  if (!/^[\w:|.@-]{1,200}$/.test(id)) throw invalidField('cursor', 'is not a cursor of this list');
+  if (!/^[\w:|.@-]{1,200}$/.test(id))
+    throw invalidField('cursor', 'is not a cursor of this list; pass `nextCursor` of the previous page');
   return id;
 }

@@ -21,7 +21,7 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
 
   return (input) => {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-      throw new AppError('validation_failed', 'The body must be a JSON object');
+      throw new AppError('validation_failed', 'The request body must be a JSON object');
     }
     const excess = findExcess(input, schema, DEEPEST + 1);
     if (excess !== undefined) throw invalidField(excess.path.join('.') || 'body', excess.message, excess.code);
@@ -29,7 +29,7 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
     if (!compiled.Check(filled)) throw describe(compiled.Errors(filled), schema);
     const unfit = findUnfit(filled, '');
-    if (unfit !== undefined) throw invalidField(unfit, 'must be text without NUL and broken characters', 'text');
+    if (unfit !== undefined) throw invalidField(unfit, 'must not contain NUL or unpaired surrogates', 'text');
     return filled;
   };
 }
@@ -40,7 +40,7 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
  */
 export function parseTime(field: string, text: string): number {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw invalidField(field, 'is not a moment that exists', 'date-time');
+  if (Number.isNaN(at)) throw invalidField(field, 'is not a date and time that exists', 'date-time');
   return at;
 }
 
@@ -90,7 +90,7 @@ function findUnfit(value: unknown, field: string): string | undefined {
   return undefined;
 }
 
-const NEEDS_OFFSET = 'must be a time with its offset, such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
+const NEEDS_OFFSET = 'must be a time with an offset, such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
 
 const isFit = (text: string) => !text.includes('\0') && text.isWellFormed();
 
@@ -119,7 +119,7 @@ function fieldErrors(
       return named(
         (params as { additionalProperties: string[] }).additionalProperties,
         'unknown',
-        'is not a known field',
+        'is not a field of this request; remove it',
       );
     // The parts of a union or of a forbidden property: the error of the whole says it better.
     case 'boolean':
@@ -140,7 +140,11 @@ function fieldErrors(
     case 'pattern': {
       const wanted = descriptionOf(schema, path);
       return [
-        { field: at(), code: keyword, message: wanted === undefined ? message : `is not what is wanted: ${wanted}` },
+        {
+          field: at(),
+          code: keyword,
+          message: wanted === undefined ? message : `has the wrong format. Expected: ${wanted}`,
+        },
       ];
     }
     // A rule of ours: so far only phone numbers have one.

@@ -34,5 +34,5 @@ export function dispositionName(header: string): string | null {
 }
 
 export function tooLarge(maxBytes: number): AppError {
-  return new AppError('payload_too_large', `A file may have up to ${maxBytes} bytes`);
+  return new AppError('payload_too_large', `The file is larger than the limit of ${maxBytes} bytes`);
 }

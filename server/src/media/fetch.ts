@@ -53,7 +53,7 @@ export function createUseFetched({
         if (redirects === MOST_REDIRECTS)
           throw new AppError('fetch_failed', `The URL redirects more than ${MOST_REDIRECTS} times`);
         await response.body.dump().catch(() => {}); // what a redirect says beside its address is nothing to us
-        if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to no URL');
+        if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to an invalid URL');
         url = vetted(new URL(location, url).href, policy);
       }
     } finally {
@@ -66,7 +66,7 @@ export function createUseFetched({
 function vetted(text: string, policy: TargetPolicy): URL {
   const verdict = checkUrl(text, policy);
   if (!verdict.ok) throw invalidField('url', verdict.message, verdict.rule);
-  if (verdict.url.protocol !== 'https:') throw invalidField('url', 'Files are fetched only by https', 'scheme');
+  if (verdict.url.protocol !== 'https:') throw invalidField('url', 'The URL must use https', 'scheme');
   return verdict.url;
 }
 
@@ -76,9 +76,11 @@ function contentOf(
   maxBytes: number,
   failed: (cause: unknown) => AppError,
 ): Content {
-  if (statusCode !== 200) throw new AppError('fetch_failed', `The URL answered ${statusCode}`);
+  if (statusCode !== 200)
+    throw new AppError('fetch_failed', `The URL answered with status ${statusCode} instead of 200`);
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new AppError('fetch_failed', `The URL answered in the encoding ${encoding}`);
+  if (encoding !== 'identity')
+    throw new AppError('fetch_failed', `The URL answered with Content-Encoding ${encoding}, which is not supported`);
   if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   const type = headers['content-type'];
   return {
@@ -109,8 +111,8 @@ function fileNameOf(disposition: string | string[] | undefined, { pathname }: UR
 
 function explain(cause: unknown, timeoutMs: number | undefined): AppError {
   if (timeoutMs !== undefined)
-    return new AppError('fetch_failed', `The URL was not fetched within ${timeoutMs / 1000} s`, { cause });
+    return new AppError('fetch_failed', `The file was not fetched within ${timeoutMs / 1000} s`, { cause });
   if (cause instanceof TargetRefused) return new AppError('fetch_failed', cause.message, { cause });
   const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
-  return new AppError('fetch_failed', `The URL could not be fetched${code}`, { cause });
+  return new AppError('fetch_failed', `The file could not be fetched${code}`, { cause });
 }

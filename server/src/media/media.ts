@@ -129,7 +129,7 @@ export function createMedia({
     fetch: (accountId, url) => outgoing.use(accountId, () => fetching(url, (content) => keep(accountId, content))),
     async find(accountId, mediaId) {
       const row = await findById.first(database.reader, { accountId, mediaId });
-      if (row === undefined) throw new AppError('not_found', `There is no media ${mediaId}`);
+      if (row === undefined) throw new AppError('not_found', `The media ${mediaId} does not exist`);
       return row;
     },
     urlOf(mediaId) {
@@ -149,7 +149,7 @@ export function createMedia({
   };
 }
 
-const NO_ROOM = 'The file was not stored, because the disk is full or failing';
+const NO_ROOM = 'The file was not stored because the disk is full or failing';
 
 /** A disk that is full, over its quota, read-only or broken; not a caller who hung up. */
 const isDiskFailure = (error: unknown) =>

@@ -60,7 +60,7 @@ export function createS3Store(settings: S3Settings, clock: Clock): ContentStore 
         await response.body.dump();
       } catch (cause) {
         if (waitMs === undefined)
-          throw new AppError('storage_unavailable', 'The media store does not answer', { cause });
+          throw new AppError('storage_unavailable', 'The media store does not answer; try again', { cause });
       }
       await sleep(clock, waitMs);
     }
@@ -99,7 +99,7 @@ export function createS3Store(settings: S3Settings, clock: Clock): ContentStore 
 /** What the store said goes into the cause, which the log shows: it is for the operator, not for the caller. */
 async function refused({ statusCode, body }: Dispatcher.ResponseData): Promise<AppError> {
   const text = await body.text().catch(() => '');
-  return new AppError('storage_unavailable', 'The media store refused the request', {
+  return new AppError('storage_unavailable', 'The media store rejected the request; the server log has its answer', {
     cause: new Error(`S3 answered ${statusCode}: ${text.slice(0, 1000)}`),
   });
 }

@@ -38,7 +38,7 @@ export function createDiskStore(folder: string): ContentStore {
     },
     async open(hash, range) {
       const handle = await open(pathOf(hash)).catch((cause: unknown) => {
-        throw new AppError('storage_unavailable', 'The media store does not have this content', { cause });
+        throw new AppError('storage_unavailable', 'The media store does not contain this file', { cause });
       });
       return createReadStream('', {
         fd: handle,

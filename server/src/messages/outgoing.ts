@@ -20,7 +20,7 @@ const UNDELIVERED_KEPT = 10_000;
 export async function chatOf(on: Queryable, session: SessionRef, chatId: string): Promise<NetworkChat> {
   if (!chatId.startsWith('grp_')) return { type: 'direct', id: chatId };
   const id = await networkIdOfGroup(on, session, chatId);
-  if (id === undefined) throw new AppError('not_found', 'The session has no such group');
+  if (id === undefined) throw new AppError('not_found', 'The session is not in this group');
   return { type: 'group', id };
 }
 

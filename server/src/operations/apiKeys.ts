@@ -210,16 +210,24 @@ async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTabl
 function tooManyKeys({ settings }: Context): AppError {
   return new AppError(
     'too_many',
-    `The account has reached its limit of ${settings.maxApiKeys} API keys (MAX_API_KEYS). Revoke one first.`,
+    `The account has reached its limit of ${settings.maxApiKeys} API keys (MAX_API_KEYS); revoke one first`,
   );
 }
 
 function checkPermissions({ caller }: Context, wanted: readonly string[]): void {
   const unknown = wanted.findIndex((permission) => !isGrant(permission));
   if (unknown >= 0)
-    throw invalidField(`permissions.${unknown}`, `"${wanted[unknown]}" is not a permission`, 'unknown_permission');
+    throw invalidField(
+      `permissions.${unknown}`,
+      `"${wanted[unknown]}" is not a permission; use one such as messages:send, messages:* or *`,
+      'unknown_permission',
+    );
   const lacking = notGrantable(caller.credential.permissions, wanted);
-  if (lacking.length > 0) throw new AppError('permission_not_grantable', `You lack ${lacking.join(', ')} yourself`);
+  if (lacking.length > 0)
+    throw new AppError(
+      'permission_not_grantable',
+      `You cannot grant permissions that you do not have: ${lacking.join(', ')}`,
+    );
 }
 
 function expiry({ clock }: Context, expiresAt: string | null): number | null {

@@ -141,7 +141,7 @@ export const getDelivery = defineOperation({
   async run(ctx, { deliveryId }) {
     const { kysely } = ctx.database.reader;
     const row = await deliveries(ctx).select('e.body').where('d.delivery_id', '=', deliveryId).executeTakeFirst();
-    if (row === undefined) throw new AppError('not_found', `There is no delivery ${deliveryId}`);
+    if (row === undefined) throw new AppError('not_found', `The delivery ${deliveryId} does not exist`);
     const attempts = await kysely
       .selectFrom('attempts')
       .selectAll()
@@ -215,7 +215,7 @@ export const replayDeliveries = defineOperation({
   errors: [],
   async run(ctx, input) {
     if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
-      throw invalidField('deliveryIds', 'is required, unless from and to name a range', 'required');
+      throw invalidField('deliveryIds', 'is required unless both `from` and `to` are given', 'required');
     }
     const start = ctx.steady.now();
     const stepMs = 1000 / (input.perSecond ?? 100);

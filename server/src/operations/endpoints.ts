@@ -96,7 +96,11 @@ export const createEndpoint = defineOperation({
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .where('account_id', '=', ctx.accountId)
         .executeTakeFirstOrThrow();
-      if (count >= MOST_ENDPOINTS) throw new AppError('too_many', `An account may have ${MOST_ENDPOINTS} webhooks`);
+      if (count >= MOST_ENDPOINTS)
+        throw new AppError(
+          'too_many',
+          `The account has reached its limit of ${MOST_ENDPOINTS} webhooks; remove one first`,
+        );
       return insertWebhook(ctx, tx, false, change);
     }, ctx.accountId);
     return toEndpoint(row);

@@ -60,7 +60,8 @@ export const listEvents = defineOperation({
   }),
   errors: ['too_many'],
   async run(ctx, { after, kinds, limit = 50, wait = 0 }) {
-    if (after !== undefined && !isCursor(after)) throw invalidField('after', 'is not a cursor of the event log');
+    if (after !== undefined && !isCursor(after))
+      throw invalidField('after', 'is not a cursor of the event log; pass `nextCursor` of the previous response');
     const wanted = kinds && acceptedKinds(kinds, 'kinds');
     const read = () => ctx.eventLog.read(ctx.accountId, after, wanted, limit);
     const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);

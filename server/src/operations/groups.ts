@@ -336,7 +336,7 @@ async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
     .where('account_id', '=', ctx.accountId)
     .where('group_id', '=', groupId)
     .executeTakeFirst();
-  if (row === undefined) throw new AppError('not_found', `There is no group ${groupId}`);
+  if (row === undefined) throw new AppError('not_found', `The group ${groupId} does not exist`);
   return row;
 }
 

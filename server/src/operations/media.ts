@@ -95,7 +95,7 @@ export async function pictureOf(ctx: Context, mediaId: string | null): Promise<N
   if (mediaId === null) return null;
   const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));
   if (!media.mimeType.startsWith('image/'))
-    throw invalidField('pictureMediaId', `The file is ${media.mimeType}, not an image`, 'media_type');
+    throw invalidField('pictureMediaId', `The file is ${media.mimeType}; a picture must be an image`, 'media_type');
   return toNetworkMedia(media, ctx.media);
 }
 

@@ -38,7 +38,7 @@ export const reactToMessage = defineOperation({
   errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', emoji: '👍' },
   async run(ctx, { messageId, emoji }) {
-    if (emoji !== '' && !isEmoji(emoji)) throw invalidField('emoji', `"${emoji}" is not one emoji`, 'emoji');
+    if (emoji !== '' && !isEmoji(emoji)) throw invalidField('emoji', `"${emoji}" is not a single emoji`, 'emoji');
     const row = await requireSent(ctx, messageId);
     const session = sessionOf(row);
     const value = emoji === '' ? null : emoji;
@@ -72,7 +72,7 @@ export const editMessage = defineOperation({
   async run(ctx, { messageId, message }) {
     const row = await requireOwn(ctx, messageId);
     if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(row.type))
-      throw new AppError('message_state', `A message of type ${row.type} has no text to change`);
+      throw new AppError('message_state', `A message of type ${row.type} has no text to edit`);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
     await edit(await keyOf(ctx.database.reader, row), message);
     await ctx.database.commit((tx) => storeEdit(tx, row, message, ctx.clock.now()), row.session_id);
@@ -109,13 +109,14 @@ async function requireSent(ctx: Context, messageId: string): Promise<MessageRow>
   const row = await requireMessage(ctx, messageId);
   if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');
   if (['queued', 'scheduled', 'failed'].includes(row.status))
-    throw new AppError('message_state', `The message was not sent: it is ${row.status}`);
+    throw new AppError('message_state', `The message has not been sent; it is ${row.status}`);
   return row;
 }
 
 async function requireOwn(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await requireSent(ctx, messageId);
-  if (row.direction !== 'outgoing') throw new AppError('message_state', 'Only an own message can be changed');
+  if (row.direction !== 'outgoing')
+    throw new AppError('message_state', 'Only a message that the session sent can be edited or deleted');
   return row;
 }
 

@@ -217,7 +217,7 @@ async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
   const chatId = digitsOf(filters.chatId) ?? filters.chatId;
   // The chat of a stand-in goes on under the number once that is shown.
   if (!isStandIn(chatId) && !(await hasChat(ctx, sessionId, chatId)))
-    throw new AppError('not_found', `There is no chat ${filters.chatId}`);
+    throw new AppError('not_found', `The chat ${filters.chatId} does not exist`);
   return { ...filters, chatId };
 }
 
@@ -294,7 +294,8 @@ async function search(
   rows: number,
 ) {
   if (words.length === 0) return [];
-  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw invalidField('cursor', 'is not a cursor of a search');
+  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+    throw invalidField('cursor', 'is not a cursor of a search; pass `nextCursor` of the previous page');
   const { kysely, dialect } = ctx.database.reader;
   const matches = dialect.search.matches('w', dialect.search.terms([accountWord(ctx.accountId), ...words]));
   const end = cursor === undefined ? await endOfMessages(ctx) : Number(cursor);
@@ -332,7 +333,7 @@ const lastMessage = query((db) => db.selectFrom('message_words').select('rowid')
 /** @throws {AppError} `not_found`, also for a message of another account */
 export async function requireMessage(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await findMessage(ctx.database.reader, ctx.accountId, messageId);
-  if (row === undefined) throw new AppError('not_found', `There is no message ${messageId}`);
+  if (row === undefined) throw new AppError('not_found', `The message ${messageId} does not exist`);
   return row;
 }
 

@@ -88,7 +88,7 @@ export const updateProfile = defineOperation({
   example: { sessionId: 'ses_01JZ0000000000000000000000', name: 'Support', about: 'Weekdays from 9 to 5' },
   async run(ctx, { sessionId, name, about, pictureMediaId }) {
     if (name === undefined && about === undefined && pictureMediaId === undefined)
-      throw invalidField('name', 'One of name, about and pictureMediaId has to be there', 'required');
+      throw invalidField('name', 'Pass at least one of `name`, `about` and `pictureMediaId`', 'required');
     const session = toRef(await findSession(ctx, sessionId));
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     await profiles.update({

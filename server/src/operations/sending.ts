@@ -213,7 +213,7 @@ export const sendPoll = defineOperation({
   run(ctx, input) {
     const maxSelections = input.maxSelections ?? 1;
     if (maxSelections > input.options.length)
-      throw invalidField('maxSelections', `There are only ${input.options.length} options`);
+      throw invalidField('maxSelections', `must not exceed the number of options, which is ${input.options.length}`);
     const poll = { options: input.options, maxSelections };
     return send(ctx, input, { type: 'poll', text: input.question, content: { poll } });
   },
@@ -309,9 +309,10 @@ export const sendInteractive = defineOperation({
   run(ctx, input) {
     const { message, header, footer, buttons, list, link } = input;
     if ([buttons, list, link].filter((part) => part !== undefined).length !== 1)
-      throw invalidField('buttons', 'Give one of buttons, list and link', 'required');
+      throw invalidField('buttons', 'Pass exactly one of `buttons`, `list` and `link`', 'required');
     const ids = (buttons ?? list?.rows ?? []).map(({ id }) => id);
-    if (new Set(ids).size < ids.length) throw invalidField(buttons ? 'buttons' : 'list.rows', 'Two have the same id');
+    if (new Set(ids).size < ids.length)
+      throw invalidField(buttons ? 'buttons' : 'list.rows', 'Each id must be unique, but two are the same');
     const given = { header, footer, buttons, list, link };
     const interactive = Object.fromEntries(Object.entries(given).filter(([, part]) => part !== undefined));
     return send(ctx, input, { type: 'interactive', text: message, content: { interactive } });
@@ -486,9 +487,9 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
 function futureTime({ clock }: Context, text: string): number {
   const at = parseTime('sendAt', text);
   const now = clock.now();
-  const read = `${isoTime(at)}, and it is ${isoTime(now)} now. Check its offset, such as Z or +02:00`;
-  if (at <= now) throw invalidField('sendAt', `sendAt has passed: it is ${read}`, 'past');
-  if (at > now + MONTHS_AHEAD_MS) throw invalidField('sendAt', `sendAt is more than a year away: it is ${read}`);
+  const read = `${isoTime(at)}, and it is now ${isoTime(now)}. Check its offset, such as Z or +02:00`;
+  if (at <= now) throw invalidField('sendAt', `has passed: it is ${read}`, 'past');
+  if (at > now + MONTHS_AHEAD_MS) throw invalidField('sendAt', `is more than a year away: it is ${read}`);
   return at;
 }
 
@@ -506,7 +507,7 @@ async function fileOf(
   { mediaId, url }: { mediaId?: string | undefined; url?: string | undefined },
 ): Promise<MediaTable> {
   if ((mediaId === undefined) === (url === undefined))
-    throw invalidField('mediaId', 'Give either mediaId or url', 'required');
+    throw invalidField('mediaId', 'Pass either `mediaId` or `url`', 'required');
   if (url !== undefined) return ctx.media.fetch(ctx.accountId, url);
   return ctx.media.find(ctx.accountId, mediaId ?? '');
 }
@@ -525,7 +526,7 @@ function requireMimeType(type: MessageType, mimeType: string): void {
   if (!mimeType.startsWith(wanted)) {
     throw invalidField(
       'type',
-      `The file is ${mimeType}, which cannot be sent as ${type}: send it as document`,
+      `The file is ${mimeType}, which cannot be sent as ${type}; send it as document`,
       'media_type',
     );
   }

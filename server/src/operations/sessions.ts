@@ -157,7 +157,7 @@ async function insertSession({ accountId, settings }: Context, tx: Tx, row: Sess
   if (Number(count) >= settings.maxSessions) {
     throw new AppError(
       'too_many',
-      `The account has reached its limit of ${settings.maxSessions} sessions (MAX_SESSIONS). Delete one first.`,
+      `The account has reached its limit of ${settings.maxSessions} sessions (MAX_SESSIONS); delete one first`,
     );
   }
   await kysely
@@ -275,7 +275,7 @@ export const getSessionQr = defineOperation({
     if (pairing === undefined) {
       throw new AppError(
         'session_state',
-        `There is a QR code only while the session is awaiting_pairing; it is ${status}`,
+        `A QR code exists only while the status of the session is awaiting_pairing; it is ${status}`,
       );
     }
     return { qr: pairing.qr, expiresAt: isoTime(pairing.expiresAt) };
@@ -417,11 +417,13 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
   }
   const sole = await ctx.sessions.sole(accountId);
   if (sole === 'none') {
-    throw new AppError('session_required', 'The account has no session yet: create and connect one');
+    throw new AppError('session_required', 'The account has no session; create and connect one first');
   }
   if (sole === 'several') {
-    throw new AppError('session_required', 'The account has several sessions: say which one by sessionId', {
-      fields: [{ field: 'sessionId', code: 'required', message: 'is required when there are several sessions' }],
+    throw new AppError('session_required', '`sessionId` is required because the account has several sessions', {
+      fields: [
+        { field: 'sessionId', code: 'required', message: 'is required because the account has several sessions' },
+      ],
     });
   }
   return { accountId, sessionId: sole.sessionId };
@@ -430,14 +432,14 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
 /** @throws {AppError} `not_found`, also for a session of another account */
 export async function findSession(ctx: Context, sessionId: string): Promise<SessionTable> {
   const row = await readSession(ctx.database.reader, { accountId: ctx.accountId, sessionId });
-  if (row === undefined) throw new AppError('not_found', `There is no session ${sessionId}`);
+  if (row === undefined) throw new AppError('not_found', `The session ${sessionId} does not exist`);
   return row;
 }
 
 /** For a caller without a credential, such as a network that calls back. @throws {AppError} `not_found` */
 export async function accountOfSession({ reader }: Pick<Database, 'reader'>, sessionId: string): Promise<string> {
   const row = await findAccount.first(reader, { sessionId });
-  if (row === undefined) throw new AppError('not_found', 'There is no such session');
+  if (row === undefined) throw new AppError('not_found', 'The session does not exist');
   return row.account_id;
 }
 
@@ -457,7 +459,7 @@ function checkedOptions(
   const connector = connectors.get(name);
   if (connector === undefined) {
     const known = [...connectors.keys()].join(', ');
-    throw invalidField('connector', `There is no connector "${name}"; this server has ${known}`, 'unknown_connector');
+    throw invalidField('connector', `This server has no connector "${name}"; use one of ${known}`, 'unknown_connector');
   }
   const options = present ? keepSecrets(connector.options, readOptions(seal, present), given) : given;
   const checked = validator(Type.Object({ options: connector.options }))({ options })['options'] as OptionValues;

@@ -186,12 +186,12 @@ async function toContent(ctx: Context, input: SimulateInput): Promise<MessageCon
 
 async function requireGroup(ctx: Context, session: SessionRef, groupId: string): Promise<string> {
   const networkId = await networkIdOfGroup(ctx.database.reader, session, groupId);
-  if (networkId === undefined) throw new AppError('not_found', 'The session has no such group');
+  if (networkId === undefined) throw new AppError('not_found', `The session has no group ${groupId}`);
   return networkId;
 }
 
 async function requireMessage(ctx: Context, { accountId, sessionId }: SessionRef, messageId: string) {
   const row = await findMessage(ctx.database.reader, accountId, messageId);
-  if (row?.session_id !== sessionId) throw new AppError('not_found', 'The session has no such message');
+  if (row?.session_id !== sessionId) throw new AppError('not_found', `The session has no message ${messageId}`);
   return row;
 }

@@ -185,7 +185,7 @@ export async function changeWebhook(
     (kind) => events !== undefined && !events.includes(kind),
   );
   if (events !== undefined && removed.length > 0) {
-    const reason = 'The webhook no longer wants events of this kind';
+    const reason = 'The webhook no longer subscribes to this event type';
     await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, now));
   }
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
@@ -296,7 +296,7 @@ export async function findWebhookRow(
     .where('account_id', '=', accountId)
     .where('webhook_id', '=', webhookId)
     .executeTakeFirst();
-  if (row === undefined) throw new AppError('not_found', `There is no webhook ${webhookId}`);
+  if (row === undefined) throw new AppError('not_found', `The webhook ${webhookId} does not exist`);
   return row;
 }
 
@@ -321,5 +321,5 @@ export function acceptedKind(event: string): EventKind {
 }
 
 function noSuchKind(kind: string): string {
-  return `"${kind}" is not a kind of event; the kinds are ${eventKinds.join(', ')}`;
+  return `"${kind}" is not an event type; use ${eventKinds.join(', ')}`;
 }

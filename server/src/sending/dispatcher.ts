@@ -120,7 +120,7 @@ export class Dispatcher {
     const message = toSent(row);
     // The session was paired again with a different number.
     if (row.from_number !== session.phoneNumber) {
-      const reason = `It was to be sent from ${row.from_number}, and the session has another number now`;
+      const reason = `The message was to be sent from ${row.from_number}, but the session was re-paired with a different number`;
       await this.#inbox.refuse(message, reason);
       throw new AppError('send_failed', reason);
     }
@@ -136,7 +136,7 @@ export class Dispatcher {
       if (!session.isOpen()) throw new StillQueuedError(row.message_id);
       const ms = holdMs(error);
       if (ms !== undefined) throw new HeldError(ms);
-      const reason = error instanceof AppError ? error.message : 'The network did not take the message';
+      const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
       await this.#inbox.refuse(message, reason);
       void this.#acceptLate(session, message, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
@@ -157,5 +157,5 @@ export class Dispatcher {
 const unanswered = (timeoutMs: number) =>
   new AppError(
     'send_failed',
-    `The network did not answer within ${timeoutMs / 1000} s: the message may have been sent or not`,
+    `The network did not answer within ${timeoutMs / 1000} s: the message may or may not have been sent`,
   );

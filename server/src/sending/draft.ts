@@ -53,11 +53,11 @@ export function storeOutgoing(database: Database, row: NewRow, { type }: Network
 export async function numberOf({ reader }: Database, session: SessionRef): Promise<string> {
   const phoneNumber = (await findSession(reader, session))?.phone_number;
   if (phoneNumber !== undefined && phoneNumber !== null) return phoneNumber;
-  throw new AppError('session_not_connected', 'The session has no phone number yet: connect it once');
+  throw new AppError('session_not_connected', 'The session has no phone number yet; connect it first');
 }
 
 /** @throws {AppError} `not_supported` */
 export function requireType({ connector }: LiveSession, type: MessageType): void {
   if (!connector.messageTypes.includes(type))
-    throw new AppError('not_supported', `The network of this session has no messages of type ${type}`);
+    throw new AppError('not_supported', `The network of this session cannot send messages of type ${type}`);
 }

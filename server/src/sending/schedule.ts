@@ -111,7 +111,7 @@ export class Schedule {
     if (Number(count) + Math.max(before, adding()) + added > maxScheduled) {
       throw new AppError(
         'too_many',
-        `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES). Wait until some are sent, or cancel some.`,
+        `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES); wait until some are sent, or cancel some`,
       );
     }
     this.#adding.set(accountId, adding() + added);

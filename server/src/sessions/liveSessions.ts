@@ -206,5 +206,5 @@ export const isEnding = ({ isClosing, isLost }: SessionState) => isClosing || is
 
 const notConnected = (state: SessionState | undefined) =>
   state?.isReturning || state?.isConnected // the network reported it before it returned the connection
-    ? new AppError('session_unavailable', 'The session is being connected again')
+    ? new AppError('session_unavailable', 'The session is reconnecting; try again')
     : new AppError('session_not_connected');

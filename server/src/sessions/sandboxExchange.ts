@@ -337,7 +337,7 @@ export function createSandboxExchange({
     const id = addressOf(scope, networkId);
     const { group, concerned } = await commit(async (tx) => {
       const before = await lockGroup(tx, id, media);
-      if (before === undefined) throw new AppError('not_found', 'The network has no such group');
+      if (before === undefined) throw new AppError('not_found', 'The group does not exist on the network');
       const step = change(before);
       if (step === undefined) return { group: before, concerned: [] };
       await updateGroup(tx, scope, step.group);

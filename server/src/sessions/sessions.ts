@@ -189,7 +189,7 @@ export class Sessions {
   /** Of any account: a network has no credential of ours, only the URL. @throws {AppError} `not_found` */
   async #refOf(sessionId: string): Promise<SessionRef> {
     const row = await sessionById.first(this.#options.database.reader, { sessionId });
-    if (row === undefined) throw new AppError('not_found', 'There is no such session');
+    if (row === undefined) throw new AppError('not_found', 'The session does not exist');
     return { accountId: row.account_id, sessionId };
   }
 
@@ -246,7 +246,7 @@ export class Sessions {
     if (row === undefined) throw new AppError('not_found');
     const owner = await cluster.sessions.take(session.sessionId);
     this.#live.requireOwnedBy(owner, row);
-    if (owner !== 'here') throw new AppError('session_unavailable', 'No node takes sessions now');
+    if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
     // From now until `inbox.end`, whichever node owns the session connects it.
     const { accountId, sessionId } = session;
     await database.commit((tx) => markWanted.run(tx, { accountId, sessionId }), sessionId);
@@ -261,7 +261,8 @@ export class Sessions {
 
   async #open(row: SessionTable, isReturning: boolean): Promise<void> {
     const connector = this.connectors.get(row.connector);
-    if (connector === undefined) throw new AppError('not_supported', `This server has no connector "${row.connector}"`);
+    if (connector === undefined)
+      throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // It may have moved since it was acquired; its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.isOurs(row.session_id)) return;
     const state: SessionState = {

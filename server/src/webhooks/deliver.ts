@@ -166,7 +166,7 @@ export function createDeliver({
       }
 
       function onCut(): void {
-        finishAndAbort(outcome('unknown_outcome', null, 'The webhook was removed before the answer came'));
+        finishAndAbort(outcome('unknown_outcome', null, 'The webhook was removed before the answer arrived'));
       }
 
       function onDeadline(): void {
@@ -242,7 +242,7 @@ export function createDeliver({
         class: 'unknown_outcome',
         status: null,
         durationMs: 0,
-        message: 'The server stopped before the answer came',
+        message: 'The server stopped before the answer arrived',
         response: null,
         retryAfterMs: null,
       });
@@ -305,14 +305,14 @@ function describeAnswer(status: number, headers: Headers, body: string, url: URL
       `Answered ${status}, redirecting to ${target}. Redirects are not followed: set that URL instead`,
     ];
   }
-  if (status === 410) return ['gone', status, 'Answered 410 Gone: it wants no more deliveries'];
+  if (status === 410) return ['gone', status, 'Answered 410 Gone: it accepts no more deliveries'];
   if (status === 429) return ['throttled', status, 'Answered 429 Too Many Requests'];
   if (status >= 500) return ['server_error', status, `Answered ${status}${isHtml ? ' with an HTML page' : ''}`];
   if (status === 404 && url.pathname.includes('/webhook-test/')) {
     return [
       'client_error',
       status,
-      'Answered 404. This is an n8n test URL, which listens only while its workflow is being tested: activate the workflow and set its production URL (/webhook/…)',
+      'Answered 404. This is an n8n test URL, which listens only while its workflow is tested; activate the workflow and set its production URL (/webhook/…)',
     ];
   }
   if (status === 401 || status === 403) {

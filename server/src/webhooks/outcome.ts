@@ -6,19 +6,19 @@ export const outcomeClasses = {
   ok: { retry: 'none', breaker: 'success', meaning: 'answered 2xx' },
   redirect: { retry: 'schedule', breaker: 'failure', meaning: 'answered 3xx; redirects are not followed' },
   client_error: { retry: 'schedule', breaker: 'failure', meaning: 'answered 4xx' },
-  gone: { retry: 'held', breaker: 'opens', meaning: 'answered 410: it wants no more deliveries' },
+  gone: { retry: 'held', breaker: 'opens', meaning: 'answered 410: it accepts no more deliveries' },
   throttled: { retry: 'schedule', breaker: 'none', meaning: 'answered 429: too many deliveries at once' },
   server_error: { retry: 'schedule', breaker: 'failure', meaning: 'answered 5xx' },
   timeout: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer within the deadline' },
   dns: {
     retry: 'schedule',
     breaker: 'failure',
-    meaning: 'its host name does not lead to an address that webhooks may reach',
+    meaning: 'its host name does not resolve to an address that webhooks may reach',
   },
-  connect: { retry: 'schedule', breaker: 'failure', meaning: 'refused or never took the connection' },
-  tls: { retry: 'schedule', breaker: 'failure', meaning: 'its TLS certificate or handshake was not acceptable' },
-  reset: { retry: 'schedule', breaker: 'failure', meaning: 'broke the connection before it answered' },
-  protocol: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer in HTTP' },
+  connect: { retry: 'schedule', breaker: 'failure', meaning: 'refused the connection or did not accept it in time' },
+  tls: { retry: 'schedule', breaker: 'failure', meaning: 'its TLS certificate is invalid or the TLS handshake failed' },
+  reset: { retry: 'schedule', breaker: 'failure', meaning: 'closed the connection before it answered' },
+  protocol: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer with valid HTTP' },
   blocked_address: {
     retry: 'held',
     breaker: 'opens',
@@ -27,9 +27,9 @@ export const outcomeClasses = {
   no_socket: {
     retry: 'schedule',
     breaker: 'none',
-    meaning: 'was not asked, for this server had no free socket',
+    meaning: 'was not contacted because this server had no free socket',
   },
-  unknown_outcome: { retry: 'schedule', breaker: 'none', meaning: 'the server stopped before the answer came' },
+  unknown_outcome: { retry: 'schedule', breaker: 'none', meaning: 'this server stopped before the answer arrived' },
 } as const satisfies Record<
   string,
   { retry: 'none' | 'schedule' | 'held'; breaker: 'success' | 'failure' | 'opens' | 'none'; meaning: string }

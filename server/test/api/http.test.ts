@@ -80,7 +80,7 @@ describe('HTTP', () => {
       const { status, body } = await server.call('POST', path, { email: 'x'.repeat(8200), password: 'x' });
       assert.deepEqual(
         [status, body.code, body.detail],
-        [413, 'payload_too_large', 'The body may have up to 8 KiB'],
+        [413, 'payload_too_large', 'The request body is larger than 8 KiB'],
         path,
       );
     }

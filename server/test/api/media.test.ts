@@ -70,9 +70,9 @@ describeOnEachDeployment('media', (newHome, database) => {
     const none = new FormData();
     const before = filesOf(server);
     for (const [form, reason] of [
-      [two, /not several/],
-      [field, /not a field caption/],
-      [none, /no file/],
+      [two, /exactly one file, but has several/],
+      [field, /remove the field caption/],
+      [none, /contains no file/],
     ] as const) {
       const refused = await upload(server, token, form);
       assert.deepEqual([refused.status, refused.body.code], [400, 'validation_failed']);

@@ -84,13 +84,13 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.deepEqual([graph.profile.about, graph.profile.picture], ['Grüße ✓', content]);
 
     const refusals: [object, string, RegExp][] = [
-      [{ about: 'not this', name: 'Shop' }, 'not_supported', /Meta approves the name/],
-      [{ about: 'not this', pictureMediaId: null }, 'not_supported', /not remove it/],
+      [{ about: 'not this', name: 'Shop' }, 'not_supported', /Meta must approve the name/],
+      [{ about: 'not this', pictureMediaId: null }, 'not_supported', /cannot remove the picture/],
       [{ about: '' }, 'not_supported', /empty/],
       [
         { about: 'not this', pictureMediaId: (await upload(server, token, GIF)).body.mediaId },
         'unsupported_media_type',
-        /JPEG or PNG/,
+        /JPEG and PNG/,
       ],
     ];
     for (const [fields, code, words] of refusals) {

@@ -212,7 +212,7 @@ it('a request without an answer, of which no status tells, has failed, and says 
   );
   const { status, body } = await sending;
   assert.deepEqual([status, body.code, body.detail], [502, 'send_failed', data[0].error]);
-  assert.match(body.detail, /may have been sent or not/);
+  assert.match(body.detail, /may or may not have been sent/);
   assert.deepEqual([asks(graph), graph.sent.length], [1, 0]);
 });
 
@@ -284,7 +284,7 @@ it('who waits to send when the token is refused is told so at once', async (t) =
   // No time has passed.
   const { status, body } = await held;
   assert.deepEqual([status, body.code, body.detail], [409, 'session_not_connected', refused.body.detail]);
-  assert.match((await unanswered).body.detail, /may have been sent or not/);
+  assert.match((await unanswered).body.detail, /may or may not have been sent/);
   const { data } = (await call('GET', '/messages')).body;
   assert.deepEqual(
     data.map((one: Answer['body']) => [one.message, one.status, one.error]),

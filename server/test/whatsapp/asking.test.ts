@@ -46,7 +46,7 @@ it('what WhatsApp does not answer within 20 seconds has not been done: no answer
     const { answer } = await askInVain(namespace, ask);
     await clock.advance(20_000);
     const { body } = await answer;
-    assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp does not answer'], name);
+    assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp does not answer; try again'], name);
     whatsapp.faults.answerQueries();
   }
   assert.equal((await call('GET', `/groups/${groupId}`)).body.subject, 'Us');

@@ -76,7 +76,7 @@ it('people are added, made admin, and removed; who cannot be is said with the re
   assert.deepEqual((await act('add', [carol.number])).body.results, [{ phoneNumber: carol.number, ok: true }]);
   const again = (await act('add', [carol.number])).body.results[0];
   assert.equal(again.ok, false);
-  assert.match(again.reason, /member already/);
+  assert.match(again.reason, /already a member/);
   await act('promote', [carol.number]);
   await act('remove', [bob.number]);
   assert.deepEqual(

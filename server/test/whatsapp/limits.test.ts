@@ -40,7 +40,7 @@ it('a session begins so many chats a day; those that are there go on', async () 
   assert.equal((await send(bob.number)).status, 201);
   const { status, body } = await send(carol.number);
   assert.equal(status, 429, JSON.stringify(body));
-  assert.match(body.detail, /at most 1 new chat/);
+  assert.match(body.detail, /limit of 1 new chat/);
   assert.equal((await send(bob.number)).status, 201);
   // Who has written first is answered.
   await dan.sendText(me.number, 'hello');
@@ -60,7 +60,7 @@ it('while WhatsApp lets a number begin no chats, only chats that are there go on
     () => send(nextPhone(whatsapp).number),
     ({ status }) => status === 429,
   );
-  assert.match(refused.body.detail, /no new chats until \d{4}-/);
+  assert.match(refused.body.detail, /not let this number start new chats until \d{4}-/);
   assert.equal((await send(bob.number)).status, 201);
 });
 

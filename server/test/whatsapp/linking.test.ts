@@ -53,7 +53,7 @@ it('a pairing code that WhatsApp refuses is an error in words, and the QR code s
   try {
     const { status, body } = await call('POST', `/sessions/${sessionId}/pairing-code`, { phoneNumber: me.number });
     assert.equal(status, 502, JSON.stringify(body));
-    assert.match(body.detail, /no pairing code \(429\)/);
+    assert.match(body.detail, /refused a pairing code for this number \(429\)/);
   } finally {
     whatsapp.faults.refuseCodes(undefined);
   }
@@ -132,7 +132,7 @@ it('options that make no sense are refused, and the proxy is a secret', async ()
   ]) {
     const { status, body } = await create({ proxy });
     assert.equal(status, 400, proxy);
-    assert.match(body.detail, /^options\.proxy is not what is wanted: The proxy to go through: http:\/\/, /);
+    assert.match(body.detail, /^options\.proxy has the wrong format\. Expected: The proxy to go through: http:\/\/, /);
   }
   assert.equal((await create({ pauseMs: -1 })).status, 400);
   const { body } = await create({ proxy: 'socks5://name:secret@proxy.example:1080', pauseMs: 5 });

@@ -192,7 +192,7 @@ describe('outgoing', () => {
     setting.whatsapp.faults.refuseNextMessage(me.number, 463);
     const { status, body } = await setting.call('POST', '/messages/send', { sessionId, to: bob.number, message: 'no' });
     assert.equal(status, 502);
-    assert.match(body.detail, /begin new chats/);
+    assert.match(body.detail, /start new chats/);
   });
 
   it('is sent when the server says so and not before, also over a broken connection, and once', async () => {

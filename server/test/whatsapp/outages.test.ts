@@ -49,7 +49,7 @@ describe('what the session comes back from by itself', () => {
     assert.equal((await storyOf(sessionId)).length, 3);
     const { body } = await setting.call('GET', `/sessions/${sessionId}/history`);
     const reasons = body.data.map(({ reason }: { reason: string | null }) => reason);
-    assert.ok(reasons.includes('WhatsApp is not available at the moment'), JSON.stringify(reasons));
+    assert.ok(reasons.includes('WhatsApp is not available right now'), JSON.stringify(reasons));
   });
 
   it('a ban for a time: said in words, waited out, and asked for no sooner', async () => {
@@ -59,7 +59,7 @@ describe('what the session comes back from by itself', () => {
     setting.whatsapp.faults.drop(phone.number);
     const banned = await eventually(
       async () => (await setting.call('GET', `/sessions/${sessionId}`)).body,
-      ({ error }) => error === 'WhatsApp has banned the number for a time',
+      ({ error }) => error === 'WhatsApp has banned the number temporarily',
     );
     assert.equal(banned.status, 'connecting');
     await inStatus(setting.call, sessionId, 'connected');
@@ -87,7 +87,7 @@ describe('what the session does not come back from', () => {
     'another client with the same credentials': {
       cause: (number) => setting.whatsapp.faults.endStream(number, 'replaced' satisfies StreamEnd),
       status: 'disconnected',
-      reason: /Another client took over/,
+      reason: /Another client connected with the credentials/,
     },
     'an account without linked devices': {
       cause: refuse(411),

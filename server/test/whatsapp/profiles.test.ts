@@ -139,7 +139,7 @@ it('a server that does not answer is waited for 20 seconds, and no longer', asyn
     );
     await clock.advance(20_000);
     const { body } = await answer;
-    assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp does not answer']);
+    assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp does not answer; try again']);
     whatsapp.faults.answerQueries();
   }
 });

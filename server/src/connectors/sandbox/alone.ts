@@ -112,7 +112,7 @@ function createAloneExchange(clock: Clock): Exchange {
     addGroup: (step) => putGroup(step, undefined),
     async changeGroup(networkId, change) {
       const group = groups.get(networkId);
-      if (group === undefined) throw new AppError('not_found', 'The network has no such group');
+      if (group === undefined) throw new AppError('not_found', 'The group does not exist on the network');
       const step = change(group);
       if (step === undefined) return group;
       await putGroup(step, group);

@@ -32,7 +32,7 @@ export function createGroupActions(
 
   function requireAdmin(group: NetworkGroup): void {
     requireMember(group, self.number);
-    if (!isAdmin(group, self.number)) throw new AppError('network_denied', 'Only an admin of the group may do this');
+    if (!isAdmin(group, self.number)) throw new AppError('network_denied', 'Only an admin of the group can do this');
   }
 
   /** A locked group is changed by its admins alone. */
@@ -120,7 +120,7 @@ export function createGroupActions(
     async join(invite) {
       self.requireOnline();
       const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
-      const unknown = () => new AppError('not_found', 'There is no group with this invite, or it was renewed');
+      const unknown = () => new AppError('not_found', 'The invite is unknown or was revoked; ask for a new one');
       const found = await exchange.groupByInvite(code);
       if (found === undefined) throw unknown();
       const { number } = self;
@@ -244,7 +244,7 @@ function requireMember(group: NetworkGroup, number: string): void {
 export function requireVoice(group: NetworkGroup, number: string): void {
   requireMember(group, number);
   if (group.settings.announce && !isAdmin(group, number)) {
-    throw new AppError('network_denied', 'Only admins may write to this group');
+    throw new AppError('network_denied', 'Only admins can send messages to this group');
   }
 }
 
@@ -264,7 +264,7 @@ function changeParticipants(
   const results = [...new Set(phoneNumbers)].map((phoneNumber): ParticipantResult => {
     const found = participants.find((participant) => participant.phoneNumber === phoneNumber);
     if (action === 'add') {
-      if (found !== undefined) return { phoneNumber, ok: false, reason: 'is a member already' };
+      if (found !== undefined) return { phoneNumber, ok: false, reason: 'is already a member' };
       participants = [...participants, { phoneNumber, role: 'member' }];
       return { phoneNumber, ok: true };
     }

@@ -92,8 +92,5 @@ export function deliveredReceipt(networkIds: readonly string[], timestamp: numbe
 }
 
 export function numberInUse(number: string): AppError {
-  return new AppError(
-    'phone_number_in_use',
-    `${number} belongs to another session until that is logged out or deleted`,
-  );
+  return new AppError('phone_number_in_use', `Another session uses ${number}; log it out or delete it first`);
 }

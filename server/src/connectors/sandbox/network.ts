@@ -70,7 +70,7 @@ export function createNetwork({ exchange, profiles, steady }: Ground, clock: Clo
     },
     async group(networkId) {
       const group = await exchange.group(networkId);
-      if (group === undefined) throw new AppError('not_found', 'The network has no such group');
+      if (group === undefined) throw new AppError('not_found', 'The group does not exist on the network');
       return group;
     },
     carry({ number: from, name }, { networkId, chat, content, replyTo }, timestamp, group) {

@@ -186,7 +186,11 @@ class SandboxConnection implements Connection, Phone {
   }
 
   async requestPairingCode(phoneNumber: string) {
-    if (!this.#isPairing) throw new AppError('session_state', 'The session is not waiting to be paired');
+    if (!this.#isPairing)
+      throw new AppError(
+        'session_state',
+        'The session is not waiting to be paired; its status must be awaiting_pairing',
+      );
     this.#number = phoneNumber;
     this.#cancelTimer();
     const expiresAt = this.#host.clock.now() + PAIRING_CODE_MS;
@@ -273,7 +277,11 @@ class SandboxConnection implements Connection, Phone {
     if (this.#isKeptOut(action)) return;
     switch (action.action) {
       case 'pair': {
-        if (!this.#isPairing) throw new AppError('session_state', 'The session is not waiting to be paired');
+        if (!this.#isPairing)
+          throw new AppError(
+            'session_state',
+            'The session is not waiting to be paired; its status must be awaiting_pairing',
+          );
         this.#cancelTimer();
         await this.#join();
         this.#isPairing = false;

@@ -211,11 +211,12 @@ export class CloudConnection implements Connection {
   /** It shows for 25 s, or until a message comes, and marks the message read that it stands under. */
   async setTyping(chat: NetworkChat, state: TypingState): Promise<void> {
     requireDirect(chat);
-    if (state === 'recording') throw new AppError('not_supported', 'WhatsApp shows only typing for the Cloud API');
+    if (state === 'recording')
+      throw new AppError('not_supported', 'The WhatsApp Cloud API supports only `typing`, not `recording`');
     if (state === 'paused') return;
     const answered = await this.#host.lastIncoming(chat.id);
     if (answered === null)
-      throw new AppError('not_supported', 'WhatsApp shows typing only to somebody who has written before');
+      throw new AppError('not_supported', 'WhatsApp shows typing only in a chat whose other side has written before');
     await this.#post({ status: 'read', message_id: wamidOf(answered), typing_indicator: { type: 'text' } });
   }
 
@@ -227,12 +228,13 @@ export class CloudConnection implements Connection {
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     this.#requireOnline();
-    if (isStandIn(phoneNumber)) throw new AppError('not_supported', 'WhatsApp blocks only who shows the phone number');
+    if (isStandIn(phoneNumber))
+      throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
     const body = { messaging_product: 'whatsapp', block_users: [{ user: `+${phoneNumber}` }] };
     const path = `${this.#options.phoneNumberId}/block_users`;
     const answer = await this.#asking(() => this.#graph.call(blocked ? 'POST' : 'DELETE', path, body));
     if (!Blocked.Check(answer) || (answer.block_users.failed_users ?? []).length > 0)
-      throw new AppError('not_supported', 'WhatsApp blocks only who has written within the last 24 hours');
+      throw new AppError('not_supported', 'WhatsApp can block only contacts who have written within the last 24 hours');
   }
 
   async #post(body: object): Promise<void> {
@@ -250,7 +252,7 @@ export class CloudConnection implements Connection {
       return await ask();
     } catch (error) {
       if (error instanceof NoAnswerError)
-        throw new AppError('send_failed', 'The WhatsApp Cloud API did not answer', { cause: error });
+        throw new AppError('send_failed', 'The WhatsApp Cloud API did not answer; try again', { cause: error });
       if (!(error instanceof GraphError)) throw error;
       if (!ends.has(verdictOf(error))) throw toAppError(error);
       const reason = describe(error);
@@ -322,5 +324,5 @@ export class CloudConnection implements Connection {
 
 /** @throws {AppError} `not_supported` */
 function requireDirect({ type }: NetworkChat): void {
-  if (type === 'group') throw new AppError('not_supported', 'WhatsApp shows this in no group of the Cloud API');
+  if (type === 'group') throw new AppError('not_supported', 'The WhatsApp Cloud API does not support this in groups');
 }

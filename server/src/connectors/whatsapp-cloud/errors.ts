@@ -68,7 +68,7 @@ export function toAppError(error: GraphError): AppError {
     case 'window':
       return new AppError(
         'template_required',
-        `The recipient has not written within 24 hours, so only a template can be sent: ${words}`,
+        `The recipient has not written within the last 24 hours; send a template with messages/send-template. ${words}`,
         { cause: error },
       );
     case 'session':

@@ -147,7 +147,7 @@ export function createGraph(
       const place = URL.canParse(url) ? new URL(url) : undefined;
       const isOwn = place?.origin === baseUrl.origin;
       if (place === undefined || !(isOwn || isPinned(place, META_HOSTS)))
-        throw new AppError('fetch_failed', 'WhatsApp names a place for the file that is not one of Meta');
+        throw new AppError('fetch_failed', 'WhatsApp returned a file URL outside of the servers of Meta');
       const dispatcher = isOwn ? ownFiles : metaFiles;
       const { body } = await ask(url, FILE_TIMEOUT_MS, { method: 'GET', dispatcher });
       return Readable.from(chunksOf(body), { objectMode: false });

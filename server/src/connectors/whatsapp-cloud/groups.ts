@@ -23,7 +23,7 @@ const FIELDS = 'subject,description,join_approval_mode,creation_timestamp,partic
 /** @throws {AppError} `fetch_failed`, and as `Graph.call` */
 export async function findGroup(graph: Graph, id: string, ownNumber: string, now: number): Promise<NetworkGroup> {
   const found = await graph.call('GET', `${encodeURIComponent(id)}?fields=${FIELDS}`);
-  if (!Group.Check(found)) throw new AppError('fetch_failed', 'WhatsApp did not say what the group is');
+  if (!Group.Check(found)) throw new AppError('fetch_failed', 'WhatsApp did not return the group');
   const { subject, description, participants = [], creation_timestamp: createdAt } = found;
   const members = participants.flatMap(({ wa_id: number = '' }) => (/^\d+$/.test(number) ? [number] : []));
   return {

@@ -38,11 +38,14 @@ export function requireFit(type: MessageType, media: NetworkMedia): void {
   if (mimeTypes !== undefined && !mimeTypes.some((taken) => mimeType.startsWith(taken))) {
     throw new AppError(
       'unsupported_media_type',
-      `WhatsApp takes ${mimeTypes.join(', ')} as ${type}, and this is ${mimeType}: send it as document`,
+      `WhatsApp accepts ${mimeTypes.join(', ')} as ${type}, but the file is ${mimeType}; send it as document`,
     );
   }
   if (media.size > maxBytes)
-    throw new AppError('payload_too_large', `WhatsApp takes up to ${Math.floor(maxBytes / 1024)} KiB as ${type}`);
+    throw new AppError(
+      'payload_too_large',
+      `WhatsApp accepts files of up to ${Math.floor(maxBytes / 1024)} KiB as ${type}`,
+    );
 }
 
 const Uploaded = Compile(Type.Object({ id: Type.String() }));
@@ -74,7 +77,7 @@ export async function uploadMedia(graph: Graph, phoneNumberId: string, media: Ne
     'content-type': `multipart/form-data; boundary=${boundary}`,
     'content-length': String(head.length + media.size + tail.length),
   });
-  if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not say what it calls the file');
+  if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not return an id for the uploaded file');
   return answer.id;
 }
 
@@ -84,7 +87,7 @@ export async function uploadMedia(graph: Graph, phoneNumberId: string, media: Ne
  */
 export async function findMedia(graph: Graph, id: string, fileName: string | null): Promise<NetworkMedia> {
   const answer = await graph.call('GET', encodeURIComponent(id));
-  if (!Found.Check(answer)) throw new AppError('fetch_failed', 'WhatsApp did not say where the file is');
+  if (!Found.Check(answer)) throw new AppError('fetch_failed', 'WhatsApp did not return the URL of the file');
   return {
     mimeType: answer.mime_type,
     size: Number(answer.file_size),

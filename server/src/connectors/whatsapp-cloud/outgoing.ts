@@ -44,7 +44,11 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
     case 'audio':
     case 'voice':
     case 'sticker': {
-      if (text !== '') throw new AppError('not_supported', `WhatsApp shows no caption with a message of type ${type}`);
+      if (text !== '')
+        throw new AppError(
+          'not_supported',
+          `WhatsApp does not support captions on messages of type ${type}; remove the caption`,
+        );
       const id = await upload(needed(media));
       return type === 'voice' ? { type: 'audio', audio: { id, voice: true } } : { type, [type]: { id } };
     }
@@ -65,7 +69,7 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
     case 'interactive':
       return { type, interactive: toInteractive(text, needed(interactive)) };
     case 'poll':
-      throw new AppError('not_supported', 'The Cloud API has no polls');
+      throw new AppError('not_supported', 'The WhatsApp Cloud API does not support polls');
   }
 }
 
@@ -88,7 +92,7 @@ function toInteractive(text: string, { header, footer, buttons, list, link }: In
       rows: rows.map(({ section: _, ...row }) => row),
     }));
     if (bySection.size > 1 && bySection.has(''))
-      throw invalidField('list.rows', 'WhatsApp wants a section of every row where there are several');
+      throw invalidField('list.rows', 'WhatsApp requires a section on every row if there are several sections');
     return { type: 'list', ...around, action: { button: list.title, sections } };
   }
   const { title, url } = needed(link);
@@ -100,7 +104,8 @@ function toInteractive(text: string, { header, footer, buttons, list, link }: In
 }
 
 function requireLength(field: string, text: string, longest: number): void {
-  if (text.length > longest) throw invalidField(field, `WhatsApp takes up to ${longest} characters`, 'maxLength');
+  if (text.length > longest)
+    throw invalidField(field, `WhatsApp accepts at most ${longest} characters here`, 'maxLength');
 }
 
 /** What a message of its type always has: whoever made it saw to that. */

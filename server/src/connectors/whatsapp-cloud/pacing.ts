@@ -43,7 +43,7 @@ export function createPacing(perSecond: number, clock: Clock, wait: (ms: number)
       const ofRecipient = freeAt.get(recipient) ?? 0;
       const goesAt = Math.max(now, earliest(numberFreeAt, overall), earliest(ofRecipient, PER_RECIPIENT));
       if (goesAt > until)
-        throw new AppError('rate_limited', 'WhatsApp lets no more messages through for now', {
+        throw new AppError('rate_limited', 'WhatsApp limits how fast messages are sent; wait before the next one', {
           retryAfterSeconds: Math.ceil((goesAt - now) / 1000),
         });
       numberFreeAt = Math.max(numberFreeAt, now) + overall.everyMs;

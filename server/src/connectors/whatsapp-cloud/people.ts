@@ -57,7 +57,11 @@ export function createPeople(store: SessionStore): People {
       if (type === 'group') return { recipient_type: 'group', to: id };
       if (!isStandIn(id)) return { recipient_type: 'individual', to: id };
       const person = await find(id);
-      if (person === undefined) throw new AppError('recipient_not_on_network', 'This number stands for nobody');
+      if (person === undefined)
+        throw new AppError(
+          'recipient_not_on_network',
+          'This placeholder for a hidden number is unknown; use the one from a message of that person',
+        );
       const { userId, phoneNumber } = person;
       return {
         recipient_type: 'individual',

@@ -32,7 +32,8 @@ export function createProfileActions({
   async function upload({ mimeType, size, open }: NetworkMedia): Promise<string> {
     const file = new URLSearchParams({ file_name: 'picture', file_length: String(size), file_type: mimeType });
     const session = await graph.call('POST', `app/uploads?${file}`);
-    if (!UploadSession.Check(session)) throw new AppError('send_failed', 'WhatsApp did not say where the picture goes');
+    if (!UploadSession.Check(session))
+      throw new AppError('send_failed', 'WhatsApp did not return an upload for the picture');
     const answer = await graph.post(session.id, Readable.from(await open(), { objectMode: false }), {
       // Here, and nowhere else, it is not "Bearer".
       authorization: `OAuth ${token}`,
@@ -40,13 +41,13 @@ export function createProfileActions({
       'content-type': mimeType,
       'content-length': String(size),
     });
-    if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not say what it calls the picture');
+    if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not return an id for the picture');
     return answer.h;
   }
 
   return {
     async read() {
-      throw new AppError('not_supported', 'The Cloud API shows no profiles of the people a business writes with');
+      throw new AppError('not_supported', 'The WhatsApp Cloud API has no profiles of contacts');
     },
     async update(change) {
       requirePossible(change);
@@ -66,16 +67,19 @@ export function createProfileActions({
 /** @throws {AppError} `not_supported`, `unsupported_media_type`, `payload_too_large` */
 function requirePossible({ name, about, picture }: ProfileChange): void {
   if (name !== undefined)
+    throw new AppError('not_supported', 'Meta must approve the name of a business; change it in the WhatsApp Manager');
+  if (about === '') throw new AppError('not_supported', 'The WhatsApp Cloud API does not accept an empty about text');
+  if (picture === null)
     throw new AppError(
       'not_supported',
-      'Meta approves the name that a business shows: change it in the WhatsApp Manager, not here',
+      'The WhatsApp Cloud API cannot remove the picture of a number; replace it instead',
     );
-  if (about === '') throw new AppError('not_supported', 'The Cloud API takes no empty about text: give another one');
-  if (picture === null)
-    throw new AppError('not_supported', 'The Cloud API can replace the picture of a number, and not remove it');
   if (picture === undefined) return;
   if (!PICTURE_TYPES.includes(picture.mimeType))
-    throw new AppError('unsupported_media_type', `WhatsApp takes JPEG or PNG, and this is ${picture.mimeType}`);
+    throw new AppError(
+      'unsupported_media_type',
+      `WhatsApp accepts JPEG and PNG pictures, but the file is ${picture.mimeType}`,
+    );
   if (picture.size > LARGEST_PICTURE_BYTES)
-    throw new AppError('payload_too_large', `A picture may have up to ${LARGEST_PICTURE_BYTES} bytes`);
+    throw new AppError('payload_too_large', `The picture is larger than the limit of ${LARGEST_PICTURE_BYTES} bytes`);
 }

@@ -159,7 +159,7 @@ class UncertainError extends AppError {
   constructor() {
     super(
       'send_failed',
-      'WhatsApp did not answer: the message may have been sent or not, and is not sent again by itself',
+      'WhatsApp did not answer: the message may or may not have been sent, and is not sent again automatically',
     );
   }
 }

@@ -392,7 +392,7 @@ export async function openConnection(
     },
     async setBlocked(phoneNumber, blocked) {
       if (blocked && isStandIn(phoneNumber))
-        throw new AppError('not_supported', 'WhatsApp blocks only who shows the phone number');
+        throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
       const socket = requireSocket();
       const action = blocked ? 'block' : 'unblock';
       await asked(() =>

@@ -157,5 +157,5 @@ function requireOwnOrigin({ headers }: FastifyRequest, ownHosts: OwnHosts): void
   if (origin === undefined) return;
   const name = hostOf(origin);
   if (name === '' || (!ownHosts.has(name) && name !== hostOf(`http://${headers.host ?? ''}`)))
-    throw new AppError('permission_denied', 'Web pages of other origins may not call this');
+    throw new AppError('permission_denied', 'Web pages of other origins cannot call the MCP endpoint');
 }

@@ -69,16 +69,22 @@ export function listPrompts(): Prompt[] {
 export function getPrompt(name: string, values: Readonly<Record<string, string>> = {}): GetPromptResult {
   const entry = entries.find((one) => one.name === name);
   if (entry === undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${beginningOf(name, LONGEST_NAME)}`);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `The prompt ${beginningOf(name, LONGEST_NAME)} does not exist; call prompts/list`,
+    );
   const long = Object.keys(values).find((argument) => (values[argument]?.length ?? 0) > LONGEST_ARGUMENT);
   if (long !== undefined)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `The argument ${beginningOf(long, LONGEST_NAME)} may have up to ${LONGEST_ARGUMENT} characters`,
+      `The argument ${beginningOf(long, LONGEST_NAME)} is longer than ${LONGEST_ARGUMENT} characters`,
     );
   const missing = entry.arguments?.find((argument) => argument.required && !values[argument.name]);
   if (missing !== undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The prompt ${name} needs the argument ${missing.name}`);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `The prompt ${name} requires the argument ${missing.name}`,
+    );
   return {
     description: entry.description ?? '',
     messages: [{ role: 'user', content: { type: 'text', text: entry.text(values) } }],

@@ -54,7 +54,7 @@ export function createMcpServer(operations: readonly Operation[], invoke: Invoke
       if (result === undefined)
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
-          `There is no tool ${beginningOf(params.name, LONGEST_NAME)}`,
+          `The tool ${beginningOf(params.name, LONGEST_NAME)} does not exist; call tools/list`,
         );
       return result;
     });

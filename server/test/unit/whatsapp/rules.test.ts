@@ -22,7 +22,7 @@ it('a refusal means another thing before the device was ever linked', () => {
 it('a ban for a time is waited out as long as WhatsApp says', () => {
   assert.deepEqual(endingOf(end(402, undefined, { expire: '120' }), true), {
     next: 'later',
-    reason: 'WhatsApp has banned the number for a time',
+    reason: 'WhatsApp has banned the number temporarily',
     afterMs: 120_000,
   });
 });

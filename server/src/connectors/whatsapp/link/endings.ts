@@ -30,7 +30,7 @@ const QR_OVER = 'QR refs attempts ended';
 /** @param isLinked whether the device was ever linked; until then the server's refusals are about the linking */
 export function endingOf({ code, message, data }: End, isLinked: boolean): Ending {
   if (message === QR_OVER)
-    return { next: 'stop', reason: 'Nobody linked the session in time: connect it again for a new code' };
+    return { next: 'stop', reason: 'The session was not linked in time; connect it again for a new QR code' };
   switch (code) {
     case 515:
       return { next: 'now' };
@@ -40,12 +40,12 @@ export function endingOf({ code, message, data }: End, isLinked: boolean): Endin
         : {
             next: 'stop',
             reason:
-              'WhatsApp did not link the device. Some accounts need a passkey on the phone for that, which this client cannot answer',
+              'WhatsApp did not link the device. Some accounts require a passkey on the phone, which this client does not support',
           };
     case 402:
       return {
         next: 'later',
-        reason: 'WhatsApp has banned the number for a time',
+        reason: 'WhatsApp has banned the number temporarily',
         afterMs: secondsOf(data['expire']) ?? BAN_RETRY_MS,
       };
     case 403:
@@ -53,18 +53,18 @@ export function endingOf({ code, message, data }: End, isLinked: boolean): Endin
     case 405:
       return {
         next: 'later',
-        reason: 'WhatsApp does not take this version of the client any more: set WHATSAPP_VERSION to a newer one',
+        reason: 'WhatsApp no longer accepts this version of the client; set WHATSAPP_VERSION to a newer one',
         afterMs: OLD_VERSION_RETRY_MS,
       };
     case 411:
-      return { next: 'stop', reason: 'The account cannot have linked devices: update WhatsApp on its phone' };
+      return { next: 'stop', reason: 'The account does not support linked devices; update WhatsApp on its phone' };
     case 440:
       return {
         next: 'stop',
-        reason: 'Another client took over with the credentials of this device: only one may use them',
+        reason: 'Another client connected with the credentials of this device; only one client can use them',
       };
     case 503:
-      return { next: 'later', reason: 'WhatsApp is not available at the moment' };
+      return { next: 'later', reason: 'WhatsApp is not available right now' };
     case 428:
       return { next: 'later', reason: 'The connection to WhatsApp was lost' };
     case 408:

@@ -307,11 +307,18 @@ export function createLink({
   async function requestPairingCode(phoneNumber: string) {
     const socket = current;
     if (state !== 'pairing' || socket === undefined || pairingEndsAt === undefined)
-      throw new AppError('session_state', 'The session is not waiting to be paired');
+      throw new AppError(
+        'session_state',
+        'The session is not waiting to be paired; its status must be awaiting_pairing',
+      );
     codeRequested = true;
     const refusal = refusalOfCode(socket);
     const code = await socket.requestPairingCode(phoneNumber).catch((cause: unknown) => {
-      throw new AppError('send_failed', 'WhatsApp could not be asked for a pairing code', { cause });
+      throw new AppError(
+        'send_failed',
+        'WhatsApp did not answer the request for a pairing code; try again, or scan the QR code',
+        { cause },
+      );
     });
     const refused = await refusal;
     if (refused !== undefined) {
@@ -319,7 +326,7 @@ export function createLink({
       creds.me = undefined;
       throw new AppError(
         'send_failed',
-        `WhatsApp gives this number no pairing code (${refused}): wait, or scan the QR code`,
+        `WhatsApp refused a pairing code for this number (${refused}); wait, or scan the QR code`,
       );
     }
     return { code: `${code.slice(0, 4)}-${code.slice(4)}`, expiresAt: pairingEndsAt };

@@ -30,10 +30,10 @@ async function load(): Promise<Baileys> {
     throw isMissing
       ? new AppError(
           'not_supported',
-          'This server was installed without the WhatsApp client. Run "npm install --include=optional" where it is installed, and start it again',
+          'This server was installed without the WhatsApp client; run "npm install --include=optional" in its folder and restart it',
           { cause },
         )
-      : new AppError('not_supported', 'The WhatsApp client cannot be loaded; the log of the server says why', {
+      : new AppError('not_supported', 'The WhatsApp client cannot be loaded; the server log says why', {
           cause,
         });
   }

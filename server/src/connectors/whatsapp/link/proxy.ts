@@ -29,7 +29,7 @@ export function checkProxy(proxy: string, targets: TargetPolicy): void {
   // Only the host matters here, and `checkUrl` knows the spellings of an address in http URLs.
   const verdict = checkUrl(proxy.replace(/^[^:]+:\/\/([^@]*@)?/, 'http://'), targets);
   if (verdict.ok) return;
-  const message = verdict.rule === 'address' ? verdict.message : 'The address of the proxy is not a URL';
+  const message = verdict.rule === 'address' ? verdict.message : 'The proxy address is not a valid URL';
   throw invalidField('options.proxy', message, verdict.rule);
 }
 

@@ -41,7 +41,9 @@ export function createAsking(newest: () => WASocket | undefined, clock: Clock): 
         reject(why);
         stop.abort();
       };
-      const cancel = clock.after(limitMs, () => giveUp(new AppError('send_failed', 'WhatsApp does not answer')));
+      const cancel = clock.after(limitMs, () =>
+        giveUp(new AppError('send_failed', 'WhatsApp does not answer; try again')),
+      );
       waiting.add(giveUp);
       const answer = work(stop.signal).catch((cause: unknown) => {
         const isBroken = newest() !== socket || !socket.ws.isOpen;
@@ -68,7 +70,7 @@ export function createAsking(newest: () => WASocket | undefined, clock: Clock): 
 export async function asked<T>(
   ask: () => Promise<T>,
   missing?: string,
-  forbidden = 'Only an admin of the group may do this',
+  forbidden = 'Only an admin of the group can do this',
 ): Promise<T> {
   try {
     return await ask();
@@ -80,21 +82,21 @@ export async function asked<T>(
         throw new AppError('network_denied', forbidden, { cause });
       case 404:
       case 410:
-        throw new AppError('not_found', missing ?? 'WhatsApp has no such group', { cause });
+        throw new AppError('not_found', missing ?? 'The group does not exist on WhatsApp', { cause });
       case 406:
         // Of what is made or changed it says that this cannot be; of what is looked up, that it is not there.
         if (missing !== undefined) throw new AppError('not_found', missing, { cause });
-        throw new AppError('send_failed', 'WhatsApp does not accept this', { cause });
+        throw new AppError('send_failed', 'WhatsApp did not accept the request', { cause });
       case 428:
         throw new AppError('session_not_connected', undefined, { cause });
       case 429:
-        throw new AppError('rate_limited', 'WhatsApp says that this session asks too much', {
+        throw new AppError('rate_limited', 'WhatsApp limits the requests of this session; wait before the next one', {
           cause,
           retryAfterSeconds: 60,
         });
       default: {
         const words = cause instanceof Error ? cause.message : String(cause);
-        throw new AppError('send_failed', `WhatsApp did not do it: ${words}`, { cause });
+        throw new AppError('send_failed', `WhatsApp did not accept the request: ${words}`, { cause });
       }
     }
   }

@@ -53,13 +53,13 @@ export function createNetworkLimits({ clock, log }: { clock: Clock; log: Log }):
       if (waitMs > 0)
         throw new AppError(
           'rate_limited',
-          `WhatsApp lets this number begin no new chats until ${isoTime(lockedUntil)}; those that are there go on`,
+          `WhatsApp does not let this number start new chats until ${isoTime(lockedUntil)}; existing chats still work`,
           { retryAfterSeconds: Math.ceil(waitMs / 1000) },
         );
       if (quota?.capping_status === QUOTA_USED)
         throw new AppError(
           'rate_limited',
-          `WhatsApp lets this number begin no more new chats: it has begun ${quota.used_quota} of ${quota.total_quota}`,
+          `WhatsApp does not let this number start more chats: it has started ${quota.used_quota} of ${quota.total_quota}`,
           { retryAfterSeconds: QUOTA_RETRY_S },
         );
     },

@@ -51,7 +51,7 @@ async function fileOf(
   { type, text, media }: MessageContent,
   around: { mentions: string[]; contextInfo: proto.IContextInfo },
 ): Promise<AnyMessageContent> {
-  if (media === undefined) throw new AppError('not_supported', `WhatsApp has no messages of type ${type}`);
+  if (media === undefined) throw new AppError('not_supported', `WhatsApp does not support messages of type ${type}`);
   const { mimeType: mimetype } = media;
   const file = { stream: await media.open() };
   const caption = text === '' ? {} : { caption: text };

@@ -49,7 +49,7 @@ export function createPacing(
     if (recent.length >= newChatsPerDay) {
       const waitMs = (oldest ?? now) + DAY_MS - now;
       throw limited(
-        `This session begins at most ${newChatsPerDay} new chats a day: numbers that begin many get banned`,
+        `The session has reached its limit of ${newChatsPerDay} new chats per day; WhatsApp bans numbers that start many`,
         waitMs,
       );
     }
@@ -64,7 +64,10 @@ export function createPacing(
       const at = Math.max(now, nextAt);
       const waitMs = at - now;
       if (waitMs > LONGEST_WAIT_MS)
-        throw limited('More messages wait to be sent than this session sends in a while', waitMs - LONGEST_WAIT_MS);
+        throw limited(
+          'Too many messages are waiting to be sent by this session; wait before the next one',
+          waitMs - LONGEST_WAIT_MS,
+        );
       nextAt = at + pauseMs * (0.5 + random());
       if (waitMs > 0) await sleep(clock, waitMs);
     },

@@ -85,7 +85,8 @@ export function createRecipients({
   async function ask(socket: WASocket, phoneNumbers: readonly string[]): Promise<string[]> {
     const found = await socket.onWhatsApp(...phoneNumbers.map(jidOf));
     // Baileys answers with nothing when the server does not.
-    if (found === undefined) throw new AppError('send_failed', 'WhatsApp does not say whether the number is there');
+    if (found === undefined)
+      throw new AppError('send_failed', 'WhatsApp did not say whether the number has an account; try again');
     return found.flatMap(({ jid, exists }) => (exists ? (jid.split('@')[0] ?? []) : []));
   }
 
@@ -101,7 +102,11 @@ export function createRecipients({
 
   async function addressOf(socket: WASocket, phoneNumber: string): Promise<string> {
     if (isHidden(phoneNumber)) return phoneNumber;
-    if (isStandIn(phoneNumber)) throw new AppError('recipient_not_on_network', 'This number stands for nobody');
+    if (isStandIn(phoneNumber))
+      throw new AppError(
+        'recipient_not_on_network',
+        'This placeholder for a hidden number is unknown; use the one from a message of that person',
+      );
     const lid = await lidOf(socket, phoneNumber);
     if (lid !== undefined && (await hasConversation(socket, `${lid}@lid`))) return phoneNumber;
     await present(socket, [phoneNumber]);

@@ -218,7 +218,7 @@ export function createSending({
 }
 
 const UNCONFIRMED =
-  'WhatsApp did not confirm the message in time: it may have been sent or not, and is not sent again by itself';
+  'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically';
 
 function unsent(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -228,18 +228,19 @@ function unsent(error: unknown): AppError {
 
 /** What the numbers in the server's answer mean, as far as anybody outside knows. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  '403': 'The session may not write to this chat',
-  '404': 'WhatsApp has no such chat',
-  '421': 'WhatsApp does not take this kind of message in this chat',
-  '463': 'WhatsApp does not let this number begin new chats at present',
+  '403': 'The session is not allowed to send messages to this chat',
+  '404': 'The chat does not exist on WhatsApp',
+  '421': 'WhatsApp does not accept this type of message in this chat',
+  '463': 'WhatsApp currently does not let this number start new chats',
   '475': 'WhatsApp has restricted the number',
-  '479':
-    'WhatsApp did not take the message: the conversation with the recipient has to be renewed. Sending it again does that',
+  '479': 'WhatsApp did not accept the message because the encryption with the recipient must be renewed; send it again',
 };
 
 function refused(error: string): AppError {
   if (error === '403') return new AppError('network_denied', REFUSALS[error]);
   if (error === '429')
-    return new AppError('rate_limited', 'WhatsApp says that this number sends too much', { retryAfterSeconds: 60 });
+    return new AppError('rate_limited', 'WhatsApp limits how much this number sends; wait before the next message', {
+      retryAfterSeconds: 60,
+    });
   return new AppError('send_failed', REFUSALS[error] ?? `WhatsApp refused the message (${error})`);
 }

@@ -34,7 +34,7 @@ export function createGroupActions({
   }
 
   async function inviteOf(code: string | undefined, networkId: string, isRenewed: boolean): Promise<GroupInvite> {
-    if (code === undefined) throw new AppError('network_denied', 'Only an admin of the group may invite by link');
+    if (code === undefined) throw new AppError('network_denied', 'Only an admin of the group can use its invite link');
     await groups.noteInvite(networkId, code, isRenewed);
     return { code, link: LINK + code };
   }
@@ -102,14 +102,14 @@ export function createGroupActions({
   };
 }
 
-const NO_INVITE = 'There is no group with this invite, or it was renewed';
+const NO_INVITE = 'The invite is unknown or was revoked; ask for a new one';
 
 const REASONS: Readonly<Record<string, string>> = {
   '401': 'has blocked the session',
-  '403': 'lets nobody add them to groups: send an invite link',
+  '403': 'does not allow being added to groups; send an invite link instead',
   '404': 'is not a member, or not on WhatsApp',
   '406': 'cannot be changed',
-  '408': 'has left the group recently',
-  '409': 'is a member already',
+  '408': 'left the group recently',
+  '409': 'is already a member',
   '419': 'the group is full',
 };

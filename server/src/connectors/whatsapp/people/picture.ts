@@ -19,7 +19,7 @@ export async function setPicture(
   const { jid, isGroup } = whose;
   if (picture === null) return socket.removeProfilePicture(jid);
   if (picture.size > LARGEST_BYTES)
-    throw new AppError('payload_too_large', `A picture may have up to ${LARGEST_BYTES} bytes`);
+    throw new AppError('payload_too_large', `The picture is larger than the limit of ${LARGEST_BYTES} bytes`);
   const content = await buffer(await picture.open());
   try {
     await socket.updateProfilePicture(jid, content);
@@ -28,7 +28,7 @@ export async function setPicture(
     if (!content.subarray(0, JPEG.length).equals(JPEG))
       throw new AppError(
         'unsupported_media_type',
-        `WhatsApp takes JPEG, and this is ${picture.mimeType}; with sharp installed beside the server it would be converted`,
+        `WhatsApp accepts only JPEG, but the picture is ${picture.mimeType}; convert it, or install sharp so that the server can`,
         { cause: error },
       );
     await socket.query({

@@ -46,7 +46,10 @@ export function createProfiles({
     async read(phoneNumber) {
       const socket = requireSocket();
       if (isStandIn(phoneNumber) && !addresses.isHidden(phoneNumber))
-        throw new AppError('recipient_not_on_network', 'This number stands for nobody');
+        throw new AppError(
+          'recipient_not_on_network',
+          'This placeholder for a hidden number is unknown; use the one from a message of that person',
+        );
       const jid = jidOf(phoneNumber);
       const [about, picture] = await Promise.all([
         ask(socket, () => unlessHidden(() => aboutOf(socket, jid))),
@@ -62,7 +65,7 @@ export function createProfiles({
       if (name !== undefined && creds.myAppStateKeyId === undefined)
         throw new AppError(
           'session_state',
-          'The phone has not shared the keys by which the name is changed: open WhatsApp on it, and try again in a minute',
+          'The phone has not yet shared the keys for changing the name; open WhatsApp on the phone and try again in a minute',
         );
       // First, for it may be refused.
       if (picture !== undefined) await ask(socket, () => setPicture(socket, { jid, isGroup: false }, picture));
