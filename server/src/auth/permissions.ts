@@ -1,30 +1,36 @@
 /** What can be permitted: resource → its actions, each explained for the people who choose. */
 export const permissionTable = {
-  sessions: { read: 'See sessions and their history', write: 'Create, connect, pair and delete sessions' },
+  sessions: {
+    read: 'List sessions and their status changes',
+    write: 'Create, connect, pair and delete sessions',
+  },
   messages: {
-    read: 'Read messages',
-    metadata: 'See messages without their content',
+    read: 'Read and search messages, including those that strangers wrote',
+    metadata: 'List messages without their content',
     send: 'Send, edit, react to and delete messages',
   },
   chats: {
-    read: 'See chats and their last messages',
-    metadata: 'See chats without the content of their last messages',
-    write: 'Mark chats read, archive and mute them',
+    read: 'List chats with their last messages',
+    metadata: 'List chats without the content of their last messages',
+    write: 'Mark chats as read, show typing, archive, pin and mute chats',
   },
-  contacts: { read: 'See and check contacts', write: 'Block and unblock contacts' },
-  groups: { read: 'See groups', write: 'Create, change, join and leave groups' },
-  media: { read: 'Download media', write: 'Upload media' },
+  contacts: { read: 'List contacts and their profiles, and check numbers', write: 'Block and unblock contacts' },
+  groups: {
+    read: 'List groups and their participants, and get invite links',
+    write: 'Create, change, join and leave groups',
+  },
+  media: { read: 'Download files', write: 'Upload files' },
   webhooks: {
-    read: 'See webhooks and their deliveries',
+    read: 'See webhooks and their deliveries, including what was sent',
     metadata: 'See webhooks and their deliveries without the content of messages',
-    write: 'Set, test, reset and replay webhooks',
+    write: 'Set, remove, test, reset and replay webhooks; the receiver gets every message',
     operate: 'Test, reset and replay webhooks without changing them',
   },
   events: {
-    read: 'Read the event log and stream',
-    metadata: 'Read the event log and stream without the content of messages',
+    read: 'Read and stream the event log',
+    metadata: 'Read and stream the event log without the content of messages',
   },
-  account: { read: 'See the account' },
+  account: { read: 'List API keys, without the keys themselves' },
 } as const satisfies Record<string, Record<string, string>>;
 
 type Table = typeof permissionTable;
