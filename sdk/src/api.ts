@@ -866,7 +866,7 @@ export interface Operations {
       name?: string;
       /** The network; the server has a default one. */
       connector?: string;
-      /** The number to use, where the network lets one choose. International form; +, spaces and dashes are taken off. */
+      /** The number to use, where the network lets one choose. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
       /** The connector's own options. */
       options?: Record<string, unknown>;
@@ -940,7 +940,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
-      /** Number of the phone to link. International form; +, spaces and dashes are taken off. */
+      /** Number of the phone to link. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber: string;
     };
     output: {
@@ -1014,7 +1014,7 @@ export interface Operations {
         | 'group_create'
         | 'group_subject'
         | 'group_leave';
-      /** Who does it. International form; +, spaces and dashes are taken off. */
+      /** Who does it. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       from?: string;
       /** What it calls itself. */
       senderName?: string;
@@ -1430,7 +1430,7 @@ export interface Operations {
       sessionId?: string;
       /** A part of the name, or the beginning of the number. */
       q?: string;
-      /** Only this one. International form; +, spaces and dashes are taken off. */
+      /** Only this one. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
       /** Only those that are blocked, or are not. */
       blocked?: boolean;
@@ -1463,7 +1463,7 @@ export interface Operations {
   /** Block or unblock a contact. Messages that a blocked contact sends directly no longer reach the session, even after the contact is unblocked. The contact is not told. In groups, its messages still arrive. */
   'contacts.set_blocked': {
     input: {
-      /** The contact. International form; +, spaces and dashes are taken off. */
+      /** The contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber: string;
       /** Id of the session (`ses_…`). */
       sessionId?: string;
@@ -1474,7 +1474,7 @@ export interface Operations {
   /** Show the profile of a contact. What the contact shows to the session now. The network is asked each time, and asking it often gets numbers banned. The picture becomes a file of the account; the same picture is the same file. */
   'contacts.profile': {
     input: {
-      /** The contact. International form; +, spaces and dashes are taken off. */
+      /** The contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber: string;
       /** Id of the session (`ses_…`). */
       sessionId?: string;

@@ -4,13 +4,16 @@ import { Type } from 'typebox';
 import { isStandIn } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 
+/** How callers write a phone number. */
+export const PHONE_NUMBER_FORMAT = 'In international form, such as 491701234567; +, spaces and dashes are ignored.';
+
 /** A phone number as callers may write it. */
 export const PhoneNumberInput = (description: string) =>
   Type.Refine(
     Type.String({
       minLength: 1,
       maxLength: 40,
-      description: `${description} International form; +, spaces and dashes are taken off.`,
+      description: `${description} ${PHONE_NUMBER_FORMAT}`,
     }),
     isPhoneNumber,
     notPhoneNumber,

@@ -41,7 +41,7 @@ export async function succeeded(operation: Operation, answer: Succeeded, reading
 
 async function pictureOf(answer: Succeeded): Promise<CallToolResult['content'][number]> {
   const preview = await answer.preview();
-  if (preview === undefined) return { type: 'text', text: 'There is no picture.' };
+  if (preview === undefined) return { type: 'text', text: 'The file has no picture.' };
   if (preview.mimeType === null) return { type: 'text', text: preview.reason };
   return { type: 'image', data: preview.content.toString('base64'), mimeType: preview.mimeType };
 }
@@ -57,19 +57,20 @@ async function imagesOf({ representations = {} }: Operation, answer: Succeeded):
 
 /** What helps with an error, beside its own sentence. */
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
-  validation_failed: 'Correct the fields that are named and call again.',
-  permission_denied: 'Another key is needed: this one cannot do it.',
-  network_denied: 'The network refused this action. In a group, an admin has to do it, or make the session an admin.',
-  not_found: 'List the resources of this kind to see which ids there are.',
+  validation_failed: 'Correct the fields in errors and call again.',
+  permission_denied: 'Ask the user for a key with this permission.',
+  network_denied: 'In a group, an admin must do this, or make the session an admin.',
+  not_found: 'Call the list tool of this resource to get valid ids.',
   session_required: 'Call sessions_list and pass one of its ids as sessionId.',
-  session_not_connected: 'Call sessions_connect, and show the code of sessions_get_qr when it awaits pairing.',
-  session_state: 'Call sessions_get to see the state of the session.',
-  message_state: 'Call messages_get to see the state of the message.',
+  session_not_connected:
+    'Call sessions_connect. If the status is then awaiting_pairing, show the QR code of sessions_get_qr.',
+  session_state: 'Call sessions_get to see the status of the session.',
+  message_state: 'Call messages_get to see the status of the message.',
   webhook_not_set: 'Call webhooks_set first.',
-  recipient_not_on_network: 'Check numbers with contacts_check before writing to them.',
+  recipient_not_on_network: 'Check the number with contacts_check before you write to it.',
   idempotency_mismatch: 'Use a new idempotencyKey for a different request.',
-  rate_limited: 'Wait as long as it says, then call again.',
-  storage_unavailable: 'Call again in some seconds.',
+  rate_limited: 'Wait for retryAfterSeconds, then call again.',
+  storage_unavailable: 'Wait a few seconds, then call again.',
 };
 
 /** Errors whose sentence has words of a network, or of a server that a file was fetched from. */
