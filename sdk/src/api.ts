@@ -1,16 +1,22 @@
 // Generated from the operation table by `npm run openapi`. Do not edit.
 
 export interface Account {
+  /** Id of the account (`acc_…`). */
   accountId: string;
+  /** Email address, in lower case. */
   email: string;
+  /** Name of the account; null if none was given. */
   name: string | null;
+  /** When the account was registered. */
   createdAt: string;
 }
 
 export interface Login {
-  /** JWT to send as `Authorization: Bearer`. Empty for the dashboard, which gets it as a cookie. */
+  /** Login token (JWT) to send as `Authorization: Bearer`. Empty for the dashboard, which gets a cookie. */
   token: string;
+  /** Always `Bearer`. */
   tokenType: 'Bearer';
+  /** When the token stops working. */
   expiresAt: string;
   account: Account;
 }
@@ -18,34 +24,43 @@ export interface Login {
 export interface NewApiKey {
   /** Id of the key (`key_…`). */
   keyId: string;
+  /** Label for the key. */
   name: string;
+  /** What the key may do. */
   permissions: string[];
+  /** When the key was created. */
   createdAt: string;
+  /** When the key stops working; null for never. */
   expiresAt: string | null;
-  /** The key itself. It is shown only here. */
+  /** The key itself. It is returned only here; store it now. */
   key: string;
 }
 
 export interface ApiKey {
   /** Id of the key (`key_…`). */
   keyId: string;
+  /** Label for the key. */
   name: string;
+  /** What the key may do. */
   permissions: string[];
+  /** When the key was created. */
   createdAt: string;
+  /** When the key stops working; null for never. */
   expiresAt: string | null;
-  /** How the key begins, to tell it from others. */
+  /** First characters of the key, to recognize it. */
   prefix: string;
+  /** When the key was last used; null if never. */
   lastUsedAt: string | null;
 }
 
 export interface Connector {
-  /** What `connector` of a session says. */
+  /** Name to pass as `connector` when you create a session. */
   name: string;
-  /** Whether sessions live on it that name none. */
+  /** Whether new sessions use it if they name no connector. */
   isDefault: boolean;
-  /** JSON Schema of a session's `options`. Those that are `writeOnly` are never returned. */
+  /** JSON Schema of a session's `options`. Options that are `writeOnly` are secrets, which are never returned. */
   options: Record<string, unknown>;
-  /** The kinds of messages it can send. */
+  /** Types of messages that its sessions can send. */
   messageTypes: (
     | 'text'
     | 'image'
@@ -60,28 +75,34 @@ export interface Connector {
     | 'template'
     | 'interactive'
   )[];
-  /** Whether the network calls this server: its sessions have a `callbackUrl`. */
+  /** Whether the network calls this server; its sessions then have a `callbackUrl`. */
   takesCallbacks: boolean;
 }
 
 export interface Session {
   /** Id of the session (`ses_…`). */
   sessionId: string;
+  /** Label for people; null if none was set. */
   name: string | null;
-  /** The network it lives on. */
+  /** Network of the session, such as `whatsapp`. */
   connector: string;
-  /** Digits; null until the network has said it. */
+  /** Phone number digits; null until the network has reported them. */
   phoneNumber: string | null;
+  /** Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code. */
   status: 'created' | 'connecting' | 'awaiting_pairing' | 'connected' | 'disconnected' | 'logged_out' | 'failed';
+  /** When the session connected; null while it is not connected. */
   connectedAt: string | null;
+  /** When the network last reported something; null if it never did. */
   lastEventAt: string | null;
-  /** Why it is not connected, in words. */
+  /** Why the session is not connected, as a sentence; null if there was no error. */
   error: string | null;
-  /** Without its secrets. */
+  /** Options of the network, without their secrets. */
   options: Record<string, unknown>;
-  /** Where its network calls it. */
+  /** URL that the network calls for this session; null if the network makes no calls. */
   callbackUrl: string | null;
+  /** Your own data, as you set it. */
   metadata: Record<string, string>;
+  /** When the session was created. */
   createdAt: string;
 }
 
@@ -90,9 +111,11 @@ export interface Message {
   messageId: string;
   /** Id of the session (`ses_…`). */
   sessionId: string;
-  /** Phone number digits, or the id of the group. */
+  /** Phone number digits of the other person, or the id of the group (`grp_…`). */
   chatId: string;
+  /** `incoming`: the session received the message. */
   direction: 'incoming' | 'outgoing';
+  /** What the message contains. */
   type:
     | 'text'
     | 'image'
@@ -106,91 +129,115 @@ export interface Message {
     | 'poll'
     | 'template'
     | 'interactive';
-  /** Digits of the sender. */
+  /** Phone number digits of the sender. */
   from: string;
-  /** Digits of the recipient, or the id of the group. */
+  /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
   to: string;
-  /** Text, caption of the media, or question of the poll. */
+  /** Text of the message, caption of the file, or question of the poll. */
   message: string;
+  /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
   status: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
-  /** When it was sent, or is to be. */
+  /** When the message was sent, or will be sent if it is scheduled. */
   timestamp: string;
-  /** Id of the message it answers. */
+  /** Id of the message that this message replies to. */
   replyTo?: string;
   media?: {
     /** Id of the media (`med_…`). */
     mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
     mimeType: string;
-    /** Bytes. */
+    /** Size of the file in bytes. */
     size: number;
+    /** Name that the sender gave the file; null if there is none. */
     fileName: string | null;
-    /** Where the content is; it takes an API key with `media:read`. */
+    /** Download the file here, with an API key that has `media:read`. */
     url: string;
   };
   location?: {
+    /** Degrees north (WGS 84). */
     latitude: number;
+    /** Degrees east (WGS 84). */
     longitude: number;
+    /** Name of the place. */
     name?: string;
+    /** Postal address of the place. */
     address?: string;
   };
   contact?: {
+    /** Name on the contact card. */
     name: string;
     phoneNumbers: string[];
   };
   poll?: {
+    /** Answers to choose from. The question is in `message`. */
     options: string[];
-    /** How many options one person may choose. */
+    /** Number of options that one person can choose. */
     maxSelections: number;
   };
   template?: {
+    /** Name of the template at the network. */
     name: string;
+    /** Language of the template, such as `en_US`. */
     language: string;
+    /** Values of the template, in the network's format. */
     components: unknown[];
   };
-  /** What there is to choose from, as it was sent. */
+  /** Buttons, list or link of the message, as they were sent. */
   interactive?: Record<string, unknown>;
   mentions?: string[];
+  /** Present if the message was forwarded. */
   forwarded?: true;
-  /** What the button or list entry carries that was chosen. */
+  /** Id of the button or list row that the sender chose. */
   payload?: string;
-  /** Text and parts are left out, because the API key has the permission `metadata` in place of `read`. */
+  /** Present if the content is left out because the API key has the permission `metadata` but not `read`. */
   contentHidden?: true;
-  /** The sender hides the number: `from` stands in for it, and can be written to. */
+  /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
   unidentified?: true;
-  /** Written on the phone itself, or a device linked to it. */
+  /** Present if the message was sent from the phone or another linked device, not through the API. */
   sentElsewhere?: true;
-  /** Who has chosen what of the poll. */
+  /** Votes on the poll, one entry per voter. */
   votes?: {
+    /** Phone number digits of the voter. */
     from: string;
+    /** Options that the voter chose. */
     options: string[];
   }[];
+  /** Reactions to the message, one per person. */
   reactions?: {
+    /** Phone number digits of the person who reacted. */
     from: string;
+    /** The emoji. */
     emoji: string;
+    /** When the person reacted. */
     at: string;
   }[];
+  /** Present if the text was edited after sending. */
   edited?: true;
-  /** Deleted for everyone: its text is gone. */
+  /** Present if the message was deleted for everyone; its text is then empty. */
   deleted?: true;
-  /** Why it failed, in words. */
+  /** Why the message failed, as a sentence. */
   error?: string;
 }
 
 export interface BulkResult {
-  /** As it was given. */
+  /** Recipient as you passed it. */
   to: string;
+  /** Id of the message; null if it was refused. */
   messageId: string | null;
+  /** When the message will be sent; null if it was refused. */
   sendAt: string | null;
-  /** Why nothing is sent there, in words. */
+  /** Why the message was refused, as a sentence. */
   error?: string;
 }
 
 export interface MessageStats {
-  /** Minutes in which there were messages, oldest first. */
+  /** Minutes with at least one message, oldest first. */
   series: {
+    /** Start of the minute. */
     minute: string;
+    /** Messages received. */
     incoming: number;
-    /** Those that the network has taken. */
+    /** Messages that the network accepted. */
     outgoing: number;
   }[];
 }
@@ -200,9 +247,11 @@ export interface MessageWithHistory {
   messageId: string;
   /** Id of the session (`ses_…`). */
   sessionId: string;
-  /** Phone number digits, or the id of the group. */
+  /** Phone number digits of the other person, or the id of the group (`grp_…`). */
   chatId: string;
+  /** `incoming`: the session received the message. */
   direction: 'incoming' | 'outgoing';
+  /** What the message contains. */
   type:
     | 'text'
     | 'image'
@@ -216,137 +265,171 @@ export interface MessageWithHistory {
     | 'poll'
     | 'template'
     | 'interactive';
-  /** Digits of the sender. */
+  /** Phone number digits of the sender. */
   from: string;
-  /** Digits of the recipient, or the id of the group. */
+  /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
   to: string;
-  /** Text, caption of the media, or question of the poll. */
+  /** Text of the message, caption of the file, or question of the poll. */
   message: string;
+  /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
   status: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
-  /** When it was sent, or is to be. */
+  /** When the message was sent, or will be sent if it is scheduled. */
   timestamp: string;
-  /** Id of the message it answers. */
+  /** Id of the message that this message replies to. */
   replyTo?: string;
   media?: {
     /** Id of the media (`med_…`). */
     mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
     mimeType: string;
-    /** Bytes. */
+    /** Size of the file in bytes. */
     size: number;
+    /** Name that the sender gave the file; null if there is none. */
     fileName: string | null;
-    /** Where the content is; it takes an API key with `media:read`. */
+    /** Download the file here, with an API key that has `media:read`. */
     url: string;
   };
   location?: {
+    /** Degrees north (WGS 84). */
     latitude: number;
+    /** Degrees east (WGS 84). */
     longitude: number;
+    /** Name of the place. */
     name?: string;
+    /** Postal address of the place. */
     address?: string;
   };
   contact?: {
+    /** Name on the contact card. */
     name: string;
     phoneNumbers: string[];
   };
   poll?: {
+    /** Answers to choose from. The question is in `message`. */
     options: string[];
-    /** How many options one person may choose. */
+    /** Number of options that one person can choose. */
     maxSelections: number;
   };
   template?: {
+    /** Name of the template at the network. */
     name: string;
+    /** Language of the template, such as `en_US`. */
     language: string;
+    /** Values of the template, in the network's format. */
     components: unknown[];
   };
-  /** What there is to choose from, as it was sent. */
+  /** Buttons, list or link of the message, as they were sent. */
   interactive?: Record<string, unknown>;
   mentions?: string[];
+  /** Present if the message was forwarded. */
   forwarded?: true;
-  /** What the button or list entry carries that was chosen. */
+  /** Id of the button or list row that the sender chose. */
   payload?: string;
-  /** Text and parts are left out, because the API key has the permission `metadata` in place of `read`. */
+  /** Present if the content is left out because the API key has the permission `metadata` but not `read`. */
   contentHidden?: true;
-  /** The sender hides the number: `from` stands in for it, and can be written to. */
+  /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
   unidentified?: true;
-  /** Written on the phone itself, or a device linked to it. */
+  /** Present if the message was sent from the phone or another linked device, not through the API. */
   sentElsewhere?: true;
-  /** Who has chosen what of the poll. */
+  /** Votes on the poll, one entry per voter. */
   votes?: {
+    /** Phone number digits of the voter. */
     from: string;
+    /** Options that the voter chose. */
     options: string[];
   }[];
+  /** Reactions to the message, one per person. */
   reactions?: {
+    /** Phone number digits of the person who reacted. */
     from: string;
+    /** The emoji. */
     emoji: string;
+    /** When the person reacted. */
     at: string;
   }[];
+  /** Present if the text was edited after sending. */
   edited?: true;
-  /** Deleted for everyone: its text is gone. */
+  /** Present if the message was deleted for everyone; its text is then empty. */
   deleted?: true;
-  /** Why it failed, in words. */
+  /** Why the message failed, as a sentence. */
   error?: string;
-  /** What it went through, oldest first. */
+  /** Every status that the message has had, oldest first. */
   statusHistory: {
+    /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
     status: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+    /** When the message reached the status. */
     at: string;
   }[];
 }
 
 export interface Chat {
-  /** Phone number digits, or the id of the group. */
+  /** Phone number digits of the other person, or the id of the group (`grp_…`). */
   chatId: string;
   /** Id of the session (`ses_…`). */
   sessionId: string;
+  /** `direct` is a chat with one person. */
   type: 'direct' | 'group';
+  /** Incoming messages that are not marked as read. */
   unreadCount: number;
+  /** Whether the chat is archived. */
   archived: boolean;
+  /** Whether the chat is pinned. */
   pinned: boolean;
+  /** Until when the chat is muted; null if it is not. */
   mutedUntil: string | null;
+  /** Newest message; null if there is none. */
   lastMessage: Message | null;
 }
 
 export interface Contact {
-  /** Digits. */
+  /** Phone number digits of the contact. */
   phoneNumber: string;
   /** Id of the session (`ses_…`). */
   sessionId: string;
-  /** What the contact calls itself, when it has said so. */
+  /** Name that the contact chose; null if it is not known. */
   name: string | null;
+  /** Whether the session has blocked the contact. */
   blocked: boolean;
-  /** Null while nobody has checked. */
+  /** Whether the number is on the network; null if it was never checked. */
   onNetwork: boolean | null;
+  /** When the number was last checked; null if never. */
   checkedAt: string | null;
 }
 
 export interface Profile {
-  /** Digits. */
+  /** Phone number digits of the contact. */
   phoneNumber: string;
-  /** What the contact says of itself; null when it says nothing, or not to the session. */
+  /** About text of the contact; null if it is empty or hidden from the session. */
   about: string | null;
-  /** Null when there is none, or it is hidden. */
+  /** Picture of the contact; null if there is none or it is hidden. */
   picture: {
     /** Id of the media (`med_…`). */
     mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
     mimeType: string;
-    /** Bytes. */
+    /** Size of the file in bytes. */
     size: number;
+    /** Name that the sender gave the file; null if there is none. */
     fileName: string | null;
-    /** Where the content is; it takes an API key with `media:read`. */
+    /** Download the file here, with an API key that has `media:read`. */
     url: string;
   } | null;
 }
 
 export interface Media {
-  /** Id of the media (`med_…`). */
+  /** Id of the file (`med_…`). */
   mediaId: string;
-  /** By the content, whatever it was called when it came. */
+  /** Media type, detected from the content, such as `image/jpeg`. */
   mimeType: string;
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
-  /** SHA-256 of the content, hexadecimal. */
+  /** SHA-256 of the content, in hexadecimal. */
   sha256: string;
+  /** Name of the file; null if it has none. */
   fileName: string | null;
+  /** When the file was first stored. */
   createdAt: string;
-  /** Where the content is; it takes the same credential. */
+  /** Download the content here, with a credential that has `media:read`. */
   url: string;
 }
 
@@ -357,36 +440,42 @@ export interface Group {
   sessionId: string;
   /** Name of the group. */
   subject: string;
+  /** Text that describes the group; null if there is none. */
   description: string | null;
+  /** Members of the group, with their roles. */
   participants: {
-    /** Phone number digits. */
+    /** Phone number digits of the participant. */
     phoneNumber: string;
+    /** `admin` and `owner` can change the group and its participants. */
     role: 'member' | 'admin' | 'owner';
   }[];
   settings: {
-    /** Only admins may write. */
+    /** Only admins can send messages. */
     announce: boolean;
-    /** Only admins may change subject, description and picture. */
+    /** Only admins can change subject, description and picture. */
     locked: boolean;
-    /** Who joins by the invite link has to be let in. */
+    /** An admin must approve people who join with the invite link. */
     joinApproval: boolean;
   };
-  /** Id of the picture (`med_…`). */
+  /** Id of the picture (`med_…`); null if there is none. */
   pictureMediaId: string | null;
+  /** When the group was created. */
   createdAt: string;
 }
 
 export interface GroupInvite {
   /** Id of the group (`grp_…`). */
   groupId: string;
+  /** Code at the end of the link. */
   inviteCode: string;
-  /** What to give to people. */
+  /** Link to send to people; anyone who has it can join. */
   inviteLink: string;
 }
 
 export interface WebhookConfiguration {
-  /** Null while no webhook is set. */
+  /** URL that receives events; null if no webhook is set. */
   webhookUrl: string | null;
+  /** Event types that the webhook receives. */
   events: (
     | 'message.incoming'
     | 'message.sent'
@@ -397,15 +486,20 @@ export interface WebhookConfiguration {
     | 'group.created'
     | 'group.updated'
   )[];
-  /** Whether a secret is set. The secret itself is never shown. */
+  /** Whether a secret is set. The secret itself is never returned. */
   hasSecret: boolean;
+  /** Whether events are sent. */
   enabled: boolean;
+  /** When the webhook was first set; null if none is set. */
   createdAt: string | null;
+  /** When the webhook was last changed; null if none is set. */
   updatedAt: string | null;
 }
 
 export interface WebhookTest {
+  /** Whether the receiver answered 2xx. */
   delivered: boolean;
+  /** Outcome class; `ok` means that the receiver answered 2xx. */
   class:
     | 'ok'
     | 'redirect'
@@ -422,95 +516,127 @@ export interface WebhookTest {
     | 'blocked_address'
     | 'no_socket'
     | 'unknown_outcome';
-  /** HTTP status of the answer. */
+  /** HTTP status of the answer; null if there was none. */
   status: number | null;
-  /** What happened, in one sentence. */
+  /** What happened, as a sentence. */
   message: string;
+  /** Duration of the request in milliseconds. */
   latencyMs: number;
-  /** How far it came: URL, name lookup, connection, TLS, HTTP. */
+  /** Result of each stage, in order: URL, name lookup, connection, TLS, HTTP. */
   stages: {
+    /** Stage of the request. */
     stage: 'url' | 'dns' | 'connect' | 'tls' | 'http';
+    /** Result of the stage. */
     result: 'ok' | 'failed' | 'skipped';
-    /** How long it took; null where it was not reached. */
+    /** Duration in milliseconds; null if the stage was not reached. */
     ms: number | null;
   }[];
-  /** Its entry in the delivery log. */
+  /** Id of the entry in the delivery log (`dlv_…`). */
   deliveryId: string;
   request: {
+    /** URL of the request. */
     url: string;
-    /** As sent, signature included. */
+    /** Headers as sent, signatures included. */
     headers: Record<string, string>;
-    /** As sent. */
+    /** Body as sent. */
     body: string;
   };
-  /** Up to 1 KiB of the answer. */
+  /** First 1 KiB of the answer; null if there was none. */
   response: string | null;
 }
 
 export interface WebhookStats {
+  /** Number of deliveries that are not settled. */
   pending: number;
-  /** Of the pending ones, those that wait behind an open breaker. */
+  /** Number of pending deliveries that an open circuit breaker holds. */
   held: number;
+  /** Age of the oldest pending delivery in milliseconds; null if none is pending. */
   oldestPendingAgeMs: number | null;
+  /** Totals by period. */
   windows: {
     '1h': {
+      /** Number of attempts. */
       attempts: number;
-      /** Null without attempts. */
+      /** Share of attempts that succeeded, from 0 to 1; null without attempts. */
       successRate: number | null;
+      /** Duration of attempts in milliseconds. */
       latencyMs: {
+        /** Median; null without attempts. */
         p50: number | null;
+        /** 95th percentile; null without attempts. */
         p95: number | null;
+        /** 99th percentile; null without attempts. */
         p99: number | null;
       };
-      /** Attempts by outcome class. */
+      /** Number of attempts by outcome class. */
       byClass: Record<string, number>;
-      /** Deliveries by the final state they reached. */
+      /** Number of deliveries by final state. */
       byState: Record<string, number>;
     };
     '24h': {
+      /** Number of attempts. */
       attempts: number;
-      /** Null without attempts. */
+      /** Share of attempts that succeeded, from 0 to 1; null without attempts. */
       successRate: number | null;
+      /** Duration of attempts in milliseconds. */
       latencyMs: {
+        /** Median; null without attempts. */
         p50: number | null;
+        /** 95th percentile; null without attempts. */
         p95: number | null;
+        /** 99th percentile; null without attempts. */
         p99: number | null;
       };
-      /** Attempts by outcome class. */
+      /** Number of attempts by outcome class. */
       byClass: Record<string, number>;
-      /** Deliveries by the final state they reached. */
+      /** Number of deliveries by final state. */
       byState: Record<string, number>;
     };
     '7d': {
+      /** Number of attempts. */
       attempts: number;
-      /** Null without attempts. */
+      /** Share of attempts that succeeded, from 0 to 1; null without attempts. */
       successRate: number | null;
+      /** Duration of attempts in milliseconds. */
       latencyMs: {
+        /** Median; null without attempts. */
         p50: number | null;
+        /** 95th percentile; null without attempts. */
         p95: number | null;
+        /** 99th percentile; null without attempts. */
         p99: number | null;
       };
-      /** Attempts by outcome class. */
+      /** Number of attempts by outcome class. */
       byClass: Record<string, number>;
-      /** Deliveries by the final state they reached. */
+      /** Number of deliveries by final state. */
       byState: Record<string, number>;
     };
   };
-  /** Minutes of the last hour in which something happened, oldest first. */
+  /** Minutes of the last hour with at least one attempt, oldest first. */
   series: {
+    /** Start of the minute. */
     minute: string;
+    /** Number of attempts. */
     attempts: number;
+    /** Number of attempts that succeeded. */
     delivered: number;
+    /** Number of attempts that failed. */
     failedAttempts: number;
+    /** 95th percentile of the duration in milliseconds. */
     p95Ms: number | null;
   }[];
 }
 
 export interface CircuitBreaker {
+  /** `closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe. */
   state: 'closed' | 'open' | 'half_open';
+  /** When the circuit breaker entered this state; null if no webhook is set. */
   since: string | null;
+  /** Why the circuit breaker entered this state. */
   reason: string | null;
+  /** Last attempt that failed; null if none has. */
   lastError: {
+    /** Outcome class; `ok` means that the receiver answered 2xx. */
     class:
       | 'ok'
       | 'redirect'
@@ -527,54 +653,82 @@ export interface CircuitBreaker {
       | 'blocked_address'
       | 'no_socket'
       | 'unknown_outcome';
+    /** HTTP status of the answer; null if there was none. */
     status: number | null;
+    /** What went wrong, as a sentence. */
     message: string;
+    /** When the attempt failed. */
     at: string;
   } | null;
+  /** Number of attempts that failed since the last success. */
   failuresInARow: number;
+  /** Recent attempts, which determine the failure rate. */
   window: {
+    /** Length of the window. */
     seconds: number;
+    /** Number of attempts in the window. */
     attempts: number;
+    /** Number of failed attempts in the window. */
     failures: number;
   };
+  /** When the open period ends; null if the circuit breaker is not open. */
   openUntil: string | null;
-  /** When the next attempt may go through an open breaker; null when nothing is held. */
+  /** When the next held delivery goes out as a probe; null if nothing is held. */
   nextProbeAt: string | null;
+  /** Deliveries that wait until the circuit breaker closes. */
   held: {
+    /** Number of held deliveries. */
     count: number;
+    /** Time of the oldest held delivery; null if nothing is held. */
     oldestAt: string | null;
   };
+  /** Rules by which the circuit breaker opens and closes. */
   thresholds: {
+    /** Failed attempts in a row that open the circuit breaker. */
     failuresInARow: number;
+    /** Length of the window for the failure rate. */
     windowSeconds: number;
+    /** Attempts in the window from which on the failure rate counts. */
     windowAttempts: number;
+    /** Failure rate in the window that opens it, from 0 to 1. */
     windowFailureRate: number;
+    /** Successful probes in a row that close it. */
     successesToClose: number;
+    /** Length of the first open period. Each failed probe doubles it. */
     openSeconds: number;
+    /** Length of the longest open period. */
     longestOpenSeconds: number;
   };
-  /** The last changes of state, newest first. */
+  /** Latest changes of the state, newest first. */
   transitions: {
+    /** When the state changed. */
     at: string;
+    /** `closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe. */
     from: 'closed' | 'open' | 'half_open';
+    /** `closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe. */
     to: 'closed' | 'open' | 'half_open';
+    /** Why the state changed. */
     reason: string;
   }[];
 }
 
 export interface BreakerReset {
+  /** `closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe. */
   previousState: 'closed' | 'open' | 'half_open';
+  /** `closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe. */
   state: 'closed' | 'open' | 'half_open';
-  /** Deliveries that were held and go out now. */
+  /** Number of deliveries that were held and now go out. */
   released: number;
 }
 
 export interface Delivery {
   /** Id of the delivery (`dlv_…`). */
   deliveryId: string;
+  /** Id of the webhook (`whk_…`). */
   webhookId: string;
-  /** The same as `X-Webhook-Id`. */
+  /** Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`. */
   eventId: string;
+  /** Event type. */
   event:
     | 'message.incoming'
     | 'message.sent'
@@ -584,9 +738,11 @@ export interface Delivery {
     | 'session.disconnected'
     | 'group.created'
     | 'group.updated';
+  /** `pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long. */
   state: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
-  /** Attempts made so far. */
+  /** Number of attempts so far. */
   attempts: number;
+  /** Outcome class of the last attempt; null before the first one. */
   lastClass:
     | 'ok'
     | 'redirect'
@@ -604,21 +760,28 @@ export interface Delivery {
     | 'no_socket'
     | 'unknown_outcome'
     | null;
+  /** Outcome of the last attempt as a sentence; null before the first one. */
   lastMessage: string | null;
-  /** When the next attempt is due; an open circuit breaker holds it back. */
+  /** When the next attempt is due, unless the circuit breaker holds it; null once settled. */
   dueAt: string | null;
+  /** Id of the message that the event is about; null if it is not about one. */
   messageId: string | null;
+  /** Whether it is the sample event of a test. */
   isTest: boolean;
+  /** When the event happened. */
   createdAt: string;
+  /** When the delivery reached its final state; null while it is pending. */
   settledAt: string | null;
 }
 
 export interface DeliveryWithAttempts {
   /** Id of the delivery (`dlv_…`). */
   deliveryId: string;
+  /** Id of the webhook (`whk_…`). */
   webhookId: string;
-  /** The same as `X-Webhook-Id`. */
+  /** Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`. */
   eventId: string;
+  /** Event type. */
   event:
     | 'message.incoming'
     | 'message.sent'
@@ -628,9 +791,11 @@ export interface DeliveryWithAttempts {
     | 'session.disconnected'
     | 'group.created'
     | 'group.updated';
+  /** `pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long. */
   state: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
-  /** Attempts made so far. */
+  /** Number of attempts so far. */
   attempts: number;
+  /** Outcome class of the last attempt; null before the first one. */
   lastClass:
     | 'ok'
     | 'redirect'
@@ -648,22 +813,29 @@ export interface DeliveryWithAttempts {
     | 'no_socket'
     | 'unknown_outcome'
     | null;
+  /** Outcome of the last attempt as a sentence; null before the first one. */
   lastMessage: string | null;
-  /** When the next attempt is due; an open circuit breaker holds it back. */
+  /** When the next attempt is due, unless the circuit breaker holds it; null once settled. */
   dueAt: string | null;
+  /** Id of the message that the event is about; null if it is not about one. */
   messageId: string | null;
+  /** Whether it is the sample event of a test. */
   isTest: boolean;
+  /** When the event happened. */
   createdAt: string;
+  /** When the delivery reached its final state; null while it is pending. */
   settledAt: string | null;
-  /** In one sentence, what has become of it and why. */
+  /** Why the delivery has or has not arrived, as a sentence. */
   why: string;
-  /** As it is sent; with `webhooks:metadata` alone, without the content of the message. */
+  /** Body as it is sent. With only `webhooks:metadata`, the content of the message is left out. */
   body: string;
   /** Every attempt, oldest first. */
   attemptLog: {
+    /** Number of the attempt, from 1. */
     number: number;
-    /** Sent with it, but for the signatures, which are not kept. `webhook-id` and `webhook-timestamp` are there when the webhook has a secret now. */
+    /** Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now. */
     headers: Record<string, string>;
+    /** Outcome class; `ok` means that the receiver answered 2xx. */
     class:
       | 'ok'
       | 'redirect'
@@ -680,28 +852,34 @@ export interface DeliveryWithAttempts {
       | 'blocked_address'
       | 'no_socket'
       | 'unknown_outcome';
+    /** HTTP status of the answer; null if there was none. */
     status: number | null;
+    /** Duration of the attempt in milliseconds. */
     durationMs: number;
+    /** What happened, as a sentence. */
     message: string;
-    /** Up to 1 KiB of the answer, which may repeat what was sent. */
+    /** First 1 KiB of the answer, which can repeat what was sent; null if there was none. */
     response: string | null;
+    /** When the attempt started. */
     at: string;
   }[];
 }
 
 export interface SecretRotation {
+  /** Whether a secret is set. */
   hasSecret: boolean;
-  /** Until when deliveries carry both signatures. */
+  /** Until when `webhook-signature` has both signatures; null if it has one. */
   previousSecretValidUntil: string | null;
 }
 
 export interface WebhookEndpoint {
   /** Id of the webhook (`whk_…`). */
   webhookId: string;
-  /** Whether it is the one that `/webhooks/set` manages. */
+  /** Whether it is the default webhook, which `POST /webhooks/set` manages. */
   isDefault: boolean;
-  /** Null while no webhook is set. */
+  /** URL that receives events; null if no webhook is set. */
   webhookUrl: string | null;
+  /** Event types that the webhook receives. */
   events: (
     | 'message.incoming'
     | 'message.sent'
@@ -712,112 +890,127 @@ export interface WebhookEndpoint {
     | 'group.created'
     | 'group.updated'
   )[];
-  /** Whether a secret is set. The secret itself is never shown. */
+  /** Whether a secret is set. The secret itself is never returned. */
   hasSecret: boolean;
+  /** Whether events are sent. */
   enabled: boolean;
+  /** When the webhook was first set; null if none is set. */
   createdAt: string | null;
+  /** When the webhook was last changed; null if none is set. */
   updatedAt: string | null;
+  /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
-  /** State of its circuit breaker. */
+  /** State of the circuit breaker; `open` means that deliveries are held. */
   breakerState: 'closed' | 'open' | 'half_open';
 }
 
 /** What each operation takes and gives. */
 export interface Operations {
-  /** Register an account */
+  /** Register an account. Create an account and log in. Returns a login token, with which you can create API keys. Fails with `registration_closed` if the server accepts no new accounts. */
   'auth.register': {
     input: {
-      /** Email address; upper and lower case are the same. */
+      /** Email address, such as you@example.com. Case does not matter. */
       email: string;
-      /** 10 to 256 characters. Not the email address, and not a password that many people use. */
+      /** 10 to 256 characters. Must not be the email address or a common password. */
       password: string;
+      /** Name of the account. */
       name?: string;
     };
     output: Login;
   };
-  /** Log in */
+  /** Log in. Exchange the email address and the password for a login token. Failed logins are limited per account and address. */
   'auth.login': {
     input: {
-      /** Email address; upper and lower case are the same. */
+      /** Email address, such as you@example.com. Case does not matter. */
       email: string;
+      /** Password of the account. */
       password: string;
     };
     output: Login;
   };
-  /** Log out in this browser. Drops the cookie of the dashboard. Tokens that were given out as text stay: see `auth.logout`. */
+  /** Log out in this browser. Delete the login cookie of the dashboard. Login tokens keep working; `auth.logout` revokes them. */
   'auth.forget_login': {
     input: Record<string, never>;
     output: {
+      /** Always true. */
       loggedOut: true;
     };
   };
-  /** Log out everywhere. Ends every login token of the account. API keys stay. */
+  /** Log out everywhere. Revoke all login tokens of the account, on all devices. API keys keep working. */
   'auth.logout': {
     input: Record<string, never>;
     output: {
+      /** Always true. */
       loggedOut: true;
     };
   };
-  /** Show the account and the credential */
+  /** Get the account and the credential. Get the account and the permissions of the credential that you send. Use it to check a credential. */
   'auth.me': {
     input: Record<string, never>;
     output: {
       account: Account;
       credential: {
+        /** `jwt` is a login token. */
         type: 'jwt' | 'api_key';
+        /** Id of the API key (`key_…`). */
         keyId?: string;
+        /** What the credential may do. */
         permissions: string[];
       };
     };
   };
-  /** Change the password. Ends every other login token and answers with a new one. */
+  /** Change the password. Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working. */
   'auth.change_password': {
     input: {
+      /** Current password, as a check. */
       currentPassword: string;
-      /** 10 to 256 characters. Not the email address, and not a password that many people use. */
+      /** 10 to 256 characters. Must not be the email address or a common password. */
       newPassword: string;
     };
     output: Login;
   };
-  /** Create an API key. Needs a login token. The key is shown once and cannot be read again. */
+  /** Create an API key. Create a key for a program or an agent. The key is returned once and cannot be read again. Grant only the permissions that the program needs; the default is `["*"]`. You cannot grant permissions that you do not have. */
   'api_keys.create': {
     input: {
-      /** Label for the key. */
+      /** Label for the key, such as `my integration`. */
       name: string;
-      /** `*`, `resource:*` or `resource:action`. */
+      /** What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
       permissions?: string[];
+      /** When the key stops working; null for never. */
       expiresAt?: string | null;
     };
     output: NewApiKey;
   };
-  /** List the API keys. Never the keys themselves. */
+  /** List API keys. List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned. */
   'api_keys.list': {
     input: {
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: ApiKey[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Change an API key */
+  /** Update an API key. Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once. */
   'api_keys.update': {
     input: {
       /** Id of the key (`key_…`). */
       keyId: string;
-      /** Label for the key. */
+      /** Label for the key, such as `my integration`. */
       name?: string;
-      /** `*`, `resource:*` or `resource:action`. */
+      /** What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
       permissions?: string[];
+      /** When the key stops working; null for never. */
       expiresAt?: string | null;
     };
     output: ApiKey;
   };
-  /** Replace an API key by a new one. Name, permissions and id stay; the old key stops working at once. */
+  /** Rotate an API key. Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once. */
   'api_keys.rotate': {
     input: {
       /** Id of the key (`key_…`). */
@@ -825,7 +1018,7 @@ export interface Operations {
     };
     output: NewApiKey;
   };
-  /** Revoke an API key */
+  /** Revoke an API key. Delete a key. It stops working at once, and its open event streams end. */
   'api_keys.revoke': {
     input: {
       /** Id of the key (`key_…`). */
@@ -834,48 +1027,52 @@ export interface Operations {
     output: {
       /** Id of the key (`key_…`). */
       keyId: string;
+      /** Always true. */
       revoked: true;
     };
   };
-  /** List the networks that a session can live on. The default one first. All of them: there are few. With them, how large a file the server takes. */
+  /** List networks. List the networks (connectors) that sessions can use, the default one first, with their options and message types. Also returns the server's size limit for files. The list is not paged. */
   'connectors.list': {
     input: Record<string, never>;
     output: {
+      /** All networks of this server. */
       data: Connector[];
-      /** How large a file may be that is uploaded, or fetched from a `url`. A network may take less. */
+      /** Largest file in bytes that can be uploaded or fetched from a `url`. A network can have a lower limit. */
       mediaMaxBytes: number;
     };
   };
-  /** List the sessions */
+  /** List sessions. List the account's sessions with their status, phone number and network, newest first. Use it to find a `sessionId`. */
   'sessions.list': {
     input: {
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: Session[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Create a session. It is not connected yet: connect it next. */
+  /** Create a session. Add a session, which is one phone number on one network. Returns it with the status `created`; call `sessions.connect` next. */
   'sessions.create': {
     input: {
+      /** Label for people, such as `support`. */
       name?: string;
-      /** The network; the server has a default one. */
+      /** Network, such as `sandbox` or `whatsapp`; the server's default if left out. */
       connector?: string;
-      /** The number to use, where the network lets one choose. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      /** Number of the session, if the network lets you choose it. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
-      /** The connector's own options. */
+      /** Options of the network, as `connectors.list` describes them. */
       options?: Record<string, unknown>;
-      /** Your own labels: up to 50 strings by name. */
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
     };
     output: Session;
   };
-  /** Show a session */
+  /** Get a session. Get one session with its status, phone number and error. Use it to see whether it has connected, and why not. */
   'sessions.get': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -883,27 +1080,28 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Change the name, metadata or options of a session. Options take effect with the next connect. They replace those that are there; secrets among them that are left out stay. */
+  /** Update a session. Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. Options take effect when the session connects the next time. */
   'sessions.update': {
     input: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
+      /** Label for people; null removes it. */
       name?: string | null;
-      /** Your own labels: up to 50 strings by name. */
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
-      /** The connector's own options. */
+      /** Options of the network, as `connectors.list` describes them. */
       options?: Record<string, unknown>;
     };
     output: Session;
   };
-  /** Change the name, about text or picture that others see of a session's number. At least one of them. Not every network lets all of them be changed: `not_supported` says why, and then nothing is changed. */
+  /** Update the profile of a session. Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing. */
   'sessions.update_profile': {
     input: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
-      /** What the number calls itself. */
+      /** Name that other people see. */
       name?: string;
-      /** What it says of itself; empty for nothing. */
+      /** About text that other people see; empty removes it. */
       about?: string;
       /** Id of an uploaded image; null removes the picture. */
       pictureMediaId?: string | null;
@@ -911,10 +1109,11 @@ export interface Operations {
     output: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
+      /** Always true. */
       updated: true;
     };
   };
-  /** Connect a session. Does nothing when it is connected. A status of `awaiting_pairing` means: show the QR or ask for a pairing code. */
+  /** Connect a session. Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`. */
   'sessions.connect': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -922,7 +1121,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Show the QR code that links a device. With `Accept: image/png` as a picture. */
+  /** Get the QR code of a session. Get the QR code that links a phone to the session, for the phone's owner to scan. Works only while the status is `awaiting_pairing`. Each code expires within about a minute; call again for the next one. */
   'sessions.get_qr': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -931,11 +1130,11 @@ export interface Operations {
     output: {
       /** Text to show as a QR code. */
       qr: string;
-      /** When the next one replaces it. */
+      /** When a new QR code replaces this one. */
       expiresAt: string;
     };
   };
-  /** Ask for a code that links a device. Type it into the phone instead of scanning the QR code. */
+  /** Request a pairing code. Get a code that the phone's owner enters instead of scanning a QR code. Works only while the status is `awaiting_pairing`, and not on every network. */
   'sessions.request_pairing_code': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -944,11 +1143,13 @@ export interface Operations {
       phoneNumber: string;
     };
     output: {
+      /** Code to enter on the phone. */
       code: string;
+      /** When the code stops working. */
       expiresAt: string;
     };
   };
-  /** Disconnect a session. It keeps its credentials: to connect again nothing has to be linked. */
+  /** Disconnect a session. Take a session offline until you connect it again. It stays linked to its phone, but neither sends nor receives. */
   'sessions.disconnect': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -956,7 +1157,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Unlink the device of a session */
+  /** Log out a session. Unlink the session from its phone and disconnect it. Chats and messages stay. To use the session again, connect it and pair it with a phone. */
   'sessions.logout': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -964,27 +1165,31 @@ export interface Operations {
     };
     output: Session;
   };
-  /** List the status changes of a session, newest first */
+  /** List the status changes of a session. List when and why the status of a session changed, newest first. Use it to investigate outages. */
   'sessions.history': {
     input: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: {
+        /** Status that the session changed to. */
         status: string;
+        /** Why, as a sentence; null if not known. */
         reason: string | null;
+        /** When the status changed. */
         at: string;
       }[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Delete a session with its chats and messages. Where it is connected it is logged out of its network first, as far as that answers within 5 s. Events that were emitted stay in the delivery log. */
+  /** Delete a session. Delete a session with its chats, messages, contacts and groups. This cannot be undone. A connected session is first logged out of its network, which may take up to 5 s. Its events stay in the delivery log. */
   'sessions.delete': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -993,14 +1198,16 @@ export interface Operations {
     output: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
+      /** Always true. */
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. `pair` scans the QR. `incoming` writes to the session: `from`, and `message`, `mediaId` with `type`, `location`, `contact` or `poll`; in a group with `groupId`, as an answer with `messageId`. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) do something with a message. `receipt` confirms one that was sent (`messageId`, `status`). `disconnect` cuts the connection (`reason`, `reconnectAfterMs`), `logout` unlinks the device. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member. Outside of groups, nothing that a blocked contact does reaches the session. */
+  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and one of `message`, `mediaId` with `type`, `location`, `contact` or `poll`. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. Direct messages and actions of a blocked contact do not reach the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
+      /** What happens; see the description of the operation. */
       action:
         | 'pair'
         | 'incoming'
@@ -1014,40 +1221,60 @@ export interface Operations {
         | 'group_create'
         | 'group_subject'
         | 'group_leave';
-      /** Who does it. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      /** Number of the person who acts. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       from?: string;
-      /** What it calls itself. */
+      /** Name that the sender shows. */
       senderName?: string;
+      /** Text, caption of the file, or question of the poll. */
       message?: string;
-      /** What `mediaId` is sent as. */
+      /** Type in which the file is sent; `document` by default. */
       type?: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
+      /** Id of an uploaded file (`med_…`). */
       mediaId?: string;
+      /** Location to send. */
       location?: {
+        /** Degrees north (WGS 84). */
         latitude: number;
+        /** Degrees east (WGS 84). */
         longitude: number;
+        /** Name of the place. */
         name?: string;
+        /** Postal address of the place. */
         address?: string;
       };
+      /** Contact card to send. */
       contact?: {
+        /** Name on the card. */
         name: string;
         phoneNumbers: string[];
       };
+      /** Poll to send; the question is in `message`. */
       poll?: {
+        /** Answers to choose from. */
         options: string[];
+        /** Number of options that one person can choose. */
         maxSelections: number;
       };
+      /** Options of the poll that the person chooses; empty withdraws the vote. */
       options?: string[];
-      /** Empty takes the reaction back. */
+      /** A single emoji; empty removes the reaction. */
       emoji?: string;
+      /** Id of the group (`grp_…`). */
       groupId?: string;
+      /** Id of the message (`msg_…`) that changes, or is replied to. */
       messageId?: string;
+      /** What the receipt says about the message. */
       status?: 'delivered' | 'read' | 'failed';
+      /** Reason that the network gives, as a sentence. */
       reason?: string;
+      /** Milliseconds until the session reconnects; 1000 by default, null for never. */
       reconnectAfterMs?: number | null;
+      /** Name of the group. */
       subject?: string;
       phoneNumbers?: string[];
     };
     output: {
+      /** What happens; see the description of the operation. */
       simulated:
         | 'pair'
         | 'incoming'
@@ -1063,18 +1290,18 @@ export interface Operations {
         | 'group_leave';
     };
   };
-  /** Send a text message. Answers once the network has accepted the message: `status` is `sent`. `queued` means that the message is stored and goes out as soon as the node of its session sends it. Later changes of the status come by webhook. */
+  /** Send a text message. Send a text message to a person or a group. Returns once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read. */
   'messages.send': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1082,123 +1309,133 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send an image, video, sound, document or sticker. The file is one that was uploaded (`mediaId`), or one behind an https `url`, which is fetched and kept first. */
+  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` of a stored file, or an https `url`, which the server fetches first. */
   'messages.send_media': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
-      /** `voice` is a sound that plays as a voice message. */
+      /** `voice` plays as a voice message; `document` accepts any file. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
-      /** Id of an uploaded file (`med_…`). */
+      /** Id of an uploaded or received file (`med_…`). */
       mediaId?: string;
-      /** https address of the file. */
+      /** https URL of the file. */
       url?: string;
-      /** Text beside it. */
+      /** Text shown below the file. */
       caption?: string;
-      /** To show in place of its own. */
+      /** File name to show to the recipient, such as `invoice.pdf`. */
       fileName?: string;
       mentions?: string[];
     };
     output: Message;
   };
-  /** Send a location */
+  /** Send a location. Send a point on the map to a person or a group, with an optional name and address. */
   'messages.send_location': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
-      /** Degrees, WGS 84. */
+      /** Degrees north (WGS 84), such as 52.5163. */
       latitude: number;
-      /** Degrees, WGS 84. */
+      /** Degrees east (WGS 84), such as 13.3777. */
       longitude: number;
+      /** Name of the place. */
       name?: string;
+      /** Postal address of the place. */
       address?: string;
     };
     output: Message;
   };
-  /** Send a contact card */
+  /** Send a contact card. Send a contact card, a name with phone numbers, to a person or a group. */
   'messages.send_contact': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
+      /** Name on the card. */
       name: string;
       phoneNumbers: string[];
     };
     output: Message;
   };
-  /** Send a poll. The votes stand with the message: read it to see them. */
+  /** Send a poll. Send a question with 2 to 12 answers to choose from. Votes are stored on the message; read them with `messages.get`. Not every network supports polls. */
   'messages.send_poll': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
+      /** Question above the options. */
       question: string;
       options: string[];
-      /** How many options one person may choose. */
+      /** Number of options that one person can choose; 1 by default. */
       maxSelections?: number;
     };
     output: Message;
   };
-  /** Send a text to many recipients, one after the other. Every message is stored at once, as `scheduled`, so a restart loses none; they go out `intervalMs` apart. A recipient that cannot be sent to has an `error` in its result and holds up nobody. */
+  /** Send a text to many recipients. Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others. */
   'messages.send_bulk': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
       to: string[];
       /** Text of the message. */
       message: string;
-      /** Time between two messages. */
+      /** Milliseconds between two messages; 1000 by default. */
       intervalMs?: number;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
     };
     output: {
+      /** Number of messages that were scheduled. */
       accepted: number;
+      /** Number of recipients that cannot be sent to. */
       refused: number;
+      /** One entry per recipient, in the order of `to`. */
       results: BulkResult[];
     };
   };
-  /** List messages, newest first, or search them */
+  /** List messages. List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`). */
   'messages.list': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Only messages of this session (`ses_…`). */
       sessionId?: string;
+      /** Only this chat: phone number digits or group id (`grp_…`). */
       chatId?: string;
-      /** Phone number of the sender. */
+      /** Only messages that this phone number sent. */
       from?: string;
+      /** Only messages received or only messages sent. */
       direction?: 'incoming' | 'outgoing';
+      /** Only messages of this type. */
       type?:
         | 'text'
         | 'image'
@@ -1212,30 +1449,32 @@ export interface Operations {
         | 'poll'
         | 'template'
         | 'interactive';
+      /** Only messages with this status. */
       status?: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
-      /** Only messages from this moment on. */
+      /** Only messages at or after this time, such as 2026-07-01T12:00:00Z. */
       after?: string;
-      /** Only messages before this moment. */
+      /** Only messages before this time. */
       before?: string;
-      /** Words that are all in the message; the last may be the beginning of one. Needs `messages:read`. */
+      /** Only messages with all of these words; the last can be the start of a word. Requires `messages:read`. */
       q?: string;
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: Message[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Count the messages of the last hour by minute */
+  /** Count messages per minute. Count the incoming and outgoing messages of the last hour per minute. Minutes without messages are left out. */
   'messages.stats': {
     input: Record<string, never>;
     output: MessageStats;
   };
-  /** Show a message and what it went through */
+  /** Get a message. Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed. */
   'messages.get': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -1243,27 +1482,27 @@ export interface Operations {
     };
     output: MessageWithHistory;
   };
-  /** React to a message with an emoji. One reaction per person: a new one replaces it, an empty one takes it back. */
+  /** React to a message. React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions. */
   'messages.react': {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
-      /** One emoji; empty takes it back. */
+      /** A single emoji, such as 👍. Empty removes the reaction. */
       emoji: string;
     };
     output: Message;
   };
-  /** Change the text of a message that was sent. Only of an own message. Of media it changes the caption. */
+  /** Edit a message. Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks refuse captions. Polls, locations and contact cards cannot be edited. */
   'messages.edit': {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
-      /** The new text. */
+      /** New text; it replaces the old one completely. */
       message: string;
     };
     output: Message;
   };
-  /** Delete a message for everyone. Only an own message. It stays listed, without its text. */
+  /** Delete a message. Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`. */
   'messages.delete': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -1271,81 +1510,93 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a template. A text that the network has approved before, for networks that want one to begin a conversation with. `components` fills it in, in the form that the network gives them. */
+  /** Send a template. Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values. */
   'messages.send_template': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
-      /** Name of the template. */
+      /** Name of the template at the network, such as `order_sent`. */
       name: string;
-      /** Such as `en_US`. */
+      /** Language of the template, such as `en_US`. */
       language: string;
+      /** Values for the template, in the network's format. */
       components?: Record<string, unknown>[];
     };
     output: Message;
   };
-  /** Send a text with buttons, a list or a link. One of `buttons`, `list` and `link`. Who chooses answers with a message whose text is the title and whose `payload` is the id. */
+  /** Send an interactive message. Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id. */
   'messages.send_interactive': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** Id of the message it answers. */
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send it at this time, given with its offset and up to a year ahead; a restart does not lose it. */
+      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
-      /** The text above the choice. */
+      /** Text above the choices. */
       message: string;
+      /** Bold line above the text. */
       header?: string;
+      /** Small line below the text. */
       footer?: string;
+      /** Up to three buttons. */
       buttons?: {
-        /** Comes back as the `payload` of the answer. */
+        /** Your id of the choice; the answer has it as `payload`. */
         id: string;
+        /** Text of the button or row. */
         title: string;
       }[];
+      /** A list that the recipient opens to choose a row. */
       list?: {
-        /** What opens the list. */
+        /** Text of the button that opens the list. */
         title: string;
+        /** Up to ten rows. */
         rows: {
-          /** Comes back as the `payload` of the answer. */
+          /** Your id of the choice; the answer has it as `payload`. */
           id: string;
+          /** Text of the button or row. */
           title: string;
+          /** Second line of the row. */
           description?: string;
-          /** Rows of one section stand together. */
+          /** Heading; rows with the same section are grouped. */
           section?: string;
         }[];
       };
+      /** A button that opens a URL. */
       link?: {
+        /** Text of the button. */
         title: string;
+        /** http or https URL that the button opens. */
         url: string;
       };
     };
     output: Message;
   };
-  /** Forward a message to another chat. It goes out through the session that has it, marked as forwarded. */
+  /** Forward a message. Send a copy of a message, including its file, to another person or group. The copy is marked as forwarded and goes out through the session of the original. */
   'messages.forward': {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
-      /** Phone number in international form (+, spaces and dashes are taken off), or the id of a group. */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe. */
+      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
       idempotencyKey?: string;
     };
     output: Message;
   };
-  /** Take back a scheduled message. It stays listed, as `failed`. */
+  /** Cancel a scheduled message. Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled. */
   'messages.cancel': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -1353,167 +1604,178 @@ export interface Operations {
     };
     output: Message;
   };
-  /** List the chats of a session, the latest first */
+  /** List chats. List the chats of a session with their last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`. */
   'chats.list': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: Chat[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Get a chat by its id */
+  /** Get a chat. Get one chat with its last message, unread count and settings. */
   'chats.get': {
     input: {
-      /** Phone number digits, or the id of the group. */
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
       chatId: string;
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
     };
     output: Chat;
   };
-  /** Archive, pin or mute a chat. It says how the chat is shown here; the other side learns nothing of it. */
+  /** Update a chat. Archive, pin or mute a chat in Switchboard. The network and the other people in the chat do not see it. Fields that you leave out do not change. */
   'chats.update': {
     input: {
-      /** Phone number digits, or the id of the group. */
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
       chatId: string;
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
+      /** true archives the chat, false restores it. */
       archived?: boolean;
+      /** true pins the chat, false unpins it. */
       pinned?: boolean;
-      /** Null ends it. */
+      /** Mutes the chat until this time; null unmutes it. */
       mutedUntil?: string | null;
     };
     output: Chat;
   };
-  /** Mark a chat read. The senders get read receipts. */
+  /** Mark a chat as read. Mark all incoming messages of a chat as read. Senders get read receipts, so call it only once somebody has handled the messages. */
   'chats.mark_read': {
     input: {
-      /** Phone number digits, or the id of the group. */
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
       chatId: string;
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
     };
     output: {
-      /** Phone number digits, or the id of the group. */
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
       chatId: string;
-      /** Messages that were unread. */
+      /** Number of messages that were unread before. */
       read: number;
     };
   };
-  /** Show that somebody is typing or recording. Networks take it back by themselves after some seconds. */
+  /** Show a typing indicator. Show in a chat that the session is typing or recording, such as while you prepare an answer. Networks hide it after some seconds. */
   'chats.set_typing': {
     input: {
-      /** Phone number digits, or the id of the group. */
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
       chatId: string;
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
+      /** `recording` is for voice messages; `paused` hides the indicator. */
       state: 'typing' | 'recording' | 'paused';
     };
     output: {
-      /** Phone number digits, or the id of the group. */
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
       chatId: string;
+      /** State that is shown now. */
       state: string;
     };
   };
-  /** List the contacts of a session. Everybody who wrote to it, who was checked, and who was blocked, by number. */
+  /** List contacts. List the contacts of a session by phone number: everyone who wrote to it, was checked or was blocked. Use it to find a number by name (`q`). */
   'contacts.list': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** A part of the name, or the beginning of the number. */
+      /** Part of the name, or the first digits of the number. */
       q?: string;
-      /** Only this one. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      /** Only the contact with this number. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
-      /** Only those that are blocked, or are not. */
+      /** true: only blocked contacts; false: only others. */
       blocked?: boolean;
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: Contact[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Check which phone numbers are on the network. What the network said is believed for a day; only the others are asked for. */
+  /** Check phone numbers. Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Check few: networks ban sessions that check many. */
   'contacts.check': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
       phoneNumbers: string[];
     };
     output: {
       data: {
+        /** Phone number digits. */
         phoneNumber: string;
+        /** Whether the number has an account on the network. */
         onNetwork: boolean;
+        /** When the network was asked. */
         checkedAt: string;
       }[];
     };
   };
-  /** Block or unblock a contact. Messages that a blocked contact sends directly no longer reach the session, even after the contact is unblocked. The contact is not told. In groups, its messages still arrive. */
+  /** Block or unblock a contact. Block a contact, or unblock it. Direct messages sent while the contact is blocked never arrive, even after you unblock it; in groups they do. The contact is not notified. */
   'contacts.set_blocked': {
     input: {
-      /** The contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber: string;
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
+      /** true blocks the contact, false unblocks it. */
       blocked: boolean;
     };
     output: Contact;
   };
-  /** Show the profile of a contact. What the contact shows to the session now. The network is asked each time, and asking it often gets numbers banned. The picture becomes a file of the account; the same picture is the same file. */
+  /** Get the profile of a contact. Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account. */
   'contacts.profile': {
     input: {
-      /** The contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber: string;
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
     };
     output: Profile;
   };
-  /** Upload a file. The body is the file itself, of any type, or a form (`multipart/form-data`) with one file. The type is told from the content. Sending the same content again gives the media that is there already, under its first name, so a repeated upload does no harm. */
+  /** Upload a file. Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file with its first name, so repeats are safe. */
   'media.upload': {
     input: {
-      /** Otherwise the one of `Content-Disposition`, or of the part of the form. */
+      /** Name of the file. By default the name in `Content-Disposition` or in the form. */
       fileName?: string;
     };
     output: Media;
   };
-  /** Show a file. What it is and where its content can be read. A picture of up to 4 MiB comes along, where it is asked for. */
+  /** Get a file. Get a file's type, size and download `url`. Use it to look at a file of a message. */
   'media.get': {
     input: {
-      /** Id of the media (`med_…`). */
+      /** Id of the file (`med_…`). */
       mediaId: string;
     };
     output: Media;
   };
-  /** List the groups of a session */
+  /** List groups. List the groups that a session is a member of, with participants and settings, newest first. Use it to find a `groupId`. */
   'groups.list': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: Group[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Show a group and its participants */
+  /** Get a group. Get one group with its participants, their roles, and its settings. Use it to see who is an admin. */
   'groups.get': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -1521,10 +1783,10 @@ export interface Operations {
     };
     output: Group;
   };
-  /** Create a group */
+  /** Create a group. Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result. */
   'groups.create': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
       /** Name of the group. */
       subject: string;
@@ -1532,17 +1794,22 @@ export interface Operations {
     };
     output: Group;
   };
-  /** Change the subject, description, settings or picture of a group */
+  /** Update a group. Change the subject, description, settings or picture of a group. Fields that you leave out do not change. Only admins can change settings, or anything in a `locked` group. */
   'groups.update': {
     input: {
       /** Id of the group (`grp_…`). */
       groupId: string;
       /** Name of the group. */
       subject?: string;
+      /** Text that describes the group; null removes it. */
       description?: string | null;
+      /** Settings to change. */
       settings?: {
+        /** Only admins can send messages. */
         announce?: boolean;
+        /** Only admins can change the group. */
         locked?: boolean;
+        /** Admins approve people who join by link. */
         joinApproval?: boolean;
       };
       /** Id of an uploaded image; null removes the picture. */
@@ -1550,11 +1817,12 @@ export interface Operations {
     };
     output: Group;
   };
-  /** Add, remove, promote or demote participants of a group. Answers for each number on its own: some may work and others not. */
+  /** Update group participants. Add, remove, promote or demote participants of a group. The session must be an admin. Returns one result per number, because some can fail. */
   'groups.update_participants': {
     input: {
       /** Id of the group (`grp_…`). */
       groupId: string;
+      /** `promote` makes admins. */
       action: 'add' | 'remove' | 'promote' | 'demote';
       phoneNumbers: string[];
     };
@@ -1562,13 +1830,16 @@ export interface Operations {
       /** Id of the group (`grp_…`). */
       groupId: string;
       results: {
+        /** Phone number digits of the participant. */
         phoneNumber: string;
+        /** Whether the change was made. */
         ok: boolean;
+        /** Why the change was not made. */
         reason?: string;
       }[];
     };
   };
-  /** Show the invite link of a group. Only an admin of the group can see it. */
+  /** Get the invite link of a group. Get the link with which people can join a group; creates one if there is none. Anyone who has the link can join. The session must be an admin. */
   'groups.get_invite_link': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -1576,7 +1847,7 @@ export interface Operations {
     };
     output: GroupInvite;
   };
-  /** Replace the invite link of a group. The link there was leads nowhere any more; the answer has the new one. */
+  /** Revoke the invite link of a group. Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin. */
   'groups.revoke_invite_link': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -1584,21 +1855,22 @@ export interface Operations {
     };
     output: GroupInvite;
   };
-  /** Join a group by its invite link */
+  /** Join a group. Join a group with an invite link or its code. Returns the group, or `requested` if an admin must approve first; `group` is then null. */
   'groups.join': {
     input: {
-      /** Id of the session (`ses_…`). */
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** The invite link, or its code. */
+      /** Invite link or its code, such as `https://chat.whatsapp.com/…`. */
       invite: string;
     };
     output: {
-      /** `requested`: an admin has to let the session in. */
+      /** `requested`: an admin must approve first. */
       status: 'joined' | 'requested';
+      /** The group; null until an admin approves. */
       group: Group | null;
     };
   };
-  /** Leave a group. Its chat stays readable. */
+  /** Leave a group. Leave a group. The session needs an invite to come back. Messages so far stay readable. */
   'groups.leave': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -1607,75 +1879,80 @@ export interface Operations {
     output: {
       /** Id of the group (`grp_…`). */
       groupId: string;
+      /** Always true. */
       left: true;
     };
   };
-  /** Set the webhook. Replaces URL and kinds. A `secret` that is left out stays as it is, `null` removes it. A new URL closes the circuit breaker; deliveries of kinds that are no longer wanted are cancelled. */
+  /** Set the webhook. Set the URL and the event types of the default webhook, replacing the previous ones. Then call `webhooks.test`. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
   'webhooks.set': {
     input: {
-      /** Absolute http or https URL. */
+      /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
-      /** Kinds to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
+      /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
       events: string[];
-      /** Signs deliveries. Stored, never returned. `null` removes it. */
+      /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
     };
     output: WebhookConfiguration;
   };
-  /** Show the webhook */
+  /** Get the webhook. Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them. */
   'webhooks.get': {
     input: Record<string, never>;
     output: WebhookConfiguration;
   };
-  /** Send a test event now. One real, signed request, whatever the state of the breaker and outside the queue, with a sample in the shape of the kind, `data.test` true and the header `X-Webhook-Test: true`. Kept in the delivery log, out of the statistics. */
+  /** Test the webhook. Send one signed sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics. */
   'webhooks.test': {
     input: {
-      /** Kind of the sample; the first subscribed one unless given. */
+      /** Event type of the sample, such as `message.incoming`; by default the first one of the webhook. */
       event?: string;
     };
     output: WebhookTest;
   };
-  /** Show the statistics of the webhook. Over 1 h, 24 h and 7 d, and minute by minute over the last hour. Tests are not counted. */
+  /** Get webhook statistics. Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d, and its pending deliveries. Tests are not counted. */
   'webhooks.stats': {
     input: Record<string, never>;
     output: WebhookStats;
   };
-  /** Show the circuit breaker of the webhook */
+  /** Get the circuit breaker. Get the state of the default webhook's circuit breaker, the last error, the held deliveries and the next probe. `open` means that deliveries are held because the receiver fails. */
   'webhooks.get_circuit_breaker': {
     input: Record<string, never>;
     output: CircuitBreaker;
   };
-  /** Close the circuit breaker. What is held goes out in order, slowly at first. Doing it again changes nothing. */
+  /** Reset the circuit breaker. Close the circuit breaker of the default webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again. */
   'webhooks.reset_circuit_breaker': {
     input: Record<string, never>;
     output: BreakerReset;
   };
-  /** List deliveries, newest first */
+  /** List deliveries. List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why. */
   'webhooks.list_deliveries': {
     input: {
+      /** Only deliveries of this webhook (`whk_…`). */
       webhookId?: string;
+      /** Only deliveries in this state. */
       state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
-      /** Only events of this kind. */
+      /** Only this event type, such as `message.incoming`. */
       event?: string;
+      /** Only events about this message (`msg_…`). */
       messageId?: string;
-      /** Only what happened in the chat with this number. */
+      /** Only events of the chat with this phone number. */
       phoneNumber?: string;
-      /** Only events from this moment on. */
+      /** Only events at or after this time. */
       after?: string;
-      /** Only events before this moment. */
+      /** Only events before this time. */
       before?: string;
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: Delivery[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Show a delivery, every attempt of it, and why it has not arrived */
+  /** Get a delivery. Get one delivery with its body, every attempt, and `why`: a sentence that explains whether and why it is missing or late. */
   'webhooks.get_delivery': {
     input: {
       /** Id of the delivery (`dlv_…`). */
@@ -1683,75 +1960,85 @@ export interface Operations {
     };
     output: DeliveryWithAttempts;
   };
-  /** Send deliveries again. Either `deliveryIds`, or all of a range of time by `from` and `to`, of some kinds, in some states (those that failed or expired, unless given). They go out with the same `X-Webhook-Id`, spread out by `perSecond`. With `dryRun` they are only counted. */
+  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`, which takes failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000. */
   'webhooks.replay': {
     input: {
+      /** Deliveries to send again, up to 1,000. */
       deliveryIds?: string[];
+      /** Only events at or after this time, such as 2026-07-01T12:00:00Z. */
       from?: string;
+      /** Only events before this time. */
       to?: string;
+      /** Only these event types. */
       kinds?: string[];
+      /** Only deliveries in these states. */
       states?: ('delivered' | 'failed' | 'expired' | 'cancelled')[];
+      /** Only deliveries of this webhook (`whk_…`). */
       webhookId?: string;
+      /** Only counts; sends nothing. */
       dryRun?: boolean;
+      /** Deliveries per second; 100 by default. */
       perSecond?: number;
     };
     output: {
-      /** Deliveries that fit and have ended. */
+      /** Number of settled deliveries that match. */
       matched: number;
-      /** Of these, those that go out again; 0 on a dry run. */
+      /** Number of deliveries that are sent again; 0 on a dry run. */
       replayed: number;
-      /** When the last of them is due. */
+      /** When the last of them is due; null if none is sent. */
       lastDueAt: string | null;
     };
   };
-  /** Replace the secret of the webhook. For a while `webhook-signature` carries the signatures of both secrets; `X-Webhook-Signature` is by the new one at once. */
+  /** Rotate the secret of the webhook. Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once. */
   'webhooks.rotate_secret': {
     input: {
-      /** The new secret, of 16 characters or more. It is never returned. */
+      /** New secret, with at least 16 characters. Never returned. */
       secret: string;
-      /** How long `webhook-signature` carries the old signature as well. */
+      /** Seconds for which `webhook-signature` also has the signature of the old secret; one day by default. */
       graceSeconds?: number;
     };
     output: SecretRotation;
   };
-  /** Remove the webhook. What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there. */
+  /** Remove the webhook. Remove the default webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL. */
   'webhooks.delete': {
     input: Record<string, never>;
     output: {
-      /** False when none was set. */
+      /** Whether a webhook was removed; false if none was set. */
       deleted: boolean;
     };
   };
-  /** List the webhooks */
+  /** List webhooks. List all webhooks of the account, the default one included, newest first. */
   'webhooks.endpoints.list': {
     input: {
-      /** Entries per page. */
+      /** Number of entries per page. */
       limit?: number;
-      /** `nextCursor` of the page before. */
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
     };
     output: {
+      /** Entries of this page. */
       data: WebhookEndpoint[];
-      /** Null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       nextCursor: string | null;
     };
   };
-  /** Add a webhook */
+  /** Add a webhook. Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks. */
   'webhooks.endpoints.create': {
     input: {
-      /** Absolute http or https URL. */
+      /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
-      /** Kinds to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
+      /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
       events: string[];
-      /** Signs deliveries. Stored, never returned. `null` removes it. */
+      /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
+      /** Whether events are queued and sent; true by default. */
       enabled?: boolean;
-      /** Deliveries in flight at a time; 8 unless set. */
+      /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
     };
     output: WebhookEndpoint;
   };
-  /** Show a webhook */
+  /** Get a webhook. Get the configuration of one webhook and the state of its circuit breaker. */
   'webhooks.endpoints.get': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -1759,24 +2046,25 @@ export interface Operations {
     };
     output: WebhookEndpoint;
   };
-  /** Change a webhook. While `enabled` is false nothing is sent, and new events are not queued for it. */
+  /** Update a webhook. Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled. */
   'webhooks.endpoints.update': {
     input: {
       /** Id of the webhook (`whk_…`). */
       webhookId: string;
-      /** Absolute http or https URL. */
+      /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl?: string;
-      /** Kinds to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
+      /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
       events?: string[];
-      /** Signs deliveries. Stored, never returned. `null` removes it. */
+      /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
+      /** Whether events are queued and sent; true by default. */
       enabled?: boolean;
-      /** Deliveries in flight at a time; 8 unless set. */
+      /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
     };
     output: WebhookEndpoint;
   };
-  /** Remove a webhook. What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there. */
+  /** Remove a webhook. Remove a webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL. */
   'webhooks.endpoints.delete': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -1785,32 +2073,33 @@ export interface Operations {
     output: {
       /** Id of the webhook (`whk_…`). */
       webhookId: string;
+      /** Always true. */
       deleted: true;
     };
   };
-  /** Replace the secret of a webhook */
+  /** Rotate the secret of a webhook. Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once. */
   'webhooks.endpoints.rotate_secret': {
     input: {
       /** Id of the webhook (`whk_…`). */
       webhookId: string;
-      /** The new secret, of 16 characters or more. It is never returned. */
+      /** New secret, with at least 16 characters. Never returned. */
       secret: string;
-      /** How long `webhook-signature` carries the old signature as well. */
+      /** Seconds for which `webhook-signature` also has the signature of the old secret; one day by default. */
       graceSeconds?: number;
     };
     output: SecretRotation;
   };
-  /** Send a test event to a webhook now */
+  /** Test a webhook. Send one signed sample event to a webhook right now, whatever the state of the circuit breaker. Returns the request, the answer, and the result of each stage. */
   'webhooks.endpoints.test': {
     input: {
       /** Id of the webhook (`whk_…`). */
       webhookId: string;
-      /** Kind of the sample; the first subscribed one unless given. */
+      /** Event type of the sample, such as `message.incoming`; by default the first one of the webhook. */
       event?: string;
     };
     output: WebhookTest;
   };
-  /** Show the statistics of a webhook */
+  /** Get the statistics of a webhook. Get attempts, success rate and latency of a webhook over 1 h, 24 h and 7 d, and per minute for the last hour. Tests are not counted. */
   'webhooks.endpoints.stats': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -1818,7 +2107,7 @@ export interface Operations {
     };
     output: WebhookStats;
   };
-  /** Show the circuit breaker of a webhook */
+  /** Get the circuit breaker of a webhook. Get the state of the circuit breaker of a webhook, with the reason, the last error, the held deliveries and the next probe. */
   'webhooks.endpoints.get_circuit_breaker': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -1826,7 +2115,7 @@ export interface Operations {
     };
     output: CircuitBreaker;
   };
-  /** Close the circuit breaker of a webhook */
+  /** Reset the circuit breaker of a webhook. Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it after the receiver was repaired. */
   'webhooks.endpoints.reset_circuit_breaker': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -1834,21 +2123,23 @@ export interface Operations {
     };
     output: BreakerReset;
   };
-  /** Read the event log, oldest first. What a webhook would have been sent, without a webhook. Go on with `after` = `nextCursor`; with `wait` the answer is held back until there is something new. */
+  /** List events. Read the event log, oldest first: the events that webhooks get. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
   'events.list': {
     input: {
-      /** `nextCursor` of the answer before; without it the log from its beginning. */
+      /** `nextCursor` of the previous response; without it, starts at the oldest event. */
       after?: string;
-      /** Only events of these kinds. */
+      /** Only these event types, such as `message.incoming`. */
       kinds?: string[];
+      /** Number of events per response. */
       limit?: number;
-      /** Seconds to wait for an event when there is none. */
+      /** Seconds to wait for an event if there is none yet; up to 30. */
       wait?: number;
     };
     output: {
       data: {
-        /** The same as `X-Webhook-Id`. */
+        /** Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`. */
         eventId: string;
+        /** Event type. */
         event:
           | 'message.incoming'
           | 'message.sent'
@@ -1858,11 +2149,12 @@ export interface Operations {
           | 'session.disconnected'
           | 'group.created'
           | 'group.updated';
-        /** As in a delivery of this kind. */
+        /** Data of the event, as webhooks get it. */
         data: Record<string, unknown>;
+        /** When the event happened. */
         createdAt: string;
       }[];
-      /** Where to go on, also from an empty answer; null while there has never been an event. */
+      /** Pass it as `after` next time, even if `data` is empty; null if there has never been an event. */
       nextCursor: string | null;
     };
   };
@@ -1873,65 +2165,77 @@ export interface EventData {
   'message.incoming': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number of the sender, or what stands in for it: see `unidentified`. */
+    /** Phone number digits of the sender, or a placeholder if `unidentified` is present. */
     from: string;
-    /** Text of the message, or the caption of its media. */
+    /** Text of the message, caption of the file, or question of the poll. */
     message: string;
-    /** When the sender sent it. */
+    /** When the sender sent the message. */
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
     chatId?: string;
-    /** Phone number of the receiving session. */
+    /** Phone number digits of the receiving session. */
     to?: string;
-    /** `text`, `image`, `video`, `audio`, `document`, … */
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
     type?: string;
-    /** The group it was written in. */
+    /** Id of the group (`grp_…`). Only for messages in groups. */
     groupId?: string;
-    /** Id of the message it answers. */
+    /** Id of the message that this message replies to. */
     replyTo?: string;
-    /** The sender hides the number: `from` stands in for it, and can be written to. */
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
     unidentified?: true;
-    /** It came while the session was away and waited at the network. */
+    /** Present if the message arrived late because the session was not connected when it was sent. */
     replayed?: true;
     media?: {
       /** Id of the media (`med_…`). */
       mediaId: string;
+      /** Media type of the file, such as `image/jpeg`. */
       mimeType: string;
-      /** Bytes. */
+      /** Size of the file in bytes. */
       size: number;
+      /** Name that the sender gave the file; null if there is none. */
       fileName: string | null;
-      /** Where the content is; it takes an API key with `media:read`. */
+      /** Download the file here, with an API key that has `media:read`. */
       url: string;
     };
     location?: {
+      /** Degrees north (WGS 84). */
       latitude: number;
+      /** Degrees east (WGS 84). */
       longitude: number;
+      /** Name of the place. */
       name?: string;
+      /** Postal address of the place. */
       address?: string;
     };
     contact?: {
+      /** Name on the contact card. */
       name: string;
       phoneNumbers: string[];
     };
     poll?: {
+      /** Answers to choose from. The question is in `message`. */
       options: string[];
-      /** How many options one person may choose. */
+      /** Number of options that one person can choose. */
       maxSelections: number;
     };
     template?: {
+      /** Name of the template at the network. */
       name: string;
+      /** Language of the template, such as `en_US`. */
       language: string;
+      /** Values of the template, in the network's format. */
       components: unknown[];
     };
-    /** What there is to choose from, as it was sent. */
+    /** Buttons, list or link of the message, as they were sent. */
     interactive?: Record<string, unknown>;
     mentions?: string[];
+    /** Present if the message was forwarded. */
     forwarded?: true;
-    /** What the button or list entry carries that was chosen. */
+    /** Id of the button or list row that the sender chose. */
     payload?: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
   'message.sent': {
@@ -1939,65 +2243,77 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient, or the group id. */
     to: string;
-    /** `sent`, `delivered` or `read`. */
+    /** New status: `sent`, `delivered` or `read`. */
     status: string;
-    /** When the status was reached. */
+    /** When the message reached the status. */
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
     chatId?: string;
-    /** Phone number of the sending session. */
+    /** Phone number digits of the sending session. */
     from?: string;
-    /** The group it was written in. */
+    /** Id of the group (`grp_…`). Only for messages in groups. */
     groupId?: string;
-    /** `text`, `image`, `video`, `audio`, `document`, … */
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
     type?: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
-    /** Written on the phone itself, or a device linked to it. */
+    /** Present if the message was sent from the phone or another linked device, not through the API. */
     sentElsewhere?: true;
-    /** Only of one that was sent elsewhere, as all that follows: what it says. */
+    /** Text of the message. This field and the following ones are present only together with `sentElsewhere`. */
     message?: string;
-    /** Id of the message it answers. */
+    /** Id of the message that this message replies to. */
     replyTo?: string;
-    /** It came while the session was away and waited at the network. */
+    /** Present if the message arrived late because the session was not connected when it was sent. */
     replayed?: true;
     media?: {
       /** Id of the media (`med_…`). */
       mediaId: string;
+      /** Media type of the file, such as `image/jpeg`. */
       mimeType: string;
-      /** Bytes. */
+      /** Size of the file in bytes. */
       size: number;
+      /** Name that the sender gave the file; null if there is none. */
       fileName: string | null;
-      /** Where the content is; it takes an API key with `media:read`. */
+      /** Download the file here, with an API key that has `media:read`. */
       url: string;
     };
     location?: {
+      /** Degrees north (WGS 84). */
       latitude: number;
+      /** Degrees east (WGS 84). */
       longitude: number;
+      /** Name of the place. */
       name?: string;
+      /** Postal address of the place. */
       address?: string;
     };
     contact?: {
+      /** Name on the contact card. */
       name: string;
       phoneNumbers: string[];
     };
     poll?: {
+      /** Answers to choose from. The question is in `message`. */
       options: string[];
-      /** How many options one person may choose. */
+      /** Number of options that one person can choose. */
       maxSelections: number;
     };
     template?: {
+      /** Name of the template at the network. */
       name: string;
+      /** Language of the template, such as `en_US`. */
       language: string;
+      /** Values of the template, in the network's format. */
       components: unknown[];
     };
-    /** What there is to choose from, as it was sent. */
+    /** Buttons, list or link of the message, as they were sent. */
     interactive?: Record<string, unknown>;
     mentions?: string[];
+    /** Present if the message was forwarded. */
     forwarded?: true;
-    /** What the button or list entry carries that was chosen. */
+    /** Id of the button or list row that the sender chose. */
     payload?: string;
   };
   'message.delivered': {
@@ -2005,21 +2321,21 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient, or the group id. */
     to: string;
-    /** `sent`, `delivered` or `read`. */
+    /** New status: `sent`, `delivered` or `read`. */
     status: string;
-    /** When the status was reached. */
+    /** When the message reached the status. */
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
     chatId?: string;
-    /** Phone number of the sending session. */
+    /** Phone number digits of the sending session. */
     from?: string;
-    /** The group it was written in. */
+    /** Id of the group (`grp_…`). Only for messages in groups. */
     groupId?: string;
-    /** `text`, `image`, `video`, `audio`, `document`, … */
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
     type?: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
   'message.read': {
@@ -2027,87 +2343,97 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient, or the group id. */
     to: string;
-    /** `sent`, `delivered` or `read`. */
+    /** New status: `sent`, `delivered` or `read`. */
     status: string;
-    /** When the status was reached. */
+    /** When the message reached the status. */
     timestamp: string;
     /** Id of the session (`ses_…`). */
     sessionId?: string;
-    /** Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret. */
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
     chatId?: string;
-    /** Phone number of the sending session. */
+    /** Phone number digits of the sending session. */
     from?: string;
-    /** The group it was written in. */
+    /** Id of the group (`grp_…`). Only for messages in groups. */
     groupId?: string;
-    /** `text`, `image`, `video`, `audio`, `document`, … */
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
     type?: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
   'session.connected': {
     /** Id of the session (`ses_…`). */
     sessionId: string;
-    /** Phone number of the session. */
+    /** Phone number digits of the session. */
     phoneNumber: string;
-    /** Since when it is connected. */
+    /** When the session connected. */
     connectedAt: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
   'session.disconnected': {
     /** Id of the session (`ses_…`). */
     sessionId: string;
-    /** Phone number of the session. */
+    /** Phone number digits of the session. */
     phoneNumber: string;
-    /** Why, in words. */
+    /** Why the session disconnected, as a sentence. */
     reason: string;
-    /** Whether the session comes back by itself. */
+    /** Whether the session reconnects automatically. */
     willReconnect: boolean;
-    /** Since when it is disconnected. */
+    /** When the session disconnected. */
     disconnectedAt: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
   'group.created': {
+    /** Id of the group (`grp_…`). */
     groupId: string;
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** Name of the group. */
     subject: string;
+    /** Members of the group, with their roles. */
     participants: {
-      /** Phone number digits. */
+      /** Phone number digits of the participant. */
       phoneNumber: string;
+      /** `admin` and `owner` can change the group and its participants. */
       role: 'member' | 'admin' | 'owner';
     }[];
-    /** Phone number of the member who created it. */
+    /** Phone number digits of the person who created the group. */
     createdBy: string;
-    /** When it was created. */
+    /** When the group was created. */
     timestamp: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
   'group.updated': {
+    /** Id of the group (`grp_…`). */
     groupId: string;
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** Name of the group after the change. */
     subject: string;
     change: {
+      /** What changed. It determines which of the other fields are present. */
       type: 'subject' | 'description' | 'settings' | 'participants' | 'picture' | 'invite_link';
+      /** New name of the group. */
       subject?: string;
+      /** New description; null if it was removed. */
       description?: string | null;
       settings?: {
+        /** Only admins can send messages. */
         announce?: boolean;
+        /** Only admins can change subject, description and picture. */
         locked?: boolean;
+        /** An admin must approve people who join with the invite link. */
         joinApproval?: boolean;
       };
-      /** What happened to the participants. */
+      /** What happened to the participants in `phoneNumbers`. */
       action?: 'add' | 'remove' | 'promote' | 'demote';
       phoneNumbers?: string[];
     };
-    /** When it changed. */
+    /** When the group changed. */
     timestamp: string;
-    /** There on the sample that a test sends. */
+    /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
 }

@@ -198,19 +198,19 @@ export interface UnknownEvent {
 export interface EventDataByKind {
   /** A message was received. */
   'message.incoming': MessageIncoming;
-  /** A message was accepted by the network. */
+  /** The network accepted a message, or a person sent one from the phone. */
   'message.sent': MessageSent;
   /** A message reached the recipient's device. */
   'message.delivered': MessageReceipt;
   /** The recipient read a message. */
   'message.read': MessageReceipt;
-  /** A session is connected to its network. */
+  /** A session connected to its network. */
   'session.connected': SessionConnected;
   /** A session lost its network, was disconnected or was logged out. */
   'session.disconnected': SessionDisconnected;
   /** A group was created, or the session was added to one. */
   'group.created': GroupCreated;
-  /** Members, subject, description or settings of a group changed. */
+  /** The participants, subject, description, settings, picture or invite link of a group changed. */
   'group.updated': GroupUpdated;
 }
 
@@ -219,92 +219,92 @@ export type EventKind = keyof EventDataByKind;
 // Phone numbers below are digits in international format without a plus sign; times are ISO 8601 in UTC.
 
 interface AnyEventData {
-  /** There on the sample that `GET /webhooks/test` sends, and only there. */
+  /** Present only on the sample event that `GET /webhooks/test` sends. */
   readonly test?: true;
 }
 
 type Incoming = EventData['message.incoming'];
 
-/** What a message may say beside its text. */
+/** What a message can contain besides its text. */
 export interface MessageParts {
   readonly media?: Incoming['media'];
   readonly location?: Incoming['location'];
   readonly contact?: Incoming['contact'];
   readonly poll?: Incoming['poll'];
-  /** Phone numbers that it mentions. */
+  /** Phone number digits of the people that the message mentions. */
   readonly mentions?: Incoming['mentions'];
   readonly template?: Incoming['template'];
   readonly interactive?: Incoming['interactive'];
   readonly forwarded?: Incoming['forwarded'];
-  /** What the button or list entry carries that was chosen. */
+  /** Id of the button or list row that the sender chose. */
   readonly payload?: string;
-  /** Id of the message it answers. */
+  /** Id of the message that this message replies to. */
   readonly replyTo?: string;
-  /** It came while the session was away and waited at the network. */
+  /** Present if the message arrived late because the session was not connected when it was sent. */
   readonly replayed?: true;
 }
 
 export interface MessageIncoming extends MessageParts, AnyEventData {
   readonly messageId: string;
-  /** Phone number of the sender, or what stands in for it: see `unidentified`. */
+  /** Phone number digits of the sender, or a placeholder if `unidentified` is present. */
   readonly from: string;
-  /** Text of the message, or the caption of its media. */
+  /** Text of the message, caption of the file, or question of the poll. */
   readonly message: string;
-  /** When the sender sent it. */
+  /** When the sender sent the message. */
   readonly timestamp: string;
   readonly sessionId?: string;
-  /** Phone number of a direct chat, or the group id. */
+  /** Phone number digits of a direct chat, or the id of the group (`grp_…`). */
   readonly chatId?: string;
-  /** Phone number of the receiving session. */
+  /** Phone number digits of the receiving session. */
   readonly to?: string;
   /** `text`, `image`, `video`, `audio`, `document`, … */
   readonly type?: string;
-  /** The group it was written in. */
+  /** Id of the group (`grp_…`). Only for messages in groups. */
   readonly groupId?: string;
-  /** The sender keeps its number secret: `from` stands in for it, and can be written to. */
+  /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
   readonly unidentified?: true;
 }
 
 export interface MessageSent extends MessageReceipt, MessageParts {
-  /** It was written on the phone, or on another device linked to it. Only then there is what it says. */
+  /** Present if the message was sent from the phone or another linked device. Only then is its content included. */
   readonly sentElsewhere?: true;
-  /** Text of a message that was sent elsewhere, or the caption of its media. */
+  /** Text of the message, or caption of the file. Only together with `sentElsewhere`. */
   readonly message?: string;
 }
 
 export interface MessageReceipt extends AnyEventData {
   readonly messageId: string;
-  /** Phone number of the recipient, or the group id. */
+  /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
   readonly to: string;
-  /** `sent`, `delivered` or `read`. */
+  /** New status: `sent`, `delivered` or `read`. */
   readonly status: string;
-  /** When the status was reached. */
+  /** When the message reached the status. */
   readonly timestamp: string;
   readonly sessionId?: string;
-  /** Phone number of a direct chat, or the group id. */
+  /** Phone number digits of a direct chat, or the id of the group (`grp_…`). */
   readonly chatId?: string;
-  /** Phone number of the sending session. */
+  /** Phone number digits of the sending session. */
   readonly from?: string;
   /** `text`, `image`, `video`, `audio`, `document`, … */
   readonly type?: string;
-  /** The group it was sent to. */
+  /** Id of the group (`grp_…`). Only for messages in groups. */
   readonly groupId?: string;
 }
 
 export interface SessionConnected extends AnyEventData {
   readonly sessionId: string;
-  /** Phone number of the session. */
+  /** Phone number digits of the session. */
   readonly phoneNumber: string;
   readonly connectedAt: string;
 }
 
 export interface SessionDisconnected extends AnyEventData {
   readonly sessionId: string;
-  /** Phone number of the session. */
+  /** Phone number digits of the session. */
   readonly phoneNumber: string;
-  /** Why, in words. */
+  /** Why the session disconnected, as a sentence. */
   readonly reason: string;
-  /** Whether the session comes back by itself. */
+  /** Whether the session reconnects automatically. */
   readonly willReconnect: boolean;
   readonly disconnectedAt: string;
 }
@@ -315,7 +315,7 @@ export interface GroupCreated extends AnyEventData {
   /** Name of the group. */
   readonly subject: string;
   readonly participants: readonly Participant[];
-  /** Phone number of the member who created it. */
+  /** Phone number digits of the person who created the group. */
   readonly createdBy: string;
   readonly timestamp: string;
 }

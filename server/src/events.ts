@@ -2,7 +2,9 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
 const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
-const Test = { test: Type.Optional(Type.Literal(true, { description: 'There on the sample that a test sends.' })) };
+const Test = {
+  test: Type.Optional(Type.Literal(true, { description: 'Present on the sample event that a webhook test sends.' })),
+};
 
 /**
  * Marks a field with content of a message. Who may see only metadata gets it empty or, where it may be missing, not at
@@ -13,17 +15,22 @@ export const messageContent = { 'x-message-content': true } as const;
 const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
 const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
 const ChatId = Type.String({
-  description: 'Phone number digits of a direct chat, the group id, or the id of who keeps its phone number secret.',
+  description:
+    'Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number.',
 });
-const MessageType = Type.String({ description: '`text`, `image`, `video`, `audio`, `document`, …' });
+const MessageType = Type.String({
+  description: 'Type of the message: `text`, `image`, `video`, `audio`, `document`, …',
+});
 
 /** A file that somebody has sent or shows. */
 export const MediaPart = Type.Object({
   mediaId: Type.String({ description: 'Id of the media (`med_…`).' }),
-  mimeType: Type.String(),
-  size: Type.Integer({ description: 'Bytes.' }),
-  fileName: Type.Union([Type.String(), Type.Null()]),
-  url: Type.String({ description: 'Where the content is; it takes an API key with `media:read`.' }),
+  mimeType: Type.String({ description: 'Media type of the file, such as `image/jpeg`.' }),
+  size: Type.Integer({ description: 'Size of the file in bytes.' }),
+  fileName: Type.Union([Type.String(), Type.Null()], {
+    description: 'Name that the sender gave the file; null if there is none.',
+  }),
+  url: Type.String({ description: 'Download the file here, with an API key that has `media:read`.' }),
 });
 
 const Part = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
@@ -33,50 +40,68 @@ export const messageParts = {
   media: Part(MediaPart),
   location: Part(
     Type.Object({
-      latitude: Type.Number({ minimum: -90, maximum: 90 }),
-      longitude: Type.Number({ minimum: -180, maximum: 180 }),
-      name: Type.Optional(Type.String({ maxLength: 200 })),
-      address: Type.Optional(Type.String({ maxLength: 500 })),
+      latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
+      longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
+      name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place.' })),
+      address: Type.Optional(Type.String({ maxLength: 500, description: 'Postal address of the place.' })),
     }),
   ),
-  contact: Part(Type.Object({ name: Type.String(), phoneNumbers: Type.Array(Digits('A number.')) })),
+  contact: Part(
+    Type.Object({
+      name: Type.String({ description: 'Name on the contact card.' }),
+      phoneNumbers: Type.Array(Digits('Phone number digits of the contact.')),
+    }),
+  ),
   poll: Part(
     Type.Object({
-      options: Type.Array(Type.String()),
-      maxSelections: Type.Integer({ minimum: 1, description: 'How many options one person may choose.' }),
+      options: Type.Array(Type.String(), { description: 'Answers to choose from. The question is in `message`.' }),
+      maxSelections: Type.Integer({ minimum: 1, description: 'Number of options that one person can choose.' }),
     }),
   ),
-  template: Part(Type.Object({ name: Type.String(), language: Type.String(), components: Type.Array(Type.Unknown()) })),
-  interactive: Part(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'What there is to choose from, as it was sent.' }),
+  template: Part(
+    Type.Object({
+      name: Type.String({ description: 'Name of the template at the network.' }),
+      language: Type.String({ description: 'Language of the template, such as `en_US`.' }),
+      components: Type.Array(Type.Unknown(), { description: "Values of the template, in the network's format." }),
+    }),
   ),
-  mentions: Part(Type.Array(Digits('Somebody it mentions.'))),
-  forwarded: Type.Optional(Type.Literal(true)),
-  payload: Part(Type.String({ description: 'What the button or list entry carries that was chosen.' })),
+  interactive: Part(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Buttons, list or link of the message, as they were sent.',
+    }),
+  ),
+  mentions: Part(Type.Array(Digits('Phone number digits of a mentioned person.'))),
+  forwarded: Type.Optional(Type.Literal(true, { description: 'Present if the message was forwarded.' })),
+  payload: Part(Type.String({ description: 'Id of the button or list row that the sender chose.' })),
 };
 
 /** Of a message or an event that somebody sees without its content; no webhook gets it. */
 export const ContentHidden = Type.Optional(
   Type.Literal(true, {
-    description: 'Text and parts are left out, because the API key has the permission `metadata` in place of `read`.',
+    description: 'Present if the content is left out because the API key has the permission `metadata` but not `read`.',
   }),
 );
 
 /** Of a message whose sender hides the number. */
 export const Unidentified = Type.Optional(
   Type.Literal(true, {
-    description: 'The sender hides the number: `from` stands in for it, and can be written to.',
+    description:
+      'Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`.',
   }),
 );
 
-const ReplyTo = Type.Optional(Type.String({ description: 'Id of the message it answers.' }));
+const ReplyTo = Type.Optional(Type.String({ description: 'Id of the message that this message replies to.' }));
 const Replayed = Type.Optional(
-  Type.Literal(true, { description: 'It came while the session was away and waited at the network.' }),
+  Type.Literal(true, {
+    description: 'Present if the message arrived late because the session was not connected when it was sent.',
+  }),
 );
 
 /** Of a message that the session's own number has sent, and nobody by the API. */
 export const SentElsewhere = Type.Optional(
-  Type.Literal(true, { description: 'Written on the phone itself, or a device linked to it.' }),
+  Type.Literal(true, {
+    description: 'Present if the message was sent from the phone or another linked device, not through the API.',
+  }),
 );
 
 /** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
@@ -85,42 +110,52 @@ const MessageStatusChange = Type.Object({
   to: Type.String({
     description: 'Phone number digits of the recipient, or the group id.',
   }),
-  status: Type.String({ description: '`sent`, `delivered` or `read`.' }),
-  timestamp: Timestamp('When the status was reached.'),
+  status: Type.String({ description: 'New status: `sent`, `delivered` or `read`.' }),
+  timestamp: Timestamp('When the message reached the status.'),
   sessionId: Type.Optional(SessionId),
   chatId: Type.Optional(ChatId),
-  from: Type.Optional(Digits('Phone number of the sending session.')),
-  groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
+  from: Type.Optional(Digits('Phone number digits of the sending session.')),
+  groupId: Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only for messages in groups.' })),
   type: Type.Optional(MessageType),
   ...Test,
 });
 
 export const Participant = Type.Object({
-  phoneNumber: Digits('Phone number digits.'),
-  role: Type.Enum(['member', 'admin', 'owner']),
+  phoneNumber: Digits('Phone number digits of the participant.'),
+  role: Type.Enum(['member', 'admin', 'owner'], {
+    description: '`admin` and `owner` can change the group and its participants.',
+  }),
 });
 
 /** What changed about a group; which of the other fields are there depends on `type`. */
 export const GroupChange = Type.Object({
-  type: Type.Enum(['subject', 'description', 'settings', 'participants', 'picture', 'invite_link']),
-  subject: Type.Optional(Type.String()),
-  description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  type: Type.Enum(['subject', 'description', 'settings', 'participants', 'picture', 'invite_link'], {
+    description: 'What changed. It determines which of the other fields are present.',
+  }),
+  subject: Type.Optional(Type.String({ description: 'New name of the group.' })),
+  description: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: 'New description; null if it was removed.' }),
+  ),
   settings: Type.Optional(
     Type.Object({
-      announce: Type.Optional(Type.Boolean()),
-      locked: Type.Optional(Type.Boolean()),
-      joinApproval: Type.Optional(Type.Boolean()),
+      announce: Type.Optional(Type.Boolean({ description: 'Only admins can send messages.' })),
+      locked: Type.Optional(Type.Boolean({ description: 'Only admins can change subject, description and picture.' })),
+      joinApproval: Type.Optional(
+        Type.Boolean({ description: 'An admin must approve people who join with the invite link.' }),
+      ),
     }),
   ),
   action: Type.Optional(
-    Type.Enum(['add', 'remove', 'promote', 'demote'], { description: 'What happened to the participants.' }),
+    Type.Enum(['add', 'remove', 'promote', 'demote'], {
+      description: 'What happened to the participants in `phoneNumbers`.',
+    }),
   ),
-  phoneNumbers: Type.Optional(Type.Array(Digits('A participant it happened to.'))),
+  phoneNumbers: Type.Optional(Type.Array(Digits('Phone number digits of a participant.'))),
 });
 export type GroupChange = Static<typeof GroupChange>;
 
 /**
- * The eight kinds of events: what each means and the shape of its `data`. The contract fixes the kinds and the
+ * The eight event types: what each means and the shape of its `data`. The contract fixes the types and the
  * fields of `message.incoming`, `message.sent` and `session.connected`; the rest is ours. Docs, OpenAPI and the
  * samples that a test sends are made from this table.
  */
@@ -129,14 +164,17 @@ export const events = {
     description: 'A message was received.',
     data: Type.Object({
       messageId: MessageId,
-      from: Digits('Phone number of the sender, or what stands in for it: see `unidentified`.'),
-      message: Type.String({ description: 'Text of the message, or the caption of its media.', ...messageContent }),
-      timestamp: Timestamp('When the sender sent it.'),
+      from: Digits('Phone number digits of the sender, or a placeholder if `unidentified` is present.'),
+      message: Type.String({
+        description: 'Text of the message, caption of the file, or question of the poll.',
+        ...messageContent,
+      }),
+      timestamp: Timestamp('When the sender sent the message.'),
       sessionId: Type.Optional(SessionId),
       chatId: Type.Optional(ChatId),
-      to: Type.Optional(Digits('Phone number of the receiving session.')),
+      to: Type.Optional(Digits('Phone number digits of the receiving session.')),
       type: Type.Optional(MessageType),
-      groupId: Type.Optional(Type.String({ description: 'The group it was written in.' })),
+      groupId: Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only for messages in groups.' })),
       replyTo: ReplyTo,
       unidentified: Unidentified,
       replayed: Replayed,
@@ -145,13 +183,14 @@ export const events = {
     }),
   },
   'message.sent': {
-    description: 'A message was accepted by the network, or written on the phone itself.',
+    description: 'The network accepted a message, or a person sent one from the phone.',
     data: Type.Object({
       ...MessageStatusChange.properties,
       sentElsewhere: SentElsewhere,
       message: Type.Optional(
         Type.String({
-          description: 'Only of one that was sent elsewhere, as all that follows: what it says.',
+          description:
+            'Text of the message. This field and the following ones are present only together with `sentElsewhere`.',
           ...messageContent,
         }),
       ),
@@ -163,46 +202,46 @@ export const events = {
   'message.delivered': { description: "A message reached the recipient's device.", data: MessageStatusChange },
   'message.read': { description: 'The recipient read a message.', data: MessageStatusChange },
   'session.connected': {
-    description: 'A session is connected to its network.',
+    description: 'A session connected to its network.',
     data: Type.Object({
       sessionId: SessionId,
-      phoneNumber: Digits('Phone number of the session.'),
-      connectedAt: Timestamp('Since when it is connected.'),
+      phoneNumber: Digits('Phone number digits of the session.'),
+      connectedAt: Timestamp('When the session connected.'),
       ...Test,
     }),
   },
   'session.disconnected': {
     description:
-      'A session lost its network, was disconnected or was logged out. Once per outage; again only when it was to come back by itself and does not.',
+      'A session lost its network, was disconnected or was logged out. Sent once per outage, and again if a session that was expected to reconnect gives up.',
     data: Type.Object({
       sessionId: SessionId,
-      phoneNumber: Digits('Phone number of the session.'),
-      reason: Type.String({ description: 'Why, in words.' }),
-      willReconnect: Type.Boolean({ description: 'Whether the session comes back by itself.' }),
-      disconnectedAt: Timestamp('Since when it is disconnected.'),
+      phoneNumber: Digits('Phone number digits of the session.'),
+      reason: Type.String({ description: 'Why the session disconnected, as a sentence.' }),
+      willReconnect: Type.Boolean({ description: 'Whether the session reconnects automatically.' }),
+      disconnectedAt: Timestamp('When the session disconnected.'),
       ...Test,
     }),
   },
   'group.created': {
     description: 'A group was created, or the session was added to one.',
     data: Type.Object({
-      groupId: Type.String(),
+      groupId: Type.String({ description: 'Id of the group (`grp_…`).' }),
       sessionId: SessionId,
       subject: Type.String({ description: 'Name of the group.' }),
-      participants: Type.Array(Participant),
-      createdBy: Digits('Phone number of the member who created it.'),
-      timestamp: Timestamp('When it was created.'),
+      participants: Type.Array(Participant, { description: 'Members of the group, with their roles.' }),
+      createdBy: Digits('Phone number digits of the person who created the group.'),
+      timestamp: Timestamp('When the group was created.'),
       ...Test,
     }),
   },
   'group.updated': {
-    description: 'Members, subject, description or settings of a group changed.',
+    description: 'The participants, subject, description, settings, picture or invite link of a group changed.',
     data: Type.Object({
-      groupId: Type.String(),
+      groupId: Type.String({ description: 'Id of the group (`grp_…`).' }),
       sessionId: SessionId,
       subject: Type.String({ description: 'Name of the group after the change.' }),
       change: GroupChange,
-      timestamp: Timestamp('When it changed.'),
+      timestamp: Timestamp('When the group changed.'),
       ...Test,
     }),
   },

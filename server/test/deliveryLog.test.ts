@@ -103,7 +103,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const held = await send(call, 7);
     assert.match(
       (await whyOf(held)).body.why,
-      /^It waits behind the circuit breaker, which is open since .*: Answered 502 .*; the next probe goes out at/,
+      /^The circuit breaker holds it and has been open since .*: Answered 502 .*; the next probe goes out at/,
     );
     receiver.respond(200);
     await call('POST', '/webhooks/circuit-breaker/reset');
@@ -111,7 +111,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
       () => whyOf(held),
       ({ body }) => body.state === 'delivered',
     );
-    assert.match(done.body.why, /^It was delivered at 20.*, with attempt 1\.$/);
+    assert.match(done.body.why, /^It was delivered at 20.*, on attempt 1\.$/);
   });
 
   it('fails a delivery when its schedule is used up, and replays it by id with the same event id', async () => {

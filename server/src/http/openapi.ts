@@ -35,7 +35,7 @@ export function openApiDocument(operations: readonly Operation[]) {
       version,
       summary: 'A self-hosted messaging gateway.',
       description:
-        'Sessions, messages and groups over REST; every event by signed webhook. Errors are problem documents (RFC 9457) with a stable `code`. Lists are paged by `cursor`. Times are ISO 8601, UTC. Phone numbers are digits in international form.',
+        'Manage sessions, messages and groups over REST, and receive every event through signed webhooks. Errors are problem documents (RFC 9457) with a stable `code`. Lists are paged by `cursor`. Times are in ISO 8601, UTC. Phone numbers are digits in international form, such as 491701234567.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -52,20 +52,20 @@ export function openApiDocument(operations: readonly Operation[]) {
           type: 'apiKey',
           in: 'header',
           name: 'X-API-Key',
-          description: 'Deprecated: send `Authorization: Bearer`.',
+          description: 'Deprecated. Send `Authorization: Bearer` instead.',
           'x-deprecated': true,
         },
         apiKeyQuery: {
           type: 'apiKey',
           in: 'query',
           name: 'key',
-          description: 'Deprecated: send `Authorization: Bearer`.',
+          description: 'Deprecated. Send `Authorization: Bearer` instead.',
           'x-deprecated': true,
         },
       },
       headers: {
-        RequestId: { description: 'Id of this request, as in the log.', schema: { type: 'string' } },
-        RetryAfter: { description: 'Seconds to wait, where that is known.', schema: { type: 'integer' } },
+        RequestId: { description: 'Id of this request, which the server log has as well.', schema: { type: 'string' } },
+        RetryAfter: { description: 'Seconds to wait before the next request, if known.', schema: { type: 'integer' } },
         WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
       },
       schemas: { Problem: problemSchema, ...named },
@@ -93,15 +93,15 @@ function describe(operation: Operation) {
   ];
   const needs =
     credential === 'none'
-      ? 'Needs no credential.'
+      ? 'Requires no credential.'
       : credential === 'jwt'
-        ? 'Needs a login token.'
+        ? 'Requires a login token; API keys are refused.'
         : permission && needsText(operation, permission);
   return {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
-    description: [description, needs].filter(Boolean).join('\n\n'),
+    description: [description, formsText(operation), needs].filter(Boolean).join('\n\n'),
     ...(credential === 'any' && permission && { 'x-permission': permission }),
     ...withoutContentPermission(operation),
     ...(credential === 'none' && { security: [] }),
@@ -123,13 +123,18 @@ function describe(operation: Operation) {
   };
 }
 
+function formsText({ representations = {} }: Operation): string | undefined {
+  const types = Object.keys(representations).map((type) => `\`${type}\``);
+  return types.length === 0 ? undefined : `With \`Accept\`: ${types.join(', ')}, returns it as an image.`;
+}
+
 function needsText({ messageContent }: Operation, permission: Permission): string {
-  const needs = `Needs the permission \`${permission}\``;
+  const needs = `Requires the permission \`${permission}\``;
   if (messageContent === undefined) return `${needs}.`;
   const hiding = `\`${messageContent}:metadata\``;
   return permission === `${messageContent}:read`
-    ? `${needs}, or ${hiding} to get it without the content of messages.`
-    : `${needs}. With ${hiding} and without \`${messageContent}:read\`, the content of the message is left out of the answer.`;
+    ? `${needs}. With ${hiding} instead, the content of messages is left out.`
+    : `${needs}. A key that has ${hiding} but not \`${messageContent}:read\` gets the message without its content.`;
 }
 
 /** The permission that suffices for an operation when it shows no content of messages. */
@@ -155,7 +160,7 @@ const idempotencyHeader = {
   in: 'header',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
   description:
-    'Repeating the request with the same key within 24 h gives the first answer again. A request without an answer may still be carried out; with the same key a repeat is safe.',
+    'A unique value per request. Repeating the request with the same key within 24 hours returns the first response and does nothing twice. Use it to retry requests that got no response.',
 };
 
 /** A request that works. */
@@ -204,7 +209,7 @@ function requestBody(operation: Operation, fields: readonly [string, TSchema][],
 const contentBody = {
   required: true,
   content: {
-    '*/*': { schema: { description: 'The bytes of the file.' } },
+    '*/*': { schema: { description: 'Content of the file.' } },
     'multipart/form-data': {
       schema: {
         type: 'object',
@@ -245,7 +250,7 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
       operationId: `webhook.${kind}`,
       tags: ['events'],
       summary: description,
-      description: 'Signed by `X-Webhook-Signature` and `webhook-signature` when a secret is set.',
+      description: 'Signed with `X-Webhook-Signature` and `webhook-signature` if the webhook has a secret.',
       security: [],
       requestBody: {
         required: true,
@@ -260,7 +265,7 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
           },
         },
       },
-      responses: { '2XX': { description: 'Delivered. Anything else is tried again.' } },
+      responses: { '2XX': { description: 'Delivered. After any other response, Switchboard tries again.' } },
     },
   };
 }
@@ -307,32 +312,32 @@ function problemExample(code: ErrorCode) {
 }
 
 const tags: Readonly<Record<string, string>> = {
-  auth: 'Accounts and login tokens.',
-  api_keys: 'Keys for programs, with the permissions they need.',
-  connectors: 'The networks there are, and what a session on each can be given.',
-  sessions: 'Phone numbers on their networks: connect, pair, disconnect.',
+  auth: 'Register, log in and manage the account.',
+  api_keys: 'Create keys for programs, with the permissions that they need.',
+  connectors: 'List the networks that sessions can use.',
+  sessions: 'Connect phone numbers to their networks.',
   messages: 'Send, find and change messages.',
-  chats: 'Conversations of a session.',
-  contacts: 'Who wrote, who is on the network, who is blocked.',
-  groups: 'Groups, their members, settings and invites.',
-  media: 'Files of messages.',
-  webhooks: 'Where events are sent, how it went, and what to do about it.',
-  events: 'The log of events, without a webhook.',
-  mcp: 'The same for agents.',
-  server: 'Whether the server is up.',
+  chats: 'List and manage the chats of a session.',
+  contacts: 'Find, check and block contacts.',
+  groups: 'Manage groups, their participants, settings and invites.',
+  media: 'Upload and download the files of messages.',
+  webhooks: 'Set up webhooks, and find out why an event has not arrived.',
+  events: 'Read events without a webhook.',
+  mcp: 'Use the same operations from an agent.',
+  server: 'Check whether the server is up.',
 };
 
 /** A stream, the bytes of a file, and MCP: what is no operation, but reached by the same credential. */
 const rawPaths = {
-  '/health': healthPath('server.health', 'Whether the process lives', { 200: 'ok' }),
-  '/ready': healthPath('server.ready', 'Whether the server can do its work', { 200: 'ready', 503: 'not_ready' }),
+  '/health': healthPath('server.health', 'Check that the process is alive', { 200: 'ok' }),
+  '/ready': healthPath('server.ready', 'Check that the server is ready', { 200: 'ready', 503: 'not_ready' }),
   [`${API_PREFIX}/events/stream`]: {
     get: {
       operationId: 'events.stream',
       tags: ['events'],
-      summary: 'Follow events as they happen',
+      summary: 'Stream events',
       description:
-        'Server-sent events. `Last-Event-ID` resumes after an event; without it the stream starts with what comes next. Needs the permission `events:read`, or `events:metadata` to get it without the content of messages.',
+        'Receive events as they happen, as server-sent events. `Last-Event-ID` resumes after an event; without it, the stream starts with the next event.\n\nRequires the permission `events:read`. With `events:metadata` instead, the content of messages is left out.',
       'x-permission': 'events:read',
       'x-permission-without-content': 'events:metadata',
       parameters: [
@@ -340,19 +345,19 @@ const rawPaths = {
           name: 'kinds',
           in: 'query',
           schema: { type: 'string' },
-          description: 'Kinds, separated by commas.',
+          description: 'Only these event types, separated by commas.',
           example: 'message.sent',
         },
         {
           name: 'Last-Event-ID',
           in: 'header',
           schema: { type: 'string' },
-          description: 'The `id` of the last event seen.',
+          description: 'The `id` of the last event that you received.',
         },
       ],
       responses: {
         200: {
-          description: 'Each event has the id to resume from, its kind, and the body that a webhook gets.',
+          description: 'Each event has an id to resume from, its event type, and the body that a webhook gets.',
           content: { 'text/event-stream': { schema: { type: 'string' } } },
         },
         ...errorResponses(['validation_failed', 'unauthorized', 'permission_denied', 'too_many', 'rate_limited']),
@@ -364,7 +369,8 @@ const rawPaths = {
       operationId: 'media.content',
       tags: ['media'],
       summary: 'Download a file',
-      description: 'Streamed, with `Range` and `If-None-Match`. Needs the permission `media:read`.',
+      description:
+        'Download the content of a file. Supports `Range` and `If-None-Match`.\n\nRequires the permission `media:read`.',
       'x-permission': 'media:read',
       parameters: [
         {
@@ -378,14 +384,14 @@ const rawPaths = {
           name: 'Range',
           in: 'header',
           schema: { type: 'string' },
-          description: 'One range of bytes.',
+          description: 'A single range of bytes.',
           example: 'bytes=0-1023',
         },
       ],
       responses: {
-        200: { description: 'The bytes of the file.', content: { '*/*': { schema: {} } } },
-        206: { description: 'The range that was asked for.', content: { '*/*': { schema: {} } } },
-        304: { description: 'It is the one of `If-None-Match`.' },
+        200: { description: 'Content of the file.', content: { '*/*': { schema: {} } } },
+        206: { description: 'The requested range of the content.', content: { '*/*': { schema: {} } } },
+        304: { description: 'The content has the `ETag` of `If-None-Match`.' },
         ...errorResponses(['unauthorized', 'permission_denied', 'not_found', 'range_not_satisfiable', 'rate_limited']),
       },
     },
@@ -394,9 +400,9 @@ const rawPaths = {
     post: {
       operationId: 'mcp',
       tags: ['mcp'],
-      summary: 'Speak the Model Context Protocol',
+      summary: 'Call tools over MCP',
       description:
-        'Streamable HTTP without sessions, revisions 2024-11-05 to 2026-07-28. Every tool is one of the operations.',
+        'Serve the Model Context Protocol over Streamable HTTP without sessions, in revisions 2024-11-05 to 2026-07-28. Each of the 43 tools is one of the operations.',
       security: [{ bearer: [] }, { apiKeyHeader: [] }],
       requestBody: {
         required: true,
@@ -415,7 +421,7 @@ const rawPaths = {
             'text/event-stream': { schema: { type: 'string' } },
           },
         },
-        202: { description: 'A notification was taken.' },
+        202: { description: 'The notification was accepted.' },
         ...errorResponses([
           'invalid_json',
           'unauthorized',
@@ -446,7 +452,10 @@ function healthPath(operationId: string, summary: string, answers: Readonly<Reco
     operationId,
     tags: ['server'],
     summary,
-    description: 'Needs no credential.',
+    description:
+      answers[503] === undefined
+        ? 'Answers while the process runs. Requires no credential.'
+        : 'Answers 503 if the server cannot do its work or is stopping. Requires no credential.',
     security: [],
     responses: { ...errorResponses(['validation_failed']), ...Object.fromEntries(responses) },
   };

@@ -3,15 +3,21 @@ import { invalidField } from '../errors.ts';
 
 /** The fields by which every list is paged. */
 export const pageInput = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Entries per page.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of entries per page.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 500, description: '`nextCursor` of the previous page. Leave it out for the first page.' }),
+  ),
 };
 
 /** A page of a list, as every list answers. */
 export const pageOf = <T extends TSchema>(item: T) =>
   Type.Object({
-    data: Type.Array(item),
-    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+    data: Type.Array(item, { description: 'Entries of this page.' }),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Pass it as `cursor` to get the next page; null on the last page.',
+    }),
   });
 
 /** Where a page starts: the id after which it goes on, and how many rows to read to know whether more follow. */

@@ -9,34 +9,39 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for the key.' });
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for the key, such as `my integration`.' });
 const Permissions = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 50,
-  description: '`*`, `resource:*` or `resource:action`.',
+  description:
+    'What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
 });
-const ExpiresAt = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+const ExpiresAt = Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+  description: 'When the key stops working; null for never.',
+});
 const KeyId = Type.String({ description: 'Id of the key (`key_…`).' });
 
 const fields = {
   keyId: KeyId,
-  name: Type.String(),
-  permissions: Type.Array(Type.String()),
-  createdAt: Type.String({ format: 'date-time' }),
+  name: Type.String({ description: 'Label for the key.' }),
+  permissions: Type.Array(Type.String(), { description: 'What the key may do.' }),
+  createdAt: Type.String({ format: 'date-time', description: 'When the key was created.' }),
   expiresAt: ExpiresAt,
 };
 const ApiKey = Type.Object(
   {
     ...fields,
-    prefix: Type.String({ description: 'How the key begins, to tell it from others.' }),
-    lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    prefix: Type.String({ description: 'First characters of the key, to recognize it.' }),
+    lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the key was last used; null if never.',
+    }),
   },
   { title: 'ApiKey' },
 );
 const NewApiKey = Type.Object(
   {
     ...fields,
-    key: Type.String({ description: 'The key itself. It is shown only here.' }),
+    key: Type.String({ description: 'The key itself. It is returned only here; store it now.' }),
   },
   { title: 'NewApiKey' },
 );
@@ -51,7 +56,8 @@ export const createApiKey = defineOperation({
   effect: 'write',
   tool: false,
   summary: 'Create an API key',
-  description: 'Needs a login token. The key is shown once and cannot be read again.',
+  description:
+    'Create a key for a program or an agent. The key is returned once and cannot be read again. Grant only the permissions that the program needs; the default is `["*"]`. You cannot grant permissions that you do not have.',
   status: 201,
   input: Type.Object(
     {
@@ -100,8 +106,9 @@ export const listApiKeys = defineOperation({
   permission: 'account:read',
   effect: 'read',
   tool: false,
-  summary: 'List the API keys',
-  description: 'Never the keys themselves.',
+  summary: 'List API keys',
+  description:
+    "List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned.",
   input: Type.Object(pageInput, { additionalProperties: false }),
   output: pageOf(ApiKey),
   errors: [],
@@ -122,7 +129,9 @@ export const updateApiKey = defineOperation({
   permission: null,
   effect: 'write',
   tool: false,
-  summary: 'Change an API key',
+  summary: 'Update an API key',
+  description:
+    'Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once.',
   input: Type.Object(
     {
       keyId: KeyId,
@@ -152,8 +161,9 @@ export const rotateApiKey = defineOperation({
   permission: null,
   effect: 'destructive',
   tool: false,
-  summary: 'Replace an API key by a new one',
-  description: 'Name, permissions and id stay; the old key stops working at once.',
+  summary: 'Rotate an API key',
+  description:
+    'Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once.',
   input: Type.Object({ keyId: KeyId }, { additionalProperties: false }),
   output: NewApiKey,
   errors: ['not_found'],
@@ -174,8 +184,9 @@ export const revokeApiKey = defineOperation({
   effect: 'destructive',
   tool: false,
   summary: 'Revoke an API key',
+  description: 'Delete a key. It stops working at once, and its open event streams end.',
   input: Type.Object({ keyId: KeyId }, { additionalProperties: false }),
-  output: Type.Object({ keyId: KeyId, revoked: Type.Literal(true) }),
+  output: Type.Object({ keyId: KeyId, revoked: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found'],
   async run(ctx, { keyId }) {
     const { numDeletedRows } = await ctx.database.commit(({ kysely }) =>

@@ -11,20 +11,20 @@ const Email = Type.String({
   maxLength: 254,
   // Not the whole grammar: something before the @ (64 characters at most, RFC 5321), and a host after it.
   pattern: '^[^\\s@]{1,64}@[^\\s@]+$',
-  description: 'Email address; upper and lower case are the same.',
+  description: 'Email address, such as you@example.com. Case does not matter.',
 });
 const Password = Type.String({
   minLength: SHORTEST_PASSWORD,
   maxLength: 256,
-  description: `${SHORTEST_PASSWORD} to 256 characters. Not the email address, and not a password that many people use.`,
+  description: `${SHORTEST_PASSWORD} to 256 characters. Must not be the email address or a common password.`,
 });
 
 const Account = Type.Object(
   {
-    accountId: Type.String(),
-    email: Type.String(),
-    name: Type.Union([Type.String(), Type.Null()]),
-    createdAt: Type.String({ format: 'date-time' }),
+    accountId: Type.String({ description: 'Id of the account (`acc_…`).' }),
+    email: Type.String({ description: 'Email address, in lower case.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the account; null if none was given.' }),
+    createdAt: Type.String({ format: 'date-time', description: 'When the account was registered.' }),
   },
   { title: 'Account' },
 );
@@ -32,10 +32,11 @@ const Account = Type.Object(
 const Login = Type.Object(
   {
     token: Type.String({
-      description: 'JWT to send as `Authorization: Bearer`. Empty for the dashboard, which gets it as a cookie.',
+      description:
+        'Login token (JWT) to send as `Authorization: Bearer`. Empty for the dashboard, which gets a cookie.',
     }),
-    tokenType: Type.Literal('Bearer'),
-    expiresAt: Type.String({ format: 'date-time' }),
+    tokenType: Type.Literal('Bearer', { description: 'Always `Bearer`.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'When the token stops working.' }),
     account: Account,
   },
   { title: 'Login' },
@@ -51,9 +52,15 @@ export const register = defineOperation({
   effect: 'write',
   tool: false,
   summary: 'Register an account',
+  description:
+    'Create an account and log in. Returns a login token, with which you can create API keys. Fails with `registration_closed` if the server accepts no new accounts.',
   status: 201,
   input: Type.Object(
-    { email: Email, password: Password, name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })) },
+    {
+      email: Email,
+      password: Password,
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the account.' })),
+    },
     { additionalProperties: false },
   ),
   output: Login,
@@ -95,8 +102,10 @@ export const login = defineOperation({
   effect: 'write',
   tool: false,
   summary: 'Log in',
+  description:
+    'Exchange the email address and the password for a login token. Failed logins are limited per account and address.',
   input: Type.Object(
-    { email: Email, password: Type.String({ minLength: 1, maxLength: 256 }) },
+    { email: Email, password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the account.' }) },
     { additionalProperties: false },
   ),
   output: Login,
@@ -133,9 +142,9 @@ export const logout = defineOperation({
   effect: 'destructive',
   tool: false,
   summary: 'Log out everywhere',
-  description: 'Ends every login token of the account. API keys stay.',
+  description: 'Revoke all login tokens of the account, on all devices. API keys keep working.',
   input: Type.Object({}, { additionalProperties: false }),
-  output: Type.Object({ loggedOut: Type.Literal(true) }),
+  output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
   errors: [],
   async run(ctx) {
     await raiseTokenVersion(ctx);
@@ -153,9 +162,9 @@ export const forgetLogin = defineOperation({
   effect: 'write',
   tool: false,
   summary: 'Log out in this browser',
-  description: 'Drops the cookie of the dashboard. Tokens that were given out as text stay: see `auth.logout`.',
+  description: 'Delete the login cookie of the dashboard. Login tokens keep working; `auth.logout` revokes them.',
   input: Type.Object({}, { additionalProperties: false }),
-  output: Type.Object({ loggedOut: Type.Literal(true) }),
+  output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
   errors: [],
   run: async () => ({ loggedOut: true as const }),
 });
@@ -168,14 +177,15 @@ export const me = defineOperation({
   permission: null,
   effect: 'read',
   tool: false,
-  summary: 'Show the account and the credential',
+  summary: 'Get the account and the credential',
+  description: 'Get the account and the permissions of the credential that you send. Use it to check a credential.',
   input: Type.Object({}, { additionalProperties: false }),
   output: Type.Object({
     account: Account,
     credential: Type.Object({
-      type: Type.Enum(['jwt', 'api_key']),
-      keyId: Type.Optional(Type.String()),
-      permissions: Type.Array(Type.String()),
+      type: Type.Enum(['jwt', 'api_key'], { description: '`jwt` is a login token.' }),
+      keyId: Type.Optional(Type.String({ description: 'Id of the API key (`key_…`).' })),
+      permissions: Type.Array(Type.String(), { description: 'What the credential may do.' }),
     }),
   }),
   errors: [],
@@ -198,9 +208,13 @@ export const changePassword = defineOperation({
   effect: 'write',
   tool: false,
   summary: 'Change the password',
-  description: 'Ends every other login token and answers with a new one.',
+  description:
+    'Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working.',
   input: Type.Object(
-    { currentPassword: Type.String({ minLength: 1, maxLength: 256 }), newPassword: Password },
+    {
+      currentPassword: Type.String({ minLength: 1, maxLength: 256, description: 'Current password, as a check.' }),
+      newPassword: Password,
+    },
     { additionalProperties: false },
   ),
   output: Login,

@@ -10,20 +10,25 @@ import { chatOf } from '../messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './sending.ts';
-import { resolveSession, SessionId } from './sessions.ts';
+import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
-const ChatId = Type.String({ maxLength: 200, description: 'Phone number digits, or the id of the group.' });
+const ChatId = Type.String({
+  maxLength: 200,
+  description: 'Phone number digits of the other person, or the id of the group (`grp_…`).',
+});
 
 const Chat = Type.Object(
   {
     chatId: ChatId,
     sessionId: SessionId,
-    type: Type.Enum(['direct', 'group']),
-    unreadCount: Type.Integer({ minimum: 0 }),
-    archived: Type.Boolean(),
-    pinned: Type.Boolean(),
-    mutedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    lastMessage: Type.Union([Message, Type.Null()]),
+    type: Type.Enum(['direct', 'group'], { description: '`direct` is a chat with one person.' }),
+    unreadCount: Type.Integer({ minimum: 0, description: 'Incoming messages that are not marked as read.' }),
+    archived: Type.Boolean({ description: 'Whether the chat is archived.' }),
+    pinned: Type.Boolean({ description: 'Whether the chat is pinned.' }),
+    mutedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'Until when the chat is muted; null if it is not.',
+    }),
+    lastMessage: Type.Union([Message, Type.Null()], { description: 'Newest message; null if there is none.' }),
   },
   { title: 'Chat' },
 );
@@ -38,8 +43,10 @@ export const listChats = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'List the chats of a session, the latest first',
-  input: Type.Object({ sessionId: Type.Optional(SessionId), ...pageInput }, { additionalProperties: false }),
+  summary: 'List chats',
+  description:
+    'List the chats of a session with their last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.',
+  input: Type.Object({ sessionId: OptionalSessionId, ...pageInput }, { additionalProperties: false }),
   output: pageOf(Chat),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -91,8 +98,9 @@ export const getChat = defineOperation({
   messageContent: 'chats',
   effect: 'read',
   tool: false,
-  summary: 'Get a chat by its id',
-  input: Type.Object({ chatId: ChatId, sessionId: Type.Optional(SessionId) }, { additionalProperties: false }),
+  summary: 'Get a chat',
+  description: 'Get one chat with its last message, unread count and settings.',
+  input: Type.Object({ chatId: ChatId, sessionId: OptionalSessionId }, { additionalProperties: false }),
   output: Chat,
   errors: ['not_found', 'session_required'],
   async run(ctx, { chatId, sessionId }) {
@@ -109,16 +117,19 @@ export const updateChat = defineOperation({
   messageContent: 'chats',
   effect: 'write',
   tool: false,
-  summary: 'Archive, pin or mute a chat',
-  description: 'It says how the chat is shown here; the other side learns nothing of it.',
+  summary: 'Update a chat',
+  description:
+    'Archive, pin or mute a chat in Switchboard. The network and the other people in the chat do not see it. Fields that you leave out do not change.',
   input: Type.Object(
     {
       chatId: ChatId,
-      sessionId: Type.Optional(SessionId),
-      archived: Type.Optional(Type.Boolean()),
-      pinned: Type.Optional(Type.Boolean()),
+      sessionId: OptionalSessionId,
+      archived: Type.Optional(Type.Boolean({ description: 'true archives the chat, false restores it.' })),
+      pinned: Type.Optional(Type.Boolean({ description: 'true pins the chat, false unpins it.' })),
       mutedUntil: Type.Optional(
-        Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Null ends it.' }),
+        Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+          description: 'Mutes the chat until this time; null unmutes it.',
+        }),
       ),
     },
     { additionalProperties: false },
@@ -156,17 +167,20 @@ export const setTyping = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
-  summary: 'Show that somebody is typing or recording',
-  description: 'Networks take it back by themselves after some seconds.',
+  summary: 'Show a typing indicator',
+  description:
+    'Show in a chat that the session is typing or recording, such as while you prepare an answer. Networks hide it after some seconds.',
   input: Type.Object(
     {
       chatId: ChatId,
-      sessionId: Type.Optional(SessionId),
-      state: Type.Enum(['typing', 'recording', 'paused']),
+      sessionId: OptionalSessionId,
+      state: Type.Enum(['typing', 'recording', 'paused'], {
+        description: '`recording` is for voice messages; `paused` hides the indicator.',
+      }),
     },
     { additionalProperties: false },
   ),
-  output: Type.Object({ chatId: ChatId, state: Type.String() }),
+  output: Type.Object({ chatId: ChatId, state: Type.String({ description: 'State that is shown now.' }) }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
   example: { chatId: '491707654321', state: 'typing' },
   async run(ctx, { chatId, sessionId, state }) {
@@ -187,10 +201,14 @@ export const markChatRead = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
-  summary: 'Mark a chat read',
-  description: 'The senders get read receipts.',
-  input: Type.Object({ chatId: ChatId, sessionId: Type.Optional(SessionId) }, { additionalProperties: false }),
-  output: Type.Object({ chatId: ChatId, read: Type.Integer({ description: 'Messages that were unread.' }) }),
+  summary: 'Mark a chat as read',
+  description:
+    'Mark all incoming messages of a chat as read. Senders get read receipts, so call it only once somebody has handled the messages.',
+  input: Type.Object({ chatId: ChatId, sessionId: OptionalSessionId }, { additionalProperties: false }),
+  output: Type.Object({
+    chatId: ChatId,
+    read: Type.Integer({ description: 'Number of messages that were unread before.' }),
+  }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
   async run(ctx, { chatId, sessionId: named }) {
     const session = await resolveSession(ctx, named);

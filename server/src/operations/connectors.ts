@@ -4,18 +4,21 @@ import { defineOperation } from '../invoke/operation.ts';
 
 const Connector = Type.Object(
   {
-    name: Type.String({ description: 'What `connector` of a session says.' }),
-    isDefault: Type.Boolean({ description: 'Whether sessions live on it that name none.' }),
+    name: Type.String({ description: 'Name to pass as `connector` when you create a session.' }),
+    isDefault: Type.Boolean({ description: 'Whether new sessions use it if they name no connector.' }),
     options: Type.Object(
       {},
       {
         additionalProperties: true,
-        description: "JSON Schema of a session's `options`. Those that are `writeOnly` are never returned.",
+        description:
+          "JSON Schema of a session's `options`. Options that are `writeOnly` are secrets, which are never returned.",
       },
     ),
-    messageTypes: Type.Array(Type.Enum([...messageTypes]), { description: 'The kinds of messages it can send.' }),
+    messageTypes: Type.Array(Type.Enum([...messageTypes]), {
+      description: 'Types of messages that its sessions can send.',
+    }),
     takesCallbacks: Type.Boolean({
-      description: 'Whether the network calls this server: its sessions have a `callbackUrl`.',
+      description: 'Whether the network calls this server; its sessions then have a `callbackUrl`.',
     }),
   },
   { title: 'Connector' },
@@ -29,14 +32,16 @@ export const listConnectors = defineOperation({
   permission: 'sessions:read',
   effect: 'read',
   tool: false,
-  summary: 'List the networks that a session can live on',
-  description: 'The default one first. All of them: there are few. With them, how large a file the server takes.',
+  summary: 'List networks',
+  description:
+    "List the networks (connectors) that sessions can use, the default one first, with their options and message types. Also returns the server's size limit for files. The list is not paged.",
   input: Type.Object({}, { additionalProperties: false }),
   output: Type.Object({
-    data: Type.Array(Connector),
+    data: Type.Array(Connector, { description: 'All networks of this server.' }),
     mediaMaxBytes: Type.Integer({
       minimum: 1,
-      description: 'How large a file may be that is uploaded, or fetched from a `url`. A network may take less.',
+      description:
+        'Largest file in bytes that can be uploaded or fetched from a `url`. A network can have a lower limit.',
     }),
   }),
   errors: [],

@@ -7,20 +7,22 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { resolveSession, SessionId } from './sessions.ts';
-
-const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const Contact = Type.Object(
   {
-    phoneNumber: Type.String({ description: 'Digits.' }),
+    phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
     sessionId: SessionId,
     name: Type.Union([Type.String(), Type.Null()], {
-      description: 'What the contact calls itself, when it has said so.',
+      description: 'Name that the contact chose; null if it is not known.',
     }),
-    blocked: Type.Boolean(),
-    onNetwork: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null while nobody has checked.' }),
-    checkedAt: NullableTime,
+    blocked: Type.Boolean({ description: 'Whether the session has blocked the contact.' }),
+    onNetwork: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether the number is on the network; null if it was never checked.',
+    }),
+    checkedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the number was last checked; null if never.',
+    }),
   },
   { title: 'Contact' },
 );
@@ -34,20 +36,21 @@ export const listContacts = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'List the contacts of a session',
-  description: 'Everybody who wrote to it, who was checked, and who was blocked, by number.',
+  summary: 'List contacts',
+  description:
+    'List the contacts of a session by phone number: everyone who wrote to it, was checked or was blocked. Use it to find a number by name (`q`).',
   input: Type.Object(
     {
-      sessionId: Type.Optional(SessionId),
+      sessionId: OptionalSessionId,
       q: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 100,
-          description: 'A part of the name, or the beginning of the number.',
+          description: 'Part of the name, or the first digits of the number.',
         }),
       ),
-      phoneNumber: Type.Optional(PhoneNumberInput('Only this one.')),
-      blocked: Type.Optional(Type.Boolean({ description: 'Only those that are blocked, or are not.' })),
+      phoneNumber: Type.Optional(PhoneNumberInput('Only the contact with this number.')),
+      blocked: Type.Optional(Type.Boolean({ description: 'true: only blocked contacts; false: only others.' })),
       ...pageInput,
     },
     { additionalProperties: false },
@@ -96,11 +99,12 @@ export const checkContacts = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
-  summary: 'Check which phone numbers are on the network',
-  description: 'What the network said is believed for a day; only the others are asked for.',
+  summary: 'Check phone numbers',
+  description:
+    'Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Check few: networks ban sessions that check many.',
   input: Type.Object(
     {
-      sessionId: Type.Optional(SessionId),
+      sessionId: OptionalSessionId,
       phoneNumbers: Type.Array(PhoneNumberInput('A number to check.'), { minItems: 1, maxItems: CHECKED_AT_ONCE }),
     },
     { additionalProperties: false },
@@ -108,9 +112,9 @@ export const checkContacts = defineOperation({
   output: Type.Object({
     data: Type.Array(
       Type.Object({
-        phoneNumber: Type.String(),
-        onNetwork: Type.Boolean(),
-        checkedAt: Type.String({ format: 'date-time' }),
+        phoneNumber: Type.String({ description: 'Phone number digits.' }),
+        onNetwork: Type.Boolean({ description: 'Whether the number has an account on the network.' }),
+        checkedAt: Type.String({ format: 'date-time', description: 'When the network was asked.' }),
       }),
     ),
   }),
@@ -158,12 +162,12 @@ export const setContactBlocked = defineOperation({
   thirdPartyText: true,
   summary: 'Block or unblock a contact',
   description:
-    'Messages that a blocked contact sends directly no longer reach the session, even after the contact is unblocked. The contact is not told. In groups, its messages still arrive.',
+    'Block a contact, or unblock it. Direct messages sent while the contact is blocked never arrive, even after you unblock it; in groups they do. The contact is not notified.',
   input: Type.Object(
     {
-      phoneNumber: PhoneNumberInput('The contact.'),
-      sessionId: Type.Optional(SessionId),
-      blocked: Type.Boolean(),
+      phoneNumber: PhoneNumberInput('Number of the contact.'),
+      sessionId: OptionalSessionId,
+      blocked: Type.Boolean({ description: 'true blocks the contact, false unblocks it.' }),
     },
     { additionalProperties: false },
   ),

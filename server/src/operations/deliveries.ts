@@ -13,32 +13,34 @@ import type { Breaker } from '../webhooks/breaker.ts';
 import { redeliver } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { withoutContent } from './events.ts';
-import { acceptedKind, acceptedKinds, Class, Kind } from './webhookRecord.ts';
+import { acceptedKind, acceptedKinds, Class, Kind, orNull } from './webhookRecord.ts';
 
 const Time = Type.String({ format: 'date-time' });
-const NullableTime = Type.Union([Time, Type.Null()]);
-const NullableText = Type.Union([Type.String(), Type.Null()]);
 const DeliveryId = Type.String({ maxLength: 100, description: 'Id of the delivery (`dlv_…`).' });
-const State = Type.Enum(['pending', 'delivered', 'failed', 'expired', 'cancelled']);
+const State = Type.Enum(['pending', 'delivered', 'failed', 'expired', 'cancelled'], {
+  description: '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
+});
 const SettledState = Type.Enum(['delivered', 'failed', 'expired', 'cancelled']);
 
 const Delivery = Type.Object(
   {
     deliveryId: DeliveryId,
-    webhookId: Type.String(),
-    eventId: Type.String({ description: 'The same as `X-Webhook-Id`.' }),
+    webhookId: Type.String({ description: 'Id of the webhook (`whk_…`).' }),
+    eventId: Type.String({ description: 'Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`.' }),
     event: Kind,
     state: State,
-    attempts: Type.Integer({ description: 'Attempts made so far.' }),
-    lastClass: Type.Union([Class, Type.Null()]),
-    lastMessage: NullableText,
-    dueAt: Type.Union([Time, Type.Null()], {
-      description: 'When the next attempt is due; an open circuit breaker holds it back.',
+    attempts: Type.Integer({ description: 'Number of attempts so far.' }),
+    lastClass: Type.Union([Class, Type.Null()], {
+      description: 'Outcome class of the last attempt; null before the first one.',
     }),
-    messageId: NullableText,
-    isTest: Type.Boolean(),
-    createdAt: Time,
-    settledAt: NullableTime,
+    lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
+    dueAt: Type.Union([Time, Type.Null()], {
+      description: 'When the next attempt is due, unless the circuit breaker holds it; null once settled.',
+    }),
+    messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
+    isTest: Type.Boolean({ description: 'Whether it is the sample event of a test.' }),
+    createdAt: { ...Time, description: 'When the event happened.' },
+    settledAt: orNull(Time, 'When the delivery reached its final state; null while it is pending.'),
   },
   { title: 'Delivery' },
 );
@@ -46,26 +48,26 @@ const Delivery = Type.Object(
 const DeliveryWithAttempts = Type.Object(
   {
     ...Delivery.properties,
-    why: Type.String({ description: 'In one sentence, what has become of it and why.' }),
+    why: Type.String({ description: 'Why the delivery has or has not arrived, as a sentence.' }),
     body: Type.String({
-      description: 'As it is sent; with `webhooks:metadata` alone, without the content of the message.',
+      description: 'Body as it is sent. With only `webhooks:metadata`, the content of the message is left out.',
     }),
     attemptLog: Type.Array(
       Type.Object({
-        number: Type.Integer(),
+        number: Type.Integer({ description: 'Number of the attempt, from 1.' }),
         headers: Type.Record(Type.String(), Type.String(), {
           description:
-            'Sent with it, but for the signatures, which are not kept. `webhook-id` and `webhook-timestamp` are there when the webhook has a secret now.',
+            'Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now.',
         }),
         class: Class,
-        status: Type.Union([Type.Integer(), Type.Null()]),
-        durationMs: Type.Integer(),
-        message: Type.String(),
+        status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+        durationMs: Type.Integer({ description: 'Duration of the attempt in milliseconds.' }),
+        message: Type.String({ description: 'What happened, as a sentence.' }),
         response: Type.Union([Type.String(), Type.Null()], {
-          description: 'Up to 1 KiB of the answer, which may repeat what was sent.',
+          description: 'First 1 KiB of the answer, which can repeat what was sent; null if there was none.',
           ...messageContent,
         }),
-        at: Time,
+        at: { ...Time, description: 'When the attempt started.' },
       }),
       { description: 'Every attempt, oldest first.' },
     ),
@@ -82,18 +84,26 @@ export const listDeliveries = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'List deliveries, newest first',
+  summary: 'List deliveries',
+  description:
+    'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why.',
   input: Type.Object(
     {
-      webhookId: Type.Optional(Type.String({ maxLength: 100 })),
-      state: Type.Optional(State),
-      event: Type.Optional(Type.String({ maxLength: 50, description: 'Only events of this kind.' })),
-      messageId: Type.Optional(Type.String({ maxLength: 100 })),
-      phoneNumber: Type.Optional(
-        Type.String({ maxLength: 40, description: 'Only what happened in the chat with this number.' }),
+      webhookId: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
       ),
-      after: Type.Optional({ ...Time, description: 'Only events from this moment on.' }),
-      before: Type.Optional({ ...Time, description: 'Only events before this moment.' }),
+      state: Type.Optional({ ...State, description: 'Only deliveries in this state.' }),
+      event: Type.Optional(
+        Type.String({ maxLength: 50, description: 'Only this event type, such as `message.incoming`.' }),
+      ),
+      messageId: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Only events about this message (`msg_…`).' }),
+      ),
+      phoneNumber: Type.Optional(
+        Type.String({ maxLength: 40, description: 'Only events of the chat with this phone number.' }),
+      ),
+      after: Type.Optional({ ...Time, description: 'Only events at or after this time.' }),
+      before: Type.Optional({ ...Time, description: 'Only events before this time.' }),
       ...pageInput,
     },
     { additionalProperties: false },
@@ -134,7 +144,9 @@ export const getDelivery = defineOperation({
   tool: true,
   thirdPartyText: true,
   longField: 'body',
-  summary: 'Show a delivery, every attempt of it, and why it has not arrived',
+  summary: 'Get a delivery',
+  description:
+    'Get one delivery with its body, every attempt, and `why`: a sentence that explains whether and why it is missing or late.',
   input: Type.Object({ deliveryId: DeliveryId }, { additionalProperties: false }),
   output: DeliveryWithAttempts,
   errors: ['not_found'],
@@ -191,26 +203,43 @@ export const replayDeliveries = defineOperation({
   permission: 'webhooks:operate',
   effect: 'write',
   tool: true,
-  summary: 'Send deliveries again',
+  summary: 'Replay deliveries',
   description:
-    'Either `deliveryIds`, or all of a range of time by `from` and `to`, of some kinds, in some states (those that failed or expired, unless given). They go out with the same `X-Webhook-Id`, spread out by `perSecond`. With `dryRun` they are only counted.',
+    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`, which takes failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000.',
   input: Type.Object(
     {
-      deliveryIds: Type.Optional(Type.Array(DeliveryId, { minItems: 1, maxItems: 1000 })),
-      from: Type.Optional(Time),
-      to: Type.Optional(Time),
-      kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 8 })),
-      states: Type.Optional(Type.Array(SettledState, { minItems: 1, maxItems: 4 })),
-      webhookId: Type.Optional(Type.String({ maxLength: 100 })),
-      dryRun: Type.Optional(Type.Boolean({ default: false })),
-      perSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 100 })),
+      deliveryIds: Type.Optional(
+        Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: 'Deliveries to send again, up to 1,000.' }),
+      ),
+      from: Type.Optional({ ...Time, description: 'Only events at or after this time, such as 2026-07-01T12:00:00Z.' }),
+      to: Type.Optional({ ...Time, description: 'Only events before this time.' }),
+      kinds: Type.Optional(
+        Type.Array(Type.String(), { minItems: 1, maxItems: 8, description: 'Only these event types.' }),
+      ),
+      states: Type.Optional(
+        Type.Array(SettledState, { minItems: 1, maxItems: 4, description: 'Only deliveries in these states.' }),
+      ),
+      webhookId: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
+      ),
+      dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only counts; sends nothing.' })),
+      perSecond: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 10_000,
+          default: 100,
+          description: 'Deliveries per second; 100 by default.',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
   output: Type.Object({
-    matched: Type.Integer({ description: 'Deliveries that fit and have ended.' }),
-    replayed: Type.Integer({ description: 'Of these, those that go out again; 0 on a dry run.' }),
-    lastDueAt: Type.Union([Time, Type.Null()], { description: 'When the last of them is due.' }),
+    matched: Type.Integer({ description: 'Number of settled deliveries that match.' }),
+    replayed: Type.Integer({ description: 'Number of deliveries that are sent again; 0 on a dry run.' }),
+    lastDueAt: Type.Union([Time, Type.Null()], {
+      description: 'When the last of them is due; null if none is sent.',
+    }),
   }),
   errors: [],
   async run(ctx, input) {
@@ -319,10 +348,10 @@ const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
 /** Why a delivery has not arrived, or that it has: one sentence for a person. */
 function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const settledAt = isoTime(row.settled_at);
-  const last = row.last_message ?? 'nothing was tried yet';
+  const last = row.last_message ?? 'no attempt has been made';
   switch (row.state) {
     case 'delivered':
-      return `It was delivered at ${settledAt}, with attempt ${row.attempts}.`;
+      return `It was delivered at ${settledAt}, on attempt ${row.attempts}.`;
     case 'failed':
       return row.attempts === 1
         ? `Its only attempt failed: ${last}.`
@@ -340,16 +369,15 @@ function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, ste
   const now = steady.now();
   const shown = (at: number) => isoTime(steady.toWall(at));
   if (webhook === undefined) return 'Its webhook was removed.';
-  if (webhook.enabled === 0) return 'Its webhook is disabled; it goes out when the webhook is enabled again.';
+  if (webhook.enabled === 0) return 'Its webhook is disabled; it goes out once the webhook is enabled.';
   const { state, since, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
   const error = lastError === null ? '' : `: ${lastError.message}`;
   if (state === 'open') {
     const next =
       openUntil !== null && openUntil > now ? `the next probe goes out at ${shown(openUntil)}` : 'a probe goes out now';
-    return `It waits behind the circuit breaker, which is open since ${shown(since)}${error}; ${next}.`;
+    return `The circuit breaker holds it and has been open since ${shown(since)}${error}; ${next}.`;
   }
-  if (state === 'half_open')
-    return `It waits for the probes of the circuit breaker, which was open because of this${error}.`;
+  if (state === 'half_open') return `It waits for the probes of the circuit breaker, which is half open${error}.`;
   if (pausedUntil !== null && pausedUntil > now) return `The receiver asked for a pause until ${shown(pausedUntil)}.`;
   if (row.due_at > now)
     return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${shown(row.due_at)}.`;

@@ -27,17 +27,20 @@ const WebhookId = Type.String({ maxLength: 100, description: 'Id of the webhook 
 const MaxInFlight = Type.Integer({
   minimum: 1,
   maximum: 256,
-  description: 'Deliveries in flight at a time; 8 unless set.',
+  description: 'Number of deliveries in flight at the same time; 8 by default.',
 });
+const Enabled = Type.Boolean({ description: 'Whether events are queued and sent; true by default.' });
 const byId = Type.Object({ webhookId: WebhookId }, { additionalProperties: false });
 
 const Endpoint = Type.Object(
   {
     webhookId: WebhookId,
-    isDefault: Type.Boolean({ description: 'Whether it is the one that `/webhooks/set` manages.' }),
+    isDefault: Type.Boolean({ description: 'Whether it is the default webhook, which `POST /webhooks/set` manages.' }),
     ...WebhookConfiguration.properties,
-    maxInFlight: Type.Integer(),
-    breakerState: Type.Enum(['closed', 'open', 'half_open'], { description: 'State of its circuit breaker.' }),
+    maxInFlight: Type.Integer({ description: 'Number of deliveries in flight at the same time.' }),
+    breakerState: Type.Enum(['closed', 'open', 'half_open'], {
+      description: 'State of the circuit breaker; `open` means that deliveries are held.',
+    }),
   },
   { title: 'WebhookEndpoint' },
 );
@@ -52,7 +55,8 @@ export const listEndpoints = defineOperation({
   id: 'webhooks.endpoints.list',
   method: 'GET',
   path: '/webhooks/endpoints',
-  summary: 'List the webhooks',
+  summary: 'List webhooks',
+  description: 'List all webhooks of the account, the default one included, newest first.',
   input: Type.Object(pageInput, { additionalProperties: false }),
   output: pageOf(Endpoint),
   errors: [],
@@ -73,10 +77,12 @@ export const createEndpoint = defineOperation({
   method: 'POST',
   path: '/webhooks/endpoints',
   summary: 'Add a webhook',
+  description:
+    'Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
   status: 201,
   idempotent: true,
   input: Type.Object(
-    { ...webhookFields, enabled: Type.Optional(Type.Boolean()), maxInFlight: Type.Optional(MaxInFlight) },
+    { ...webhookFields, enabled: Type.Optional(Enabled), maxInFlight: Type.Optional(MaxInFlight) },
     { additionalProperties: false },
   ),
   output: Endpoint,
@@ -112,7 +118,8 @@ export const getEndpoint = defineOperation({
   id: 'webhooks.endpoints.get',
   method: 'GET',
   path: '/webhooks/endpoints/{webhookId}',
-  summary: 'Show a webhook',
+  summary: 'Get a webhook',
+  description: 'Get the configuration of one webhook and the state of its circuit breaker.',
   input: byId,
   output: Endpoint,
   errors: ['not_found'],
@@ -124,15 +131,16 @@ export const updateEndpoint = defineOperation({
   id: 'webhooks.endpoints.update',
   method: 'PATCH',
   path: '/webhooks/endpoints/{webhookId}',
-  summary: 'Change a webhook',
-  description: 'While `enabled` is false nothing is sent, and new events are not queued for it.',
+  summary: 'Update a webhook',
+  description:
+    'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled.',
   input: Type.Object(
     {
       webhookId: WebhookId,
       webhookUrl: Type.Optional(webhookFields.webhookUrl),
       events: Type.Optional(webhookFields.events),
       secret: webhookFields.secret,
-      enabled: Type.Optional(Type.Boolean()),
+      enabled: Type.Optional(Enabled),
       maxInFlight: Type.Optional(MaxInFlight),
     },
     { additionalProperties: false },
@@ -163,9 +171,9 @@ export const deleteEndpoint = defineOperation({
   effect: 'destructive',
   summary: 'Remove a webhook',
   description:
-    'What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there.',
+    'Remove a webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',
   input: byId,
-  output: Type.Object({ webhookId: WebhookId, deleted: Type.Literal(true) }),
+  output: Type.Object({ webhookId: WebhookId, deleted: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found'],
   async run(ctx, { webhookId }) {
     await removeWebhook(ctx, (on) => findWebhookRow(on, ctx.accountId, webhookId));
@@ -178,7 +186,9 @@ export const rotateEndpointSecret = defineOperation({
   id: 'webhooks.endpoints.rotate_secret',
   method: 'POST',
   path: '/webhooks/endpoints/{webhookId}/secret/rotate',
-  summary: 'Replace the secret of a webhook',
+  summary: 'Rotate the secret of a webhook',
+  description:
+    'Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once.',
   input: Type.Object({ webhookId: WebhookId, ...rotationInput }, { additionalProperties: false }),
   output: SecretRotation,
   errors: ['not_found'],
@@ -194,7 +204,9 @@ export const testEndpoint = defineOperation({
   id: 'webhooks.endpoints.test',
   method: 'GET',
   path: '/webhooks/endpoints/{webhookId}/test',
-  summary: 'Send a test event to a webhook now',
+  summary: 'Test a webhook',
+  description:
+    'Send one signed sample event to a webhook right now, whatever the state of the circuit breaker. Returns the request, the answer, and the result of each stage.',
   input: Type.Object({ webhookId: WebhookId, ...testInput }, { additionalProperties: false }),
   output: WebhookTest,
   errors: ['not_found'],
@@ -207,7 +219,9 @@ export const endpointStats = defineOperation({
   id: 'webhooks.endpoints.stats',
   method: 'GET',
   path: '/webhooks/endpoints/{webhookId}/stats',
-  summary: 'Show the statistics of a webhook',
+  summary: 'Get the statistics of a webhook',
+  description:
+    'Get attempts, success rate and latency of a webhook over 1 h, 24 h and 7 d, and per minute for the last hour. Tests are not counted.',
   input: byId,
   output: WebhookStats,
   errors: ['not_found'],
@@ -219,7 +233,9 @@ export const getEndpointBreaker = defineOperation({
   id: 'webhooks.endpoints.get_circuit_breaker',
   method: 'GET',
   path: '/webhooks/endpoints/{webhookId}/circuit-breaker',
-  summary: 'Show the circuit breaker of a webhook',
+  summary: 'Get the circuit breaker of a webhook',
+  description:
+    'Get the state of the circuit breaker of a webhook, with the reason, the last error, the held deliveries and the next probe.',
   input: byId,
   output: CircuitBreaker,
   errors: ['not_found'],
@@ -232,7 +248,9 @@ export const resetEndpointBreaker = defineOperation({
   id: 'webhooks.endpoints.reset_circuit_breaker',
   method: 'POST',
   path: '/webhooks/endpoints/{webhookId}/circuit-breaker/reset',
-  summary: 'Close the circuit breaker of a webhook',
+  summary: 'Reset the circuit breaker of a webhook',
+  description:
+    'Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it after the receiver was repaired.',
   input: byId,
   output: BreakerReset,
   errors: ['not_found'],

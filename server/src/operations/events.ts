@@ -21,25 +21,29 @@ export const listEvents = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'Read the event log, oldest first',
+  summary: 'List events',
   description:
-    'What a webhook would have been sent, without a webhook. Go on with `after` = `nextCursor`; with `wait` the answer is held back until there is something new.',
+    'Read the event log, oldest first: the events that webhooks get. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.',
   input: Type.Object(
     {
       after: Type.Optional(
         Type.String({
           maxLength: 60,
-          description: '`nextCursor` of the answer before; without it the log from its beginning.',
+          description: '`nextCursor` of the previous response; without it, starts at the oldest event.',
         }),
       ),
-      kinds: Type.Optional(Type.Array(Type.String(), { maxItems: 8, description: 'Only events of these kinds.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+      kinds: Type.Optional(
+        Type.Array(Type.String(), { maxItems: 8, description: 'Only these event types, such as `message.incoming`.' }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of events per response.' }),
+      ),
       wait: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: LONGEST_WAIT_SECONDS,
           default: 0,
-          description: 'Seconds to wait for an event when there is none.',
+          description: 'Seconds to wait for an event if there is none yet; up to 30.',
         }),
       ),
     },
@@ -48,14 +52,14 @@ export const listEvents = defineOperation({
   output: Type.Object({
     data: Type.Array(
       Type.Object({
-        eventId: Type.String({ description: 'The same as `X-Webhook-Id`.' }),
+        eventId: Type.String({ description: 'Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`.' }),
         event: Kind,
-        data: Type.Object({}, { additionalProperties: true, description: 'As in a delivery of this kind.' }),
-        createdAt: Type.String({ format: 'date-time' }),
+        data: Type.Object({}, { additionalProperties: true, description: 'Data of the event, as webhooks get it.' }),
+        createdAt: Type.String({ format: 'date-time', description: 'When the event happened.' }),
       }),
     ),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Where to go on, also from an empty answer; null while there has never been an event.',
+      description: 'Pass it as `after` next time, even if `data` is empty; null if there has never been an event.',
     }),
   }),
   errors: ['too_many'],

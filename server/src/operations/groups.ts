@@ -10,27 +10,33 @@ import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { resolveSession, SessionId } from './sessions.ts';
+import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const GroupId = Type.String({ maxLength: 100, description: 'Id of the group (`grp_…`).' });
 const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'Name of the group.' });
-const Description = Type.Union([Type.String({ maxLength: 2048 }), Type.Null()]);
-const PhoneNumbers = Type.Array(PhoneNumberInput('A participant.'), { minItems: 1, maxItems: 1024 });
+const Description = Type.Union([Type.String({ maxLength: 2048 }), Type.Null()], {
+  description: 'Text that describes the group; null removes it.',
+});
+const PhoneNumbers = Type.Array(PhoneNumberInput('Number of a participant.'), { minItems: 1, maxItems: 1024 });
 
 const Group = Type.Object(
   {
     groupId: GroupId,
     sessionId: SessionId,
     subject: Subject,
-    description: Type.Union([Type.String(), Type.Null()]),
-    participants: Type.Array(Participant),
-    settings: Type.Object({
-      announce: Type.Boolean({ description: 'Only admins may write.' }),
-      locked: Type.Boolean({ description: 'Only admins may change subject, description and picture.' }),
-      joinApproval: Type.Boolean({ description: 'Who joins by the invite link has to be let in.' }),
+    description: Type.Union([Type.String(), Type.Null()], {
+      description: 'Text that describes the group; null if there is none.',
     }),
-    pictureMediaId: Type.Union([Type.String(), Type.Null()], { description: 'Id of the picture (`med_…`).' }),
-    createdAt: Type.String({ format: 'date-time' }),
+    participants: Type.Array(Participant, { description: 'Members of the group, with their roles.' }),
+    settings: Type.Object({
+      announce: Type.Boolean({ description: 'Only admins can send messages.' }),
+      locked: Type.Boolean({ description: 'Only admins can change subject, description and picture.' }),
+      joinApproval: Type.Boolean({ description: 'An admin must approve people who join with the invite link.' }),
+    }),
+    pictureMediaId: Type.Union([Type.String(), Type.Null()], {
+      description: 'Id of the picture (`med_…`); null if there is none.',
+    }),
+    createdAt: Type.String({ format: 'date-time', description: 'When the group was created.' }),
   },
   { title: 'Group' },
 );
@@ -44,8 +50,10 @@ export const listGroups = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'List the groups of a session',
-  input: Type.Object({ sessionId: Type.Optional(SessionId), ...pageInput }, { additionalProperties: false }),
+  summary: 'List groups',
+  description:
+    'List the groups that a session is a member of, with participants and settings, newest first. Use it to find a `groupId`.',
+  input: Type.Object({ sessionId: OptionalSessionId, ...pageInput }, { additionalProperties: false }),
   output: pageOf(Group),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -74,7 +82,8 @@ export const getGroup = defineOperation({
   tool: true,
   thirdPartyText: true,
   longField: 'participants',
-  summary: 'Show a group and its participants',
+  summary: 'Get a group',
+  description: 'Get one group with its participants, their roles, and its settings. Use it to see who is an admin.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Group,
   errors: ['not_found'],
@@ -91,10 +100,12 @@ export const createGroup = defineOperation({
   tool: true,
   thirdPartyText: true,
   summary: 'Create a group',
+  description:
+    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
   status: 201,
   idempotent: true,
   input: Type.Object(
-    { sessionId: Type.Optional(SessionId), subject: Subject, phoneNumbers: PhoneNumbers },
+    { sessionId: OptionalSessionId, subject: Subject, phoneNumbers: PhoneNumbers },
     { additionalProperties: false },
   ),
   output: Group,
@@ -119,7 +130,9 @@ export const updateGroup = defineOperation({
   effect: 'destructive',
   tool: true,
   thirdPartyText: true,
-  summary: 'Change the subject, description, settings or picture of a group',
+  summary: 'Update a group',
+  description:
+    'Change the subject, description, settings or picture of a group. Fields that you leave out do not change. Only admins can change settings, or anything in a `locked` group.',
   input: Type.Object(
     {
       groupId: GroupId,
@@ -128,11 +141,11 @@ export const updateGroup = defineOperation({
       settings: Type.Optional(
         Type.Object(
           {
-            announce: Type.Optional(Type.Boolean()),
-            locked: Type.Optional(Type.Boolean()),
-            joinApproval: Type.Optional(Type.Boolean()),
+            announce: Type.Optional(Type.Boolean({ description: 'Only admins can send messages.' })),
+            locked: Type.Optional(Type.Boolean({ description: 'Only admins can change the group.' })),
+            joinApproval: Type.Optional(Type.Boolean({ description: 'Admins approve people who join by link.' })),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'Settings to change.' },
         ),
       ),
       pictureMediaId: Type.Optional(PictureMediaId),
@@ -164,16 +177,25 @@ export const updateParticipants = defineOperation({
   permission: 'groups:write',
   effect: 'destructive',
   tool: true,
-  summary: 'Add, remove, promote or demote participants of a group',
-  description: 'Answers for each number on its own: some may work and others not.',
+  summary: 'Update group participants',
+  description:
+    'Add, remove, promote or demote participants of a group. The session must be an admin. Returns one result per number, because some can fail.',
   input: Type.Object(
-    { groupId: GroupId, action: Type.Enum(['add', 'remove', 'promote', 'demote']), phoneNumbers: PhoneNumbers },
+    {
+      groupId: GroupId,
+      action: Type.Enum(['add', 'remove', 'promote', 'demote'], { description: '`promote` makes admins.' }),
+      phoneNumbers: PhoneNumbers,
+    },
     { additionalProperties: false },
   ),
   output: Type.Object({
     groupId: GroupId,
     results: Type.Array(
-      Type.Object({ phoneNumber: Type.String(), ok: Type.Boolean(), reason: Type.Optional(Type.String()) }),
+      Type.Object({
+        phoneNumber: Type.String({ description: 'Phone number digits of the participant.' }),
+        ok: Type.Boolean({ description: 'Whether the change was made.' }),
+        reason: Type.Optional(Type.String({ description: 'Why the change was not made.' })),
+      }),
     ),
   }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
@@ -188,8 +210,8 @@ export const updateParticipants = defineOperation({
 const Invite = Type.Object(
   {
     groupId: GroupId,
-    inviteCode: Type.String(),
-    inviteLink: Type.String({ description: 'What to give to people.' }),
+    inviteCode: Type.String({ description: 'Code at the end of the link.' }),
+    inviteLink: Type.String({ description: 'Link to send to people; anyone who has it can join.' }),
   },
   { title: 'GroupInvite' },
 );
@@ -203,8 +225,9 @@ export const getInviteLink = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
-  summary: 'Show the invite link of a group',
-  description: 'Only an admin of the group can see it.',
+  summary: 'Get the invite link of a group',
+  description:
+    'Get the link with which people can join a group; creates one if there is none. Anyone who has the link can join. The session must be an admin.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
@@ -223,8 +246,9 @@ export const revokeInviteLink = defineOperation({
   permission: 'groups:write',
   effect: 'destructive',
   tool: false,
-  summary: 'Replace the invite link of a group',
-  description: 'The link there was leads nowhere any more; the answer has the new one.',
+  summary: 'Revoke the invite link of a group',
+  description:
+    'Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
@@ -245,17 +269,23 @@ export const joinGroup = defineOperation({
   isRepeatable: true,
   tool: true,
   thirdPartyText: true,
-  summary: 'Join a group by its invite link',
+  summary: 'Join a group',
+  description:
+    'Join a group with an invite link or its code. Returns the group, or `requested` if an admin must approve first; `group` is then null.',
   input: Type.Object(
     {
-      sessionId: Type.Optional(SessionId),
-      invite: Type.String({ minLength: 1, maxLength: 300, description: 'The invite link, or its code.' }),
+      sessionId: OptionalSessionId,
+      invite: Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description: 'Invite link or its code, such as `https://chat.whatsapp.com/…`.',
+      }),
     },
     { additionalProperties: false },
   ),
   output: Type.Object({
-    status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin has to let the session in.' }),
-    group: Type.Union([Group, Type.Null()]),
+    status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin must approve first.' }),
+    group: Type.Union([Group, Type.Null()], { description: 'The group; null until an admin approves.' }),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
@@ -280,9 +310,9 @@ export const leaveGroup = defineOperation({
   effect: 'destructive',
   tool: true,
   summary: 'Leave a group',
-  description: 'Its chat stays readable.',
+  description: 'Leave a group. The session needs an invite to come back. Messages so far stay readable.',
   input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
-  output: Type.Object({ groupId: GroupId, left: Type.Literal(true) }),
+  output: Type.Object({ groupId: GroupId, left: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);

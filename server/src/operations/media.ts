@@ -7,7 +7,7 @@ import type { Services } from '../invoke/context.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
-export const MediaId = Type.String({ maxLength: 100, description: 'Id of the media (`med_…`).' });
+export const MediaId = Type.String({ maxLength: 100, description: 'Id of the file (`med_…`).' });
 
 /** A picture of a group or a profile. */
 export const PictureMediaId = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
@@ -17,12 +17,12 @@ export const PictureMediaId = Type.Union([Type.String({ maxLength: 100 }), Type.
 const Media = Type.Object(
   {
     mediaId: MediaId,
-    mimeType: Type.String({ description: 'By the content, whatever it was called when it came.' }),
-    size: Type.Integer({ minimum: 1, description: 'Bytes.' }),
-    sha256: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
-    fileName: Type.Union([Type.String(), Type.Null()]),
-    createdAt: Type.String({ format: 'date-time' }),
-    url: Type.String({ description: 'Where the content is; it takes the same credential.' }),
+    mimeType: Type.String({ description: 'Media type, detected from the content, such as `image/jpeg`.' }),
+    size: Type.Integer({ minimum: 1, description: 'Size in bytes.' }),
+    sha256: Type.String({ description: 'SHA-256 of the content, in hexadecimal.' }),
+    fileName: Type.Union([Type.String(), Type.Null()], { description: 'Name of the file; null if it has none.' }),
+    createdAt: Type.String({ format: 'date-time', description: 'When the file was first stored.' }),
+    url: Type.String({ description: 'Download the content here, with a credential that has `media:read`.' }),
   },
   { title: 'Media' },
 );
@@ -37,7 +37,7 @@ export const uploadMedia = defineOperation({
   tool: false,
   summary: 'Upload a file',
   description:
-    'The body is the file itself, of any type, or a form (`multipart/form-data`) with one file. The type is told from the content. Sending the same content again gives the media that is there already, under its first name, so a repeated upload does no harm.',
+    'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file with its first name, so repeats are safe.',
   status: 201,
   takesContent: true,
   input: Type.Object(
@@ -45,7 +45,7 @@ export const uploadMedia = defineOperation({
       fileName: Type.Optional(
         Type.String({
           maxLength: 255,
-          description: 'Otherwise the one of `Content-Disposition`, or of the part of the form.',
+          description: 'Name of the file. By default the name in `Content-Disposition` or in the form.',
         }),
       ),
     },
@@ -73,9 +73,8 @@ export const getMedia = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'Show a file',
-  description:
-    'What it is and where its content can be read. A picture of up to 4 MiB comes along, where it is asked for.',
+  summary: 'Get a file',
+  description: "Get a file's type, size and download `url`. Use it to look at a file of a message.",
   input: Type.Object({ mediaId: MediaId }, { additionalProperties: false }),
   output: Media,
   errors: ['not_found'],

@@ -28,10 +28,14 @@ export const reactToMessage = defineOperation({
   isRepeatable: true,
   tool: true,
   thirdPartyText: true,
-  summary: 'React to a message with an emoji',
-  description: 'One reaction per person: a new one replaces it, an empty one takes it back.',
+  summary: 'React to a message',
+  description:
+    'React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions.',
   input: Type.Object(
-    { messageId: MessageId, emoji: Type.String({ maxLength: 32, description: 'One emoji; empty takes it back.' }) },
+    {
+      messageId: MessageId,
+      emoji: Type.String({ maxLength: 32, description: 'A single emoji, such as 👍. Empty removes the reaction.' }),
+    },
     { additionalProperties: false },
   ),
   output: Message,
@@ -60,10 +64,18 @@ export const editMessage = defineOperation({
   effect: 'destructive',
   tool: true,
   thirdPartyText: true,
-  summary: 'Change the text of a message that was sent',
-  description: 'Only of an own message. Of media it changes the caption.',
+  summary: 'Edit a message',
+  description:
+    'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks refuse captions. Polls, locations and contact cards cannot be edited.',
   input: Type.Object(
-    { messageId: MessageId, message: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text.' }) },
+    {
+      messageId: MessageId,
+      message: Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description: 'New text; it replaces the old one completely.',
+      }),
+    },
     { additionalProperties: false },
   ),
   output: Message,
@@ -90,8 +102,9 @@ export const deleteMessage = defineOperation({
   effect: 'destructive',
   tool: true,
   thirdPartyText: true,
-  summary: 'Delete a message for everyone',
-  description: 'Only an own message. It stays listed, without its text.',
+  summary: 'Delete a message',
+  description:
+    'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
   input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
   output: Message,
   errors: changeErrors,

@@ -18,39 +18,63 @@ import { resolveSession, SessionId } from './sessions.ts';
 
 export const MessageId = Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`).' });
 const Time = Type.String({ format: 'date-time' });
-const Direction = Type.Enum(['incoming', 'outgoing']);
-const Status = Type.Enum(['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed']);
-const MessageType = Type.Enum([...messageTypes]);
+const Direction = Type.Enum(['incoming', 'outgoing'], { description: '`incoming`: the session received the message.' });
+const Status = Type.Enum(['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'], {
+  description:
+    '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
+});
+const MessageType = Type.Enum([...messageTypes], { description: 'What the message contains.' });
 
 export const Message = Type.Object(
   {
     messageId: MessageId,
     sessionId: SessionId,
-    chatId: Type.String({ description: 'Phone number digits, or the id of the group.' }),
+    chatId: Type.String({ description: 'Phone number digits of the other person, or the id of the group (`grp_…`).' }),
     direction: Direction,
     type: MessageType,
-    from: Type.String({ description: 'Digits of the sender.' }),
-    to: Type.String({ description: 'Digits of the recipient, or the id of the group.' }),
-    message: Type.String({ description: 'Text, caption of the media, or question of the poll.', ...messageContent }),
+    from: Type.String({ description: 'Phone number digits of the sender.' }),
+    to: Type.String({ description: 'Phone number digits of the recipient, or the id of the group (`grp_…`).' }),
+    message: Type.String({
+      description: 'Text of the message, caption of the file, or question of the poll.',
+      ...messageContent,
+    }),
     status: Status,
-    timestamp: Type.String({ format: 'date-time', description: 'When it was sent, or is to be.' }),
-    replyTo: Type.Optional(Type.String({ description: 'Id of the message it answers.' })),
+    timestamp: Type.String({
+      format: 'date-time',
+      description: 'When the message was sent, or will be sent if it is scheduled.',
+    }),
+    replyTo: Type.Optional(Type.String({ description: 'Id of the message that this message replies to.' })),
     ...messageParts,
     contentHidden: ContentHidden,
     unidentified: Unidentified,
     sentElsewhere: SentElsewhere,
     votes: Type.Optional(
-      Type.Array(Type.Object({ from: Type.String(), options: Type.Array(Type.String()) }), {
-        description: 'Who has chosen what of the poll.',
-        ...messageContent,
-      }),
+      Type.Array(
+        Type.Object({
+          from: Type.String({ description: 'Phone number digits of the voter.' }),
+          options: Type.Array(Type.String(), { description: 'Options that the voter chose.' }),
+        }),
+        {
+          description: 'Votes on the poll, one entry per voter.',
+          ...messageContent,
+        },
+      ),
     ),
     reactions: Type.Optional(
-      Type.Array(Type.Object({ from: Type.String(), emoji: Type.String(), at: Time }), messageContent),
+      Type.Array(
+        Type.Object({
+          from: Type.String({ description: 'Phone number digits of the person who reacted.' }),
+          emoji: Type.String({ description: 'The emoji.' }),
+          at: { ...Time, description: 'When the person reacted.' },
+        }),
+        { description: 'Reactions to the message, one per person.', ...messageContent },
+      ),
     ),
-    edited: Type.Optional(Type.Literal(true)),
-    deleted: Type.Optional(Type.Literal(true, { description: 'Deleted for everyone: its text is gone.' })),
-    error: Type.Optional(Type.String({ description: 'Why it failed, in words.' })),
+    edited: Type.Optional(Type.Literal(true, { description: 'Present if the text was edited after sending.' })),
+    deleted: Type.Optional(
+      Type.Literal(true, { description: 'Present if the message was deleted for everyone; its text is then empty.' }),
+    ),
+    error: Type.Optional(Type.String({ description: 'Why the message failed, as a sentence.' })),
   },
   { title: 'Message' },
 );
@@ -58,9 +82,12 @@ export const Message = Type.Object(
 const MessageWithHistory = Type.Object(
   {
     ...Message.properties,
-    statusHistory: Type.Array(Type.Object({ status: Status, at: Time }), {
-      description: 'What it went through, oldest first.',
-    }),
+    statusHistory: Type.Array(
+      Type.Object({ status: Status, at: { ...Time, description: 'When the message reached the status.' } }),
+      {
+        description: 'Every status that the message has had, oldest first.',
+      },
+    ),
   },
   { title: 'MessageWithHistory' },
 );
@@ -75,23 +102,30 @@ export const listMessages = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'List messages, newest first, or search them',
+  summary: 'List messages',
+  description:
+    'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`).',
   input: Type.Object(
     {
-      sessionId: Type.Optional(SessionId),
-      chatId: Type.Optional(Type.String({ maxLength: 200 })),
-      from: Type.Optional(Type.String({ maxLength: 40, description: 'Phone number of the sender.' })),
-      direction: Type.Optional(Direction),
-      type: Type.Optional(MessageType),
-      status: Type.Optional(Status),
-      after: Type.Optional({ ...Time, description: 'Only messages from this moment on.' }),
-      before: Type.Optional({ ...Time, description: 'Only messages before this moment.' }),
+      sessionId: Type.Optional(Type.String({ description: 'Only messages of this session (`ses_…`).' })),
+      chatId: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Only this chat: phone number digits or group id (`grp_…`).' }),
+      ),
+      from: Type.Optional(Type.String({ maxLength: 40, description: 'Only messages that this phone number sent.' })),
+      direction: Type.Optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
+      type: Type.Optional({ ...MessageType, description: 'Only messages of this type.' }),
+      status: Type.Optional({ ...Status, description: 'Only messages with this status.' }),
+      after: Type.Optional({
+        ...Time,
+        description: 'Only messages at or after this time, such as 2026-07-01T12:00:00Z.',
+      }),
+      before: Type.Optional({ ...Time, description: 'Only messages before this time.' }),
       q: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 200,
           description:
-            'Words that are all in the message; the last may be the beginning of one. Needs `messages:read`.',
+            'Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.',
         }),
       ),
       ...pageInput,
@@ -126,17 +160,19 @@ export const messageStats = defineOperation({
   permission: 'messages:metadata',
   effect: 'read',
   tool: false,
-  summary: 'Count the messages of the last hour by minute',
+  summary: 'Count messages per minute',
+  description:
+    'Count the incoming and outgoing messages of the last hour per minute. Minutes without messages are left out.',
   input: Type.Object({}, { additionalProperties: false }),
   output: Type.Object(
     {
       series: Type.Array(
         Type.Object({
-          minute: Time,
-          incoming: Type.Integer({ minimum: 0 }),
-          outgoing: Type.Integer({ minimum: 0, description: 'Those that the network has taken.' }),
+          minute: { ...Time, description: 'Start of the minute.' },
+          incoming: Type.Integer({ minimum: 0, description: 'Messages received.' }),
+          outgoing: Type.Integer({ minimum: 0, description: 'Messages that the network accepted.' }),
         }),
-        { description: 'Minutes in which there were messages, oldest first.' },
+        { description: 'Minutes with at least one message, oldest first.' },
       ),
     },
     { title: 'MessageStats' },
@@ -185,7 +221,9 @@ export const getMessage = defineOperation({
   tool: true,
   thirdPartyText: true,
   longField: 'message',
-  summary: 'Show a message and what it went through',
+  summary: 'Get a message',
+  description:
+    'Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed.',
   input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
   output: MessageWithHistory,
   errors: ['not_found'],

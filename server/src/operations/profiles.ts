@@ -6,7 +6,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { findSession, resolveSession, SessionId, toRef } from './sessions.ts';
+import { findSession, OptionalSessionId, resolveSession, SessionId, toRef } from './sessions.ts';
 
 export const contactProfile = defineOperation({
   id: 'contacts.profile',
@@ -17,20 +17,22 @@ export const contactProfile = defineOperation({
   effect: 'read',
   tool: false,
   thirdPartyText: true,
-  summary: 'Show the profile of a contact',
+  summary: 'Get the profile of a contact',
   description:
-    'What the contact shows to the session now. The network is asked each time, and asking it often gets numbers banned. The picture becomes a file of the account; the same picture is the same file.',
+    'Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account.',
   input: Type.Object(
-    { phoneNumber: PhoneNumberInput('The contact.'), sessionId: Type.Optional(SessionId) },
+    { phoneNumber: PhoneNumberInput('Number of the contact.'), sessionId: OptionalSessionId },
     { additionalProperties: false },
   ),
   output: Type.Object(
     {
-      phoneNumber: Type.String({ description: 'Digits.' }),
+      phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
       about: Type.Union([Type.String(), Type.Null()], {
-        description: 'What the contact says of itself; null when it says nothing, or not to the session.',
+        description: 'About text of the contact; null if it is empty or hidden from the session.',
       }),
-      picture: Type.Union([MediaPart, Type.Null()], { description: 'Null when there is none, or it is hidden.' }),
+      picture: Type.Union([MediaPart, Type.Null()], {
+        description: 'Picture of the contact; null if there is none or it is hidden.',
+      }),
     },
     { title: 'Profile' },
   ),
@@ -62,19 +64,21 @@ export const updateProfile = defineOperation({
   permission: 'sessions:write',
   effect: 'write',
   tool: false,
-  summary: "Change the name, about text or picture that others see of a session's number",
+  summary: 'Update the profile of a session',
   description:
-    'At least one of them. Not every network lets all of them be changed: `not_supported` says why, and then nothing is changed.',
+    "Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
   input: Type.Object(
     {
       sessionId: SessionId,
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 25, description: 'What the number calls itself.' })),
-      about: Type.Optional(Type.String({ maxLength: 139, description: 'What it says of itself; empty for nothing.' })),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 25, description: 'Name that other people see.' })),
+      about: Type.Optional(
+        Type.String({ maxLength: 139, description: 'About text that other people see; empty removes it.' }),
+      ),
       pictureMediaId: Type.Optional(PictureMediaId),
     },
     { additionalProperties: false },
   ),
-  output: Type.Object({ sessionId: SessionId, updated: Type.Literal(true) }),
+  output: Type.Object({ sessionId: SessionId, updated: Type.Literal(true, { description: 'Always true.' }) }),
   errors: [
     'not_found',
     'session_not_connected',

@@ -11,41 +11,45 @@ import { type StoredContent, storedMedia } from '../messages/content.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
-import { resolveSession, SessionId } from './sessions.ts';
+import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the message.' });
-const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text beside it.' }));
+const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text shown below the file.' }));
 
 const AnyRecipient = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'Phone number in international form (+, spaces and dashes are taken off), or the id of a group.',
+  description:
+    'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`).',
 });
 const To = Type.Refine(AnyRecipient, (to) => isGroupId(to) || isPhoneNumber(to), notPhoneNumber);
 
 const SendAt = Type.Optional(
   Type.String({
     format: 'date-time',
-    description: 'Send it at this time, given with its offset and up to a year ahead; a restart does not lose it.',
+    description:
+      'Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it.',
   }),
 );
 
 /** What every message that is sent may have, whatever its type. */
 const envelope = {
-  sessionId: Type.Optional(SessionId),
+  sessionId: OptionalSessionId,
   to: To,
-  replyTo: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the message it answers.' })),
+  replyTo: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Id of a message (`msg_…`) in the same session, to reply to it.' }),
+  ),
   sendAt: SendAt,
   idempotencyKey: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
       description:
-        'A request without an answer may still be carried out. Repeating it with the same key within 24 h is safe.',
+        'A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice.',
     }),
   ),
 };
-const Mentions = Type.Optional(Type.Array(PhoneNumberInput('Somebody it mentions.'), { maxItems: 256 }));
+const Mentions = Type.Optional(Type.Array(PhoneNumberInput('Number of a person to mention.'), { maxItems: 256 }));
 
 const shared = {
   method: 'POST',
@@ -88,7 +92,7 @@ export const sendMessage = defineOperation({
   path: '/messages/send',
   summary: 'Send a text message',
   description:
-    'Answers once the network has accepted the message: `status` is `sent`. `queued` means that the message is stored and goes out as soon as the node of its session sends it. Later changes of the status come by webhook.',
+    'Send a text message to a person or a group. Returns once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read.',
   input: Type.Object({ ...envelope, message: Text, mentions: Mentions }, { additionalProperties: false }),
   errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },
@@ -100,18 +104,26 @@ export const sendMedia = defineOperation({
   id: 'messages.send_media',
   path: '/messages/send-media',
   deadlineMs: FILE_DEADLINE_MS,
-  summary: 'Send an image, video, sound, document or sticker',
+  summary: 'Send a file',
   description:
-    'The file is one that was uploaded (`mediaId`), or one behind an https `url`, which is fetched and kept first.',
+    'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` of a stored file, or an https `url`, which the server fetches first.',
   input: Type.Object(
     {
       ...envelope,
-      type: Type.Enum([...mediaTypes], { description: '`voice` is a sound that plays as a voice message.' }),
-      mediaId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of an uploaded file (`med_…`).' })),
-      url: Type.Optional(Type.String({ maxLength: 2048, description: 'https address of the file.' })),
+      type: Type.Enum([...mediaTypes], {
+        description: '`voice` plays as a voice message; `document` accepts any file.',
+      }),
+      mediaId: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Id of an uploaded or received file (`med_…`).' }),
+      ),
+      url: Type.Optional(Type.String({ maxLength: 2048, description: 'https URL of the file.' })),
       caption: Caption,
       fileName: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 255, description: 'To show in place of its own.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: 'File name to show to the recipient, such as `invoice.pdf`.',
+        }),
       ),
       mentions: Mentions,
     },
@@ -142,13 +154,16 @@ export const sendLocation = defineOperation({
   id: 'messages.send_location',
   path: '/messages/send-location',
   summary: 'Send a location',
+  description: 'Send a point on the map to a person or a group, with an optional name and address.',
   input: Type.Object(
     {
       ...envelope,
-      latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees, WGS 84.' }),
-      longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees, WGS 84.' }),
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      address: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+      latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84), such as 52.5163.' }),
+      longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84), such as 13.3777.' }),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name of the place.' })),
+      address: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 500, description: 'Postal address of the place.' }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -171,11 +186,12 @@ export const sendContact = defineOperation({
   id: 'messages.send_contact',
   path: '/messages/send-contact',
   summary: 'Send a contact card',
+  description: 'Send a contact card, a name with phone numbers, to a person or a group.',
   input: Type.Object(
     {
       ...envelope,
-      name: Type.String({ minLength: 1, maxLength: 200 }),
-      phoneNumbers: Type.Array(PhoneNumberInput('A number of the contact.'), { minItems: 1, maxItems: 10 }),
+      name: Type.String({ minLength: 1, maxLength: 200, description: 'Name on the card.' }),
+      phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
     },
     { additionalProperties: false },
   ),
@@ -192,18 +208,27 @@ export const sendPoll = defineOperation({
   id: 'messages.send_poll',
   path: '/messages/send-poll',
   summary: 'Send a poll',
-  description: 'The votes stand with the message: read it to see them.',
+  description:
+    'Send a question with 2 to 12 answers to choose from. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
   input: Type.Object(
     {
       ...envelope,
-      question: Type.String({ minLength: 1, maxLength: 255 }),
-      options: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        minItems: 2,
-        maxItems: 12,
-        uniqueItems: true,
-      }),
+      question: Type.String({ minLength: 1, maxLength: 255, description: 'Question above the options.' }),
+      options: Type.Array(
+        Type.String({ minLength: 1, maxLength: 100, description: 'An answer; each one must differ.' }),
+        {
+          minItems: 2,
+          maxItems: 12,
+          uniqueItems: true,
+        },
+      ),
       maxSelections: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 12, default: 1, description: 'How many options one person may choose.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 12,
+          default: 1,
+          description: 'Number of options that one person can choose; 1 by default.',
+        }),
       ),
     },
     { additionalProperties: false },
@@ -226,13 +251,22 @@ export const sendTemplate = defineOperation({
   tool: false,
   summary: 'Send a template',
   description:
-    'A text that the network has approved before, for networks that want one to begin a conversation with. `components` fills it in, in the form that the network gives them.',
+    'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
   input: Type.Object(
     {
       ...envelope,
-      name: Type.String({ minLength: 1, maxLength: 512, description: 'Name of the template.' }),
-      language: Type.String({ minLength: 2, maxLength: 20, description: 'Such as `en_US`.' }),
-      components: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 20 })),
+      name: Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'Name of the template at the network, such as `order_sent`.',
+      }),
+      language: Type.String({ minLength: 2, maxLength: 20, description: 'Language of the template, such as `en_US`.' }),
+      components: Type.Optional(
+        Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+          maxItems: 20,
+          description: "Values for the template, in the network's format.",
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -250,8 +284,12 @@ export const sendTemplate = defineOperation({
 });
 
 const Choice = {
-  id: Type.String({ minLength: 1, maxLength: 200, description: 'Comes back as the `payload` of the answer.' }),
-  title: Type.String({ minLength: 1, maxLength: 24 }),
+  id: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Your id of the choice; the answer has it as `payload`.',
+  }),
+  title: Type.String({ minLength: 1, maxLength: 24, description: 'Text of the button or row.' }),
 };
 
 export const sendInteractive = defineOperation({
@@ -259,46 +297,60 @@ export const sendInteractive = defineOperation({
   id: 'messages.send_interactive',
   path: '/messages/send-interactive',
   tool: false,
-  summary: 'Send a text with buttons, a list or a link',
+  summary: 'Send an interactive message',
   description:
-    'One of `buttons`, `list` and `link`. Who chooses answers with a message whose text is the title and whose `payload` is the id.',
+    'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
   input: Type.Object(
     {
       ...envelope,
-      message: Type.String({ minLength: 1, maxLength: 1024, description: 'The text above the choice.' }),
-      header: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
-      footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+      message: Type.String({ minLength: 1, maxLength: 1024, description: 'Text above the choices.' }),
+      header: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Bold line above the text.' })),
+      footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Small line below the text.' })),
       buttons: Type.Optional(
-        Type.Array(Type.Object(Choice, { additionalProperties: false }), { minItems: 1, maxItems: 3 }),
+        Type.Array(Type.Object(Choice, { additionalProperties: false }), {
+          minItems: 1,
+          maxItems: 3,
+          description: 'Up to three buttons.',
+        }),
       ),
       list: Type.Optional(
         Type.Object(
           {
-            title: Type.String({ minLength: 1, maxLength: 20, description: 'What opens the list.' }),
+            title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button that opens the list.' }),
             rows: Type.Array(
               Type.Object(
                 {
                   ...Choice,
-                  description: Type.Optional(Type.String({ minLength: 1, maxLength: 72 })),
+                  description: Type.Optional(
+                    Type.String({ minLength: 1, maxLength: 72, description: 'Second line of the row.' }),
+                  ),
                   section: Type.Optional(
-                    Type.String({ minLength: 1, maxLength: 24, description: 'Rows of one section stand together.' }),
+                    Type.String({
+                      minLength: 1,
+                      maxLength: 24,
+                      description: 'Heading; rows with the same section are grouped.',
+                    }),
                   ),
                 },
                 { additionalProperties: false },
               ),
-              { minItems: 1, maxItems: 10 },
+              { minItems: 1, maxItems: 10, description: 'Up to ten rows.' },
             ),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'A list that the recipient opens to choose a row.' },
         ),
       ),
       link: Type.Optional(
         Type.Object(
           {
-            title: Type.String({ minLength: 1, maxLength: 20 }),
-            url: Type.String({ pattern: '^https?://', maxLength: 2000 }),
+            title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button.' }),
+            url: Type.String({
+              pattern: '^https?://',
+              maxLength: 2000,
+              description: 'http or https URL that the button opens.',
+            }),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'A button that opens a URL.' },
         ),
       ),
     },
@@ -324,8 +376,9 @@ export const forwardMessage = defineOperation({
   id: 'messages.forward',
   path: '/messages/{messageId}/forward',
   deadlineMs: FILE_DEADLINE_MS,
-  summary: 'Forward a message to another chat',
-  description: 'It goes out through the session that has it, marked as forwarded.',
+  summary: 'Forward a message',
+  description:
+    'Send a copy of a message, including its file, to another person or group. The copy is marked as forwarded and goes out through the session of the original.',
   input: Type.Object(
     { messageId: MessageId, to: To, idempotencyKey: envelope.idempotencyKey },
     { additionalProperties: false },
@@ -348,10 +401,12 @@ export const forwardMessage = defineOperation({
 
 const BulkResult = Type.Object(
   {
-    to: Type.String({ description: 'As it was given.' }),
-    messageId: Type.Union([MessageId, Type.Null()]),
-    sendAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-    error: Type.Optional(Type.String({ description: 'Why nothing is sent there, in words.' })),
+    to: Type.String({ description: 'Recipient as you passed it.' }),
+    messageId: Type.Union([MessageId, Type.Null()], { description: 'Id of the message; null if it was refused.' }),
+    sendAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the message will be sent; null if it was refused.',
+    }),
+    error: Type.Optional(Type.String({ description: 'Why the message was refused, as a sentence.' })),
   },
   { title: 'BulkResult' },
 );
@@ -363,25 +418,34 @@ export const sendBulk = defineOperation({
   tool: false,
   soFar: undefined, // every node can schedule
   messageContent: undefined, // its answer has none
-  summary: 'Send a text to many recipients, one after the other',
+  summary: 'Send a text to many recipients',
   description:
-    'Every message is stored at once, as `scheduled`, so a restart loses none; they go out `intervalMs` apart. A recipient that cannot be sent to has an `error` in its result and holds up nobody.',
+    'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',
   status: 202,
   input: Type.Object(
     {
-      sessionId: Type.Optional(SessionId),
-      // Not `To`: a wrong one is told in its result and holds up nobody.
+      sessionId: OptionalSessionId,
+      // Not `To`: an invalid recipient is reported in its result and does not affect the others.
       to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
       message: Text,
       intervalMs: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 3_600_000, default: 1000, description: 'Time between two messages.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 3_600_000,
+          default: 1000,
+          description: 'Milliseconds between two messages; 1000 by default.',
+        }),
       ),
       sendAt: SendAt,
       idempotencyKey: envelope.idempotencyKey,
     },
     { additionalProperties: false },
   ),
-  output: Type.Object({ accepted: Type.Integer(), refused: Type.Integer(), results: Type.Array(BulkResult) }),
+  output: Type.Object({
+    accepted: Type.Integer({ description: 'Number of messages that were scheduled.' }),
+    refused: Type.Integer({ description: 'Number of recipients that cannot be sent to.' }),
+    results: Type.Array(BulkResult, { description: 'One entry per recipient, in the order of `to`.' }),
+  }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'too_many'],
   example: { to: ['491707654321', '491701112223'], message: 'Hello', intervalMs: 2000 },
   async run(ctx, input) {
@@ -427,8 +491,9 @@ export const cancelMessage = defineOperation({
   messageContent: 'messages',
   effect: 'destructive',
   tool: false,
-  summary: 'Take back a scheduled message',
-  description: 'It stays listed, as `failed`.',
+  summary: 'Cancel a scheduled message',
+  description:
+    'Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled.',
   input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
   output: Message,
   errors: ['not_found', 'message_state'],

@@ -23,40 +23,52 @@ import {
 } from '../sessions/options.ts';
 
 export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
-const NullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
-const Name = Type.String({ minLength: 1, maxLength: 100 });
+export const OptionalSessionId = Type.Optional(
+  Type.String({ description: 'Id of the session (`ses_…`). Required if the account has several sessions.' }),
+);
+const NullableTime = (description: string) =>
+  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for people, such as `support`.' });
 const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
-  description: 'Your own labels: up to 50 strings by name.',
+  description: 'Your own data: up to 50 strings by key, such as `{"team": "sales"}`.',
 });
-const Options = Type.Object({}, { additionalProperties: true, description: "The connector's own options." });
+const Options = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: 'Options of the network, as `connectors.list` describes them.',
+  },
+);
 
 const Session = Type.Object(
   {
     sessionId: SessionId,
-    name: Type.Union([Type.String(), Type.Null()]),
-    connector: Type.String({ description: 'The network it lives on.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Label for people; null if none was set.' }),
+    connector: Type.String({ description: 'Network of the session, such as `whatsapp`.' }),
     phoneNumber: Type.Union([Type.String(), Type.Null()], {
-      description: 'Digits; null until the network has said it.',
+      description: 'Phone number digits; null until the network has reported them.',
     }),
-    status: Type.Enum([
-      'created',
-      'connecting',
-      'awaiting_pairing',
-      'connected',
-      'disconnected',
-      'logged_out',
-      'failed',
-    ]),
-    connectedAt: NullableTime,
-    lastEventAt: NullableTime,
-    error: Type.Union([Type.String(), Type.Null()], { description: 'Why it is not connected, in words.' }),
-    options: Type.Record(Type.String(), Type.Unknown(), { description: 'Without its secrets.' }),
+    status: Type.Enum(
+      ['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed'],
+      {
+        description:
+          'Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code.',
+      },
+    ),
+    connectedAt: NullableTime('When the session connected; null while it is not connected.'),
+    lastEventAt: NullableTime('When the network last reported something; null if it never did.'),
+    error: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the session is not connected, as a sentence; null if there was no error.',
+    }),
+    options: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Options of the network, without their secrets.',
+    }),
     callbackUrl: Type.Union([Type.String(), Type.Null()], {
-      description: 'Where its network calls it.',
+      description: 'URL that the network calls for this session; null if the network makes no calls.',
     }),
-    metadata: Type.Record(Type.String(), Type.String()),
-    createdAt: Type.String({ format: 'date-time' }),
+    metadata: Type.Record(Type.String(), Type.String(), { description: 'Your own data, as you set it.' }),
+    createdAt: Type.String({ format: 'date-time', description: 'When the session was created.' }),
   },
   { title: 'Session' },
 );
@@ -71,7 +83,9 @@ export const listSessions = defineOperation({
   permission: 'sessions:read',
   effect: 'read',
   tool: true,
-  summary: 'List the sessions',
+  summary: 'List sessions',
+  description:
+    "List the account's sessions with their status, phone number and network, newest first. Use it to find a `sessionId`.",
   input: Type.Object(pageInput, { additionalProperties: false }),
   output: pageOf(Session),
   errors: [],
@@ -98,16 +112,20 @@ export const createSession = defineOperation({
   effect: 'write',
   tool: true,
   summary: 'Create a session',
-  description: 'It is not connected yet: connect it next.',
+  description:
+    'Add a session, which is one phone number on one network. Returns it with the status `created`; call `sessions.connect` next.',
   status: 201,
   idempotent: true,
   input: Type.Object(
     {
       name: Type.Optional(Name),
       connector: Type.Optional(
-        Type.String({ maxLength: 50, description: 'The network; the server has a default one.' }),
+        Type.String({
+          maxLength: 50,
+          description: "Network, such as `sandbox` or `whatsapp`; the server's default if left out.",
+        }),
       ),
-      phoneNumber: Type.Optional(PhoneNumberInput('The number to use, where the network lets one choose.')),
+      phoneNumber: Type.Optional(PhoneNumberInput('Number of the session, if the network lets you choose it.')),
       options: Type.Optional(Options),
       metadata: Type.Optional(Metadata),
     },
@@ -175,7 +193,9 @@ export const getSession = defineOperation({
   permission: 'sessions:read',
   effect: 'read',
   tool: true,
-  summary: 'Show a session',
+  summary: 'Get a session',
+  description:
+    'Get one session with its status, phone number and error. Use it to see whether it has connected, and why not.',
   input: sessionInput,
   output: Session,
   errors: ['not_found'],
@@ -190,13 +210,13 @@ export const updateSession = defineOperation({
   permission: 'sessions:write',
   effect: 'write',
   tool: false,
-  summary: 'Change the name, metadata or options of a session',
+  summary: 'Update a session',
   description:
-    'Options take effect with the next connect. They replace those that are there; secrets among them that are left out stay.',
+    'Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. Options take effect when the session connects the next time.',
   input: Type.Object(
     {
       sessionId: SessionId,
-      name: Type.Optional(Type.Union([Name, Type.Null()])),
+      name: Type.Optional(Type.Union([Name, Type.Null()], { description: 'Label for people; null removes it.' })),
       metadata: Type.Optional(Metadata),
       options: Type.Optional(Options),
     },
@@ -236,7 +256,7 @@ export const connectSession = defineOperation({
   tool: true,
   summary: 'Connect a session',
   description:
-    'Does nothing when it is connected. A status of `awaiting_pairing` means: show the QR or ask for a pairing code.',
+    'Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.',
   input: sessionInput,
   output: Session,
   errors: ['not_found', 'phone_number_in_use', 'not_supported'],
@@ -249,7 +269,7 @@ export const connectSession = defineOperation({
 
 const Qr = Type.Object({
   qr: Type.String({ description: 'Text to show as a QR code.' }),
-  expiresAt: Type.String({ format: 'date-time', description: 'When the next one replaces it.' }),
+  expiresAt: Type.String({ format: 'date-time', description: 'When a new QR code replaces this one.' }),
 });
 
 export const getSessionQr = defineOperation({
@@ -261,8 +281,9 @@ export const getSessionQr = defineOperation({
   permission: 'sessions:write',
   effect: 'read',
   tool: true,
-  summary: 'Show the QR code that links a device',
-  description: 'With `Accept: image/png` as a picture.',
+  summary: 'Get the QR code of a session',
+  description:
+    "Get the QR code that links a phone to the session, for the phone's owner to scan. Works only while the status is `awaiting_pairing`. Each code expires within about a minute; call again for the next one.",
   input: sessionInput,
   output: Qr,
   errors: ['not_found', 'session_state'],
@@ -290,13 +311,17 @@ export const requestPairingCode = defineOperation({
   permission: 'sessions:write',
   effect: 'write',
   tool: true,
-  summary: 'Ask for a code that links a device',
-  description: 'Type it into the phone instead of scanning the QR code.',
+  summary: 'Request a pairing code',
+  description:
+    "Get a code that the phone's owner enters instead of scanning a QR code. Works only while the status is `awaiting_pairing`, and not on every network.",
   input: Type.Object(
     { sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') },
     { additionalProperties: false },
   ),
-  output: Type.Object({ code: Type.String(), expiresAt: Type.String({ format: 'date-time' }) }),
+  output: Type.Object({
+    code: Type.String({ description: 'Code to enter on the phone.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'When the code stops working.' }),
+  }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
   async run(ctx, input) {
     const session = toRef(await findSession(ctx, input.sessionId));
@@ -316,7 +341,8 @@ export const disconnectSession = defineOperation({
   isRepeatable: true,
   tool: true,
   summary: 'Disconnect a session',
-  description: 'It keeps its credentials: to connect again nothing has to be linked.',
+  description:
+    'Take a session offline until you connect it again. It stays linked to its phone, but neither sends nor receives.',
   input: sessionInput,
   output: Session,
   errors: ['not_found'],
@@ -334,7 +360,9 @@ export const logoutSession = defineOperation({
   permission: 'sessions:write',
   effect: 'destructive',
   tool: false,
-  summary: 'Unlink the device of a session',
+  summary: 'Log out a session',
+  description:
+    'Unlink the session from its phone and disconnect it. Chats and messages stay. To use the session again, connect it and pair it with a phone.',
   input: sessionInput,
   output: Session,
   errors: ['not_found'],
@@ -352,13 +380,14 @@ export const sessionHistory = defineOperation({
   permission: 'sessions:read',
   effect: 'read',
   tool: false,
-  summary: 'List the status changes of a session, newest first',
+  summary: 'List the status changes of a session',
+  description: 'List when and why the status of a session changed, newest first. Use it to investigate outages.',
   input: Type.Object({ sessionId: SessionId, ...pageInput }, { additionalProperties: false }),
   output: pageOf(
     Type.Object({
-      status: Type.String(),
-      reason: Type.Union([Type.String(), Type.Null()]),
-      at: Type.String({ format: 'date-time' }),
+      status: Type.String({ description: 'Status that the session changed to.' }),
+      reason: Type.Union([Type.String(), Type.Null()], { description: 'Why, as a sentence; null if not known.' }),
+      at: Type.String({ format: 'date-time', description: 'When the status changed.' }),
     }),
   ),
   errors: ['not_found'],
@@ -389,12 +418,11 @@ export const deleteSession = defineOperation({
   permission: 'sessions:write',
   effect: 'destructive',
   tool: false,
-  summary: 'Delete a session with its chats and messages',
+  summary: 'Delete a session',
   description:
-    'Where it is connected it is logged out of its network first, as far as that answers within 5 s. Events that were ' +
-    'emitted stay in the delivery log.',
+    'Delete a session with its chats, messages, contacts and groups. This cannot be undone. A connected session is first logged out of its network, which may take up to 5 s. Its events stay in the delivery log.',
   input: sessionInput,
-  output: Type.Object({ sessionId: SessionId, deleted: Type.Literal(true) }),
+  output: Type.Object({ sessionId: SessionId, deleted: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
     const session = toRef(await findSession(ctx, sessionId));

@@ -9,20 +9,23 @@ import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
 import { findSession, SessionId, toRef } from './sessions.ts';
 
-const Action = Type.Enum([
-  'pair',
-  'incoming',
-  'edit',
-  'delete',
-  'react',
-  'vote',
-  'receipt',
-  'disconnect',
-  'logout',
-  'group_create',
-  'group_subject',
-  'group_leave',
-]);
+const Action = Type.Enum(
+  [
+    'pair',
+    'incoming',
+    'edit',
+    'delete',
+    'react',
+    'vote',
+    'receipt',
+    'disconnect',
+    'logout',
+    'group_create',
+    'group_subject',
+    'group_leave',
+  ],
+  { description: 'What happens; see the description of the operation.' },
+);
 
 export const simulateSession = defineOperation({
   id: 'sessions.simulate',
@@ -34,61 +37,97 @@ export const simulateSession = defineOperation({
   tool: false,
   summary: 'Play the other side of a sandbox session',
   description: [
-    '`pair` scans the QR.',
-    '`incoming` writes to the session: `from`, and `message`, `mediaId` with `type`, `location`, `contact` or `poll`; in a group with `groupId`, as an answer with `messageId`.',
-    '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) do something with a message.',
-    '`receipt` confirms one that was sent (`messageId`, `status`).',
-    '`disconnect` cuts the connection (`reason`, `reconnectAfterMs`), `logout` unlinks the device.',
-    '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member.',
-    'Outside of groups, nothing that a blocked contact does reaches the session.',
+    'Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used:',
+    '`pair` scans the QR code.',
+    '`incoming` sends a message to the session: `from`, and one of `message`, `mediaId` with `type`, `location`, `contact` or `poll`. With `groupId` it is sent in a group, and with `messageId` it is a reply.',
+    '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.',
+    '`receipt` (`messageId`, `status`) confirms a message that the session sent.',
+    '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
+    '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
+    'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: Type.Object(
     {
       sessionId: SessionId,
       action: Action,
-      from: Type.Optional(PhoneNumberInput('Who does it.')),
-      senderName: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'What it calls itself.' })),
-      message: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
-      type: Type.Optional(Type.Enum([...mediaTypes], { description: 'What `mediaId` is sent as.' })),
-      mediaId: Type.Optional(Type.String({ maxLength: 100 })),
+      from: Type.Optional(PhoneNumberInput('Number of the person who acts.')),
+      senderName: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 100, description: 'Name that the sender shows.' }),
+      ),
+      message: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 65_536,
+          description: 'Text, caption of the file, or question of the poll.',
+        }),
+      ),
+      type: Type.Optional(
+        Type.Enum([...mediaTypes], { description: 'Type in which the file is sent; `document` by default.' }),
+      ),
+      mediaId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of an uploaded file (`med_…`).' })),
       location: Type.Optional(
         Type.Object(
           {
-            latitude: Type.Number({ minimum: -90, maximum: 90 }),
-            longitude: Type.Number({ minimum: -180, maximum: 180 }),
-            name: Type.Optional(Type.String({ maxLength: 200 })),
-            address: Type.Optional(Type.String({ maxLength: 500 })),
+            latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
+            longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
+            name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place.' })),
+            address: Type.Optional(Type.String({ maxLength: 500, description: 'Postal address of the place.' })),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'Location to send.' },
         ),
       ),
       contact: Type.Optional(
         Type.Object(
           {
-            name: Type.String({ minLength: 1, maxLength: 200 }),
-            phoneNumbers: Type.Array(PhoneNumberInput('A number.'), { minItems: 1, maxItems: 10 }),
+            name: Type.String({ minLength: 1, maxLength: 200, description: 'Name on the card.' }),
+            phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'Contact card to send.' },
         ),
       ),
       poll: Type.Optional(
         Type.Object(
           {
-            options: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 2, maxItems: 12 }),
-            maxSelections: Type.Integer({ minimum: 1, maximum: 12 }),
+            options: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+              minItems: 2,
+              maxItems: 12,
+              description: 'Answers to choose from.',
+            }),
+            maxSelections: Type.Integer({
+              minimum: 1,
+              maximum: 12,
+              description: 'Number of options that one person can choose.',
+            }),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'Poll to send; the question is in `message`.' },
         ),
       ),
-      options: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 12 })),
-      emoji: Type.Optional(Type.String({ maxLength: 32, description: 'Empty takes the reaction back.' })),
-      groupId: Type.Optional(Type.String({ maxLength: 100 })),
-      messageId: Type.Optional(Type.String({ maxLength: 100 })),
-      status: Type.Optional(Type.Enum(['delivered', 'read', 'failed'])),
-      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      reconnectAfterMs: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 3_600_000 }), Type.Null()])),
-      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      phoneNumbers: Type.Optional(Type.Array(PhoneNumberInput('A member.'), { maxItems: 1024 })),
+      options: Type.Optional(
+        Type.Array(Type.String({ maxLength: 100 }), {
+          maxItems: 12,
+          description: 'Options of the poll that the person chooses; empty withdraws the vote.',
+        }),
+      ),
+      emoji: Type.Optional(Type.String({ maxLength: 32, description: 'A single emoji; empty removes the reaction.' })),
+      groupId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the group (`grp_…`).' })),
+      messageId: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`) that changes, or is replied to.' }),
+      ),
+      status: Type.Optional(
+        Type.Enum(['delivered', 'read', 'failed'], { description: 'What the receipt says about the message.' }),
+      ),
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'Reason that the network gives, as a sentence.' }),
+      ),
+      reconnectAfterMs: Type.Optional(
+        Type.Union([Type.Integer({ minimum: 0, maximum: 3_600_000 }), Type.Null()], {
+          description: 'Milliseconds until the session reconnects; 1000 by default, null for never.',
+        }),
+      ),
+      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the group.' })),
+      phoneNumbers: Type.Optional(
+        Type.Array(PhoneNumberInput('Number of another member of the new group.'), { maxItems: 1024 }),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -11,32 +11,51 @@ import { Class, inPieces, orNull } from './webhookRecord.ts';
 /* How a webhook is doing: its circuit breaker, and its statistics. */
 
 const Time = Type.String({ format: 'date-time' });
-const Count = Type.Integer({ minimum: 0 });
-const State = Type.Enum(['closed', 'open', 'half_open']);
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+const State = Type.Enum(['closed', 'open', 'half_open'], {
+  description: '`closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe.',
+});
 
 const Window = Type.Object({
-  attempts: Count,
-  successRate: orNull(Type.Number({ minimum: 0, maximum: 1 }), 'Null without attempts.'),
-  latencyMs: Type.Object({ p50: orNull(Type.Integer()), p95: orNull(Type.Integer()), p99: orNull(Type.Integer()) }),
-  byClass: Type.Record(Type.String(), Count, { description: 'Attempts by outcome class.' }),
-  byState: Type.Record(Type.String(), Count, { description: 'Deliveries by the final state they reached.' }),
+  attempts: Count('Number of attempts.'),
+  successRate: orNull(
+    Type.Number({ minimum: 0, maximum: 1 }),
+    'Share of attempts that succeeded, from 0 to 1; null without attempts.',
+  ),
+  latencyMs: Type.Object(
+    {
+      p50: orNull(Type.Integer(), 'Median; null without attempts.'),
+      p95: orNull(Type.Integer(), '95th percentile; null without attempts.'),
+      p99: orNull(Type.Integer(), '99th percentile; null without attempts.'),
+    },
+    { description: 'Duration of attempts in milliseconds.' },
+  ),
+  byClass: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+    description: 'Number of attempts by outcome class.',
+  }),
+  byState: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+    description: 'Number of deliveries by final state.',
+  }),
 });
 
 export const WebhookStats = Type.Object(
   {
-    pending: Count,
-    held: Type.Integer({ minimum: 0, description: 'Of the pending ones, those that wait behind an open breaker.' }),
-    oldestPendingAgeMs: orNull(Type.Integer()),
-    windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }),
+    pending: Count('Number of deliveries that are not settled.'),
+    held: Count('Number of pending deliveries that an open circuit breaker holds.'),
+    oldestPendingAgeMs: orNull(
+      Type.Integer(),
+      'Age of the oldest pending delivery in milliseconds; null if none is pending.',
+    ),
+    windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }, { description: 'Totals by period.' }),
     series: Type.Array(
       Type.Object({
-        minute: Time,
-        attempts: Count,
-        delivered: Count,
-        failedAttempts: Count,
-        p95Ms: orNull(Type.Integer()),
+        minute: { ...Time, description: 'Start of the minute.' },
+        attempts: Count('Number of attempts.'),
+        delivered: Count('Number of attempts that succeeded.'),
+        failedAttempts: Count('Number of attempts that failed.'),
+        p95Ms: orNull(Type.Integer(), '95th percentile of the duration in milliseconds.'),
       }),
-      { description: 'Minutes of the last hour in which something happened, oldest first.' },
+      { description: 'Minutes of the last hour with at least one attempt, oldest first.' },
     ),
   },
   { title: 'WebhookStats' },
@@ -45,26 +64,56 @@ export const WebhookStats = Type.Object(
 export const CircuitBreaker = Type.Object(
   {
     state: State,
-    since: orNull(Time),
-    reason: orNull(Type.String()),
-    lastError: orNull(Type.Object({ class: Class, status: orNull(Type.Integer()), message: Type.String(), at: Time })),
-    failuresInARow: Count,
-    window: Type.Object({ seconds: Count, attempts: Count, failures: Count }),
-    openUntil: orNull(Time),
-    nextProbeAt: orNull(Time, 'When the next attempt may go through an open breaker; null when nothing is held.'),
-    held: Type.Object({ count: Count, oldestAt: orNull(Time) }),
-    thresholds: Type.Object({
-      failuresInARow: Count,
-      windowSeconds: Count,
-      windowAttempts: Count,
-      windowFailureRate: Type.Number(),
-      successesToClose: Count,
-      openSeconds: Count,
-      longestOpenSeconds: Count,
-    }),
-    transitions: Type.Array(Type.Object({ at: Time, from: State, to: State, reason: Type.String() }), {
-      description: 'The last changes of state, newest first.',
-    }),
+    since: orNull(Time, 'When the circuit breaker entered this state; null if no webhook is set.'),
+    reason: orNull(Type.String(), 'Why the circuit breaker entered this state.'),
+    lastError: orNull(
+      Type.Object({
+        class: Class,
+        status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+        message: Type.String({ description: 'What went wrong, as a sentence.' }),
+        at: { ...Time, description: 'When the attempt failed.' },
+      }),
+      'Last attempt that failed; null if none has.',
+    ),
+    failuresInARow: Count('Number of attempts that failed since the last success.'),
+    window: Type.Object(
+      {
+        seconds: Count('Length of the window.'),
+        attempts: Count('Number of attempts in the window.'),
+        failures: Count('Number of failed attempts in the window.'),
+      },
+      { description: 'Recent attempts, which determine the failure rate.' },
+    ),
+    openUntil: orNull(Time, 'When the open period ends; null if the circuit breaker is not open.'),
+    nextProbeAt: orNull(Time, 'When the next held delivery goes out as a probe; null if nothing is held.'),
+    held: Type.Object(
+      {
+        count: Count('Number of held deliveries.'),
+        oldestAt: orNull(Time, 'Time of the oldest held delivery; null if nothing is held.'),
+      },
+      { description: 'Deliveries that wait until the circuit breaker closes.' },
+    ),
+    thresholds: Type.Object(
+      {
+        failuresInARow: Count('Failed attempts in a row that open the circuit breaker.'),
+        windowSeconds: Count('Length of the window for the failure rate.'),
+        windowAttempts: Count('Attempts in the window from which on the failure rate counts.'),
+        windowFailureRate: Type.Number({ description: 'Failure rate in the window that opens it, from 0 to 1.' }),
+        successesToClose: Count('Successful probes in a row that close it.'),
+        openSeconds: Count('Length of the first open period. Each failed probe doubles it.'),
+        longestOpenSeconds: Count('Length of the longest open period.'),
+      },
+      { description: 'Rules by which the circuit breaker opens and closes.' },
+    ),
+    transitions: Type.Array(
+      Type.Object({
+        at: { ...Time, description: 'When the state changed.' },
+        from: State,
+        to: State,
+        reason: Type.String({ description: 'Why the state changed.' }),
+      }),
+      { description: 'Latest changes of the state, newest first.' },
+    ),
   },
   { title: 'CircuitBreaker' },
 );
@@ -73,7 +122,7 @@ export const BreakerReset = Type.Object(
   {
     previousState: State,
     state: State,
-    released: Type.Integer({ minimum: 0, description: 'Deliveries that were held and go out now.' }),
+    released: Type.Integer({ minimum: 0, description: 'Number of deliveries that were held and now go out.' }),
   },
   { title: 'BreakerReset' },
 );

@@ -21,41 +21,47 @@ const Time = Type.String({ format: 'date-time' });
 export const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
-export const Kind = Type.Enum([...eventKinds]);
+export const Kind = Type.Enum([...eventKinds], { description: 'Event type.' });
 
-export const Class = Type.Enum(Object.keys(outcomeClasses) as OutcomeClass[]);
+export const Class = Type.Enum(Object.keys(outcomeClasses) as OutcomeClass[], {
+  description: 'Outcome class; `ok` means that the receiver answered 2xx.',
+});
 
 /** The fields by which a webhook is set or changed. */
 export const webhookFields = {
-  webhookUrl: Type.String({ minLength: 1, maxLength: 2048, description: 'Absolute http or https URL.' }),
+  webhookUrl: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'http or https URL, such as https://example.com/hooks. Private addresses are refused.',
+  }),
   events: Type.Array(Type.String(), {
     minItems: 1,
     maxItems: 50,
-    description: `Kinds to receive: ${eventKinds.join(', ')}.`,
+    description: `Event types to receive: ${eventKinds.join(', ')}.`,
   }),
   secret: Type.Optional(
     Type.Union([Type.String({ minLength: 1, maxLength: 512 }), Type.Null()], {
-      description: 'Signs deliveries. Stored, never returned. `null` removes it.',
+      description: 'Signs deliveries. Never returned. Left out: no change; `null`: removed.',
     }),
   ),
 };
 
 export const WebhookConfiguration = Type.Object(
   {
-    webhookUrl: orNull(Type.String(), 'Null while no webhook is set.'),
-    events: Type.Array(Kind),
-    hasSecret: Type.Boolean({ description: 'Whether a secret is set. The secret itself is never shown.' }),
-    enabled: Type.Boolean(),
-    createdAt: orNull(Time),
-    updatedAt: orNull(Time),
+    webhookUrl: orNull(Type.String(), 'URL that receives events; null if no webhook is set.'),
+    events: Type.Array(Kind, { description: 'Event types that the webhook receives.' }),
+    hasSecret: Type.Boolean({ description: 'Whether a secret is set. The secret itself is never returned.' }),
+    enabled: Type.Boolean({ description: 'Whether events are sent.' }),
+    createdAt: orNull(Time, 'When the webhook was first set; null if none is set.'),
+    updatedAt: orNull(Time, 'When the webhook was last changed; null if none is set.'),
   },
   { title: 'WebhookConfiguration' },
 );
 
 export const SecretRotation = Type.Object(
   {
-    hasSecret: Type.Boolean(),
-    previousSecretValidUntil: orNull(Time, 'Until when deliveries carry both signatures.'),
+    hasSecret: Type.Boolean({ description: 'Whether a secret is set.' }),
+    previousSecretValidUntil: orNull(Time, 'Until when `webhook-signature` has both signatures; null if it has one.'),
   },
   { title: 'SecretRotation' },
 );
@@ -65,14 +71,15 @@ export const rotationInput = {
   secret: Type.String({
     minLength: 16,
     maxLength: 512,
-    description: 'The new secret, of 16 characters or more. It is never returned.',
+    description: 'New secret, with at least 16 characters. Never returned.',
   }),
   graceSeconds: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 2_592_000,
       default: 86_400,
-      description: 'How long `webhook-signature` carries the old signature as well.',
+      description:
+        'Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.',
     }),
   ),
 };

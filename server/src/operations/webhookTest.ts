@@ -12,33 +12,38 @@ import { acceptedKind, Class, findWebhookRow, orNull } from './webhookRecord.ts'
 /* A test of a webhook: one real request now, outside of the queue. */
 
 const Stage = Type.Object({
-  stage: Type.Enum(['url', 'dns', 'connect', 'tls', 'http']),
-  result: Type.Enum(['ok', 'failed', 'skipped']),
-  ms: orNull(Type.Integer(), 'How long it took; null where it was not reached.'),
+  stage: Type.Enum(['url', 'dns', 'connect', 'tls', 'http'], { description: 'Stage of the request.' }),
+  result: Type.Enum(['ok', 'failed', 'skipped'], { description: 'Result of the stage.' }),
+  ms: orNull(Type.Integer(), 'Duration in milliseconds; null if the stage was not reached.'),
 });
 
 export const WebhookTest = Type.Object(
   {
-    delivered: Type.Boolean(),
+    delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx.' }),
     class: Class,
-    status: orNull(Type.Integer(), 'HTTP status of the answer.'),
-    message: Type.String({ description: 'What happened, in one sentence.' }),
-    latencyMs: Type.Integer(),
-    stages: Type.Array(Stage, { description: 'How far it came: URL, name lookup, connection, TLS, HTTP.' }),
-    deliveryId: Type.String({ description: 'Its entry in the delivery log.' }),
-    request: Type.Object({
-      url: Type.String(),
-      headers: Type.Record(Type.String(), Type.String(), { description: 'As sent, signature included.' }),
-      body: Type.String({ description: 'As sent.' }),
+    status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+    message: Type.String({ description: 'What happened, as a sentence.' }),
+    latencyMs: Type.Integer({ description: 'Duration of the request in milliseconds.' }),
+    stages: Type.Array(Stage, {
+      description: 'Result of each stage, in order: URL, name lookup, connection, TLS, HTTP.',
     }),
-    response: orNull(Type.String(), 'Up to 1 KiB of the answer.'),
+    deliveryId: Type.String({ description: 'Id of the entry in the delivery log (`dlv_…`).' }),
+    request: Type.Object({
+      url: Type.String({ description: 'URL of the request.' }),
+      headers: Type.Record(Type.String(), Type.String(), { description: 'Headers as sent, signatures included.' }),
+      body: Type.String({ description: 'Body as sent.' }),
+    }),
+    response: orNull(Type.String(), 'First 1 KiB of the answer; null if there was none.'),
   },
   { title: 'WebhookTest' },
 );
 
 export const testInput = {
   event: Type.Optional(
-    Type.String({ maxLength: 50, description: 'Kind of the sample; the first subscribed one unless given.' }),
+    Type.String({
+      maxLength: 50,
+      description: 'Event type of the sample, such as `message.incoming`; by default the first one of the webhook.',
+    }),
   ),
 };
 

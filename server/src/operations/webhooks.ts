@@ -33,7 +33,7 @@ export const setWebhook = defineOperation({
   tool: true,
   summary: 'Set the webhook',
   description:
-    'Replaces URL and kinds. A `secret` that is left out stays as it is, `null` removes it. A new URL closes the circuit breaker; deliveries of kinds that are no longer wanted are cancelled.',
+    'Set the URL and the event types of the default webhook, replacing the previous ones. Then call `webhooks.test`. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
   input: Type.Object(webhookFields, { additionalProperties: false }),
   output: WebhookConfiguration,
   errors: [],
@@ -61,7 +61,9 @@ export const getWebhook = defineOperation({
   permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
-  summary: 'Show the webhook',
+  summary: 'Get the webhook',
+  description:
+    'Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them.',
   input: none,
   output: WebhookConfiguration,
   errors: [],
@@ -78,9 +80,11 @@ export const deleteWebhook = defineOperation({
   tool: false,
   summary: 'Remove the webhook',
   description:
-    'What is pending is cancelled and stays in the delivery log. After the answer nothing more is sent there.',
+    'Remove the default webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',
   input: none,
-  output: Type.Object({ deleted: Type.Boolean({ description: 'False when none was set.' }) }),
+  output: Type.Object({
+    deleted: Type.Boolean({ description: 'Whether a webhook was removed; false if none was set.' }),
+  }),
   errors: [],
   run: async (ctx) => ({ deleted: await removeWebhook(ctx, (on) => findDefault(on, ctx.accountId)) }),
 });
@@ -93,9 +97,9 @@ export const rotateWebhookSecret = defineOperation({
   permission: 'webhooks:write',
   effect: 'write',
   tool: false,
-  summary: 'Replace the secret of the webhook',
+  summary: 'Rotate the secret of the webhook',
   description:
-    'For a while `webhook-signature` carries the signatures of both secrets; `X-Webhook-Signature` is by the new one at once.',
+    'Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once.',
   input: Type.Object(rotationInput, { additionalProperties: false }),
   output: SecretRotation,
   errors: ['webhook_not_set'],
@@ -117,9 +121,9 @@ export const testWebhook = defineOperation({
   effect: 'write',
   tool: true,
   thirdPartyText: true,
-  summary: 'Send a test event now',
+  summary: 'Test the webhook',
   description:
-    'One real, signed request, whatever the state of the breaker and outside the queue, with a sample in the shape of the kind, `data.test` true and the header `X-Webhook-Test: true`. Kept in the delivery log, out of the statistics.',
+    'Send one signed sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
   input: Type.Object(testInput, { additionalProperties: false }),
   output: WebhookTest,
   errors: ['webhook_not_set'],
@@ -139,8 +143,9 @@ export const webhookStats = defineOperation({
   permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
-  summary: 'Show the statistics of the webhook',
-  description: 'Over 1 h, 24 h and 7 d, and minute by minute over the last hour. Tests are not counted.',
+  summary: 'Get webhook statistics',
+  description:
+    'Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d, and its pending deliveries. Tests are not counted.',
   input: none,
   output: WebhookStats,
   errors: [],
@@ -157,7 +162,9 @@ export const getCircuitBreaker = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
-  summary: 'Show the circuit breaker of the webhook',
+  summary: 'Get the circuit breaker',
+  description:
+    "Get the state of the default webhook's circuit breaker, the last error, the held deliveries and the next probe. `open` means that deliveries are held because the receiver fails.",
   input: none,
   output: CircuitBreaker,
   errors: [],
@@ -174,8 +181,9 @@ export const resetCircuitBreaker = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
-  summary: 'Close the circuit breaker',
-  description: 'What is held goes out in order, slowly at first. Doing it again changes nothing.',
+  summary: 'Reset the circuit breaker',
+  description:
+    'Close the circuit breaker of the default webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again.',
   input: none,
   output: BreakerReset,
   errors: [],
