@@ -26,328 +26,334 @@ const setting = <T>(
 
 /** Every setting of the server. `--help`, the docs and the README are printed from this table. */
 export const settingsTable = {
-  host: setting('HOST', 'address', '127.0.0.1', 'Address the server listens on.', nonEmpty),
-  port: setting('PORT', 'number', '8080', 'Port the server listens on; 0 takes a free one.', wholeNumber(0, 65535)),
+  host: setting('HOST', 'address', '127.0.0.1', 'Address to listen on.', nonEmpty),
+  port: setting('PORT', 'number', '8080', 'Port to listen on; 0 chooses a free one.', wholeNumber(0, 65535)),
   dataDir: setting(
     'DATA_DIR',
     'path',
     './data',
-    'Where the embedded database and the secrets made on first start live.',
+    'Folder for the embedded database, files and generated secrets. Only one process can use it at a time.',
     path,
   ),
   databaseUrl: setting(
     'DATABASE_URL',
     'URL',
     '',
-    'postgres://… instead of the embedded SQLite in DATA_DIR; any number of nodes share it.',
+    'PostgreSQL, as postgres://…, shared by any number of nodes. Empty uses SQLite in DATA_DIR.',
     databaseUrl,
   ),
   databaseDirectUrl: setting(
     'DATABASE_DIRECT_URL',
     'URL',
     '',
-    'DATABASE_URL past a transaction pooler such as PgBouncer: the connection that listens has to be direct.',
+    'PostgreSQL without the transaction pooler (such as PgBouncer) of DATABASE_URL, for the connection that listens.',
     databaseUrl,
   ),
   databasePoolSize: setting(
     'DATABASE_POOL_SIZE',
     'number',
     '10',
-    'Connections to PostgreSQL; half of them write.',
+    'Connections to PostgreSQL per node; half of them are for writes.',
     wholeNumber(2, 1000),
   ),
   nodeUrl: setting(
     'NODE_URL',
     'URL',
     '',
-    "Address under which the other nodes reach this one, without a path; HOST and PORT unless set, and the machine's name where HOST is 0.0.0.0.",
+    "Address at which other nodes reach this one, without a path. Defaults to HOST and PORT, with the machine's name if HOST is 0.0.0.0.",
     optionalOrigin,
   ),
   nodeRole: setting(
     'NODE_ROLE',
     'all | api',
     'all',
-    'Whether this node takes sessions and webhooks, or only answers requests.',
+    'Whether this node runs sessions and webhooks (all), or only answers requests (api).',
     oneOf('all', 'api'),
   ),
   leaseSeconds: setting(
     'LEASE_SECONDS',
     'seconds',
     '8',
-    'How long the other nodes wait for a node that does not answer before they acquire its sessions. The same on all nodes.',
+    'How long the other nodes wait for a node that does not answer before they acquire its sessions and webhooks. Use the same value on all nodes.',
     wholeNumber(2, 60),
   ),
-  publicUrl: setting('PUBLIC_URL', 'URL', '', 'Address under which callers reach the server, for links.', optionalUrl),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    'URL',
+    '',
+    'Address at which callers reach the server; used in links and callback URLs.',
+    optionalUrl,
+  ),
   jwtSecret: setting(
     'JWT_SECRET',
     'text, 32 characters or more',
     '',
-    'Signs login tokens; empty makes one on first start and keeps it.',
+    'Signs login tokens. Empty generates one on the first start and stores it.',
     secret,
   ),
   encryptionKey: setting(
     'ENCRYPTION_KEY',
     'text, 32 characters or more',
     '',
-    'Encrypts webhook secrets and what connectors keep in the database; empty keeps them as they are.',
+    'Encrypts secrets in the database: those of webhooks and of connectors. Empty stores them unencrypted.',
     secret,
   ),
   encryptionKeyPrevious: setting(
     'ENCRYPTION_KEY_PREVIOUS',
     'text, 32 characters or more',
     '',
-    'The ENCRYPTION_KEY used so far, for the one start that changes it, or without a new one takes it away.',
+    'The previous ENCRYPTION_KEY, for the one start that changes or removes it.',
     secret,
   ),
   registration: setting(
     'REGISTRATION',
     'open | closed',
     'open',
-    'Whether anybody may register, or nobody after the first account.',
+    'open: anyone can register. closed: nobody can after the first account.',
     oneOf('open', 'closed'),
   ),
   defaultConnector: setting(
     'DEFAULT_CONNECTOR',
     'connector',
     'sandbox',
-    'The network of a session that names none.',
+    'Network of a session that does not name one.',
     nonEmpty,
   ),
   sandboxShared: setting(
     'SANDBOX_SHARED',
     'on | off',
     'off',
-    'Whether the sandbox sessions of all accounts reach one another, or only those of the same account.',
+    'on: sandbox sessions of all accounts can message one another. off: only those of the same account.',
     onOff,
   ),
   connectors: setting(
     'CONNECTORS',
     'list of packages',
     '',
-    'More networks: packages, or paths of files, that export createConnector.',
+    'Additional networks: package names or file paths that export createConnector.',
     list,
   ),
   whatsappCloudUrl: setting(
     'WHATSAPP_CLOUD_URL',
     'URL',
     'https://graph.facebook.com',
-    "Where WhatsApp's Cloud API is.",
+    'Address of the Graph API that whatsapp-cloud uses.',
     url,
   ),
   whatsappCloudVersion: setting(
     'WHATSAPP_CLOUD_VERSION',
     'version',
     'v25.0',
-    'The version of the Graph API that is spoken there.',
+    'Version of the Graph API that whatsapp-cloud uses.',
     graphVersion,
   ),
-  metrics: setting('METRICS', 'on | off', 'on', 'Whether GET /metrics answers, for Prometheus.', onOff),
+  metrics: setting('METRICS', 'on | off', 'on', 'Whether GET /metrics serves metrics for Prometheus.', onOff),
   allowedHosts: setting(
     'ALLOWED_HOSTS',
     'list of host names',
     '',
-    'More names that callers use for the server, beside PUBLIC_URL, NODE_URL, HOST, IP addresses and localhost; * for any.',
+    'Additional host names that callers use; * allows any. IP addresses, localhost, HOST and the hosts of PUBLIC_URL and NODE_URL always work.',
     hostNames,
   ),
   queryKeyAuth: setting(
     'QUERY_KEY_AUTH',
     'on | header | off',
     'on',
-    'Which deprecated credential forms are taken: X-API-Key and ?key=, only X-API-Key, or neither.',
+    'Deprecated ways to send a key: on accepts X-API-Key and ?key=, header only X-API-Key, off neither.',
     oneOf('on', 'header', 'off'),
   ),
   trustProxy: setting(
     'TRUST_PROXY',
     'on | off',
     'off',
-    "Whether X-Forwarded-For tells the caller's address: on behind a proxy of yours, and only there.",
+    "on: take the caller's address from X-Forwarded-For. Use it only behind your own proxy.",
     onOff,
   ),
   rateLimit: setting(
     'RATE_LIMIT',
     'number',
     '6000',
-    'Requests per minute and credential; 0 for no limit.',
+    'Requests per minute for each credential; 0 means no limit.',
     wholeNumber(0, 1e9),
   ),
   accountRateLimit: setting(
     'ACCOUNT_RATE_LIMIT',
     'number',
     '',
-    'Requests per minute and account, with all its credentials; twice RATE_LIMIT unless set, 0 for no limit.',
+    'Requests per minute for each account, across all its credentials; 0 means no limit. Defaults to twice RATE_LIMIT.',
     optional(wholeNumber(0, 1e9)),
   ),
-  maxApiKeys: setting('MAX_API_KEYS', 'number', '100', 'API keys that an account may have.', wholeNumber(1, 1e6)),
-  maxSessions: setting('MAX_SESSIONS', 'number', '1000', 'Sessions that an account may have.', wholeNumber(1, 1e6)),
+  maxApiKeys: setting('MAX_API_KEYS', 'number', '100', 'API keys per account.', wholeNumber(1, 1e6)),
+  maxSessions: setting('MAX_SESSIONS', 'number', '1000', 'Sessions per account.', wholeNumber(1, 1e6)),
   maxScheduledMessages: setting(
     'MAX_SCHEDULED_MESSAGES',
     'number',
     '10000',
-    'Messages of an account that may wait to be sent later, those of bulk sends included.',
+    'Scheduled messages per account, including those of bulk sends.',
     wholeNumber(1, 1e9),
   ),
   maxWaitingCalls: setting(
     'MAX_WAITING_CALLS',
     'number',
     '100',
-    'Event streams and long polls that an account may have open on one node.',
+    'Open event streams and long polls per account on each node.',
     wholeNumber(1, 1e6),
   ),
   loginRateLimit: setting(
     'LOGIN_RATE_LIMIT',
     'number',
     '10',
-    'Failed logins per minute for one account, ten times that for one address, and twenty times that for all logins of one address; 0 for no limit.',
+    'Failed logins per minute for one account from one address; 0 means no limit. The limit is ten times as high for one address across all accounts, and twenty times for all its logins.',
     wholeNumber(0, 1e6),
   ),
   registrationRateLimit: setting(
     'REGISTRATION_RATE_LIMIT',
     'number',
     '20',
-    'Accounts that one address may register per hour; 0 for no limit.',
+    'Accounts that one address may register per hour; 0 means no limit.',
     wholeNumber(0, 1e6),
   ),
   webhookAllowedCidrs: setting(
     'WEBHOOK_ALLOWED_CIDRS',
     'list of CIDRs',
     '',
-    'Address ranges that webhooks may point at although they are private.',
+    'Private address ranges that webhooks may point at.',
     cidrs,
   ),
   outgoingConnections: setting(
     'OUTGOING_CONNECTIONS',
     'number',
     '4096',
-    'Connections that the server opens for accounts at a time, shared among them: to webhooks, and to files behind URLs. Half of the open files that the system allows at most.',
+    'Open connections to webhooks and to files behind URLs, shared fairly among accounts. Never more than half of the limit of open files.',
     wholeNumber(2, 65_536),
   ),
   webhookTimeoutMs: setting(
     'WEBHOOK_TIMEOUT_MS',
     'milliseconds',
     '15000',
-    'Deadline of one delivery attempt, all in all.',
+    'Deadline of one delivery attempt.',
     wholeNumber(100, 120_000),
   ),
   webhookRetrySeconds: setting(
     'WEBHOOK_RETRY_SECONDS',
     'list of seconds',
     '5,30,120,600,1800,3600,10800,21600,43200,86400',
-    'Waits between the attempts of one delivery, each with 20 % jitter.',
+    'Waits between the attempts of a delivery, each varied by up to 20 %.',
     retrySchedule,
   ),
   breakerOpenSeconds: setting(
     'BREAKER_OPEN_SECONDS',
     'seconds',
     '30',
-    'How long a circuit breaker stays open at first; doubles up to 15 minutes.',
+    'How long a circuit breaker first stays open. Each failed probe doubles it, up to 15 minutes.',
     wholeNumber(1, 900),
   ),
   eventRetentionDays: setting(
     'EVENT_RETENTION_DAYS',
     'days',
     '30',
-    'How long delivered events and the delivery log are kept.',
+    'How long events and the delivery log are kept.',
     wholeNumber(1, 3650),
   ),
   heldRetentionDays: setting(
     'HELD_RETENTION_DAYS',
     'days',
     '7',
-    'How long an event waits behind an open breaker before it expires.',
+    'How long an event waits behind an open circuit breaker before it expires.',
     wholeNumber(1, 365),
   ),
   stopDelaySeconds: setting(
     'STOP_DELAY_SECONDS',
     'seconds',
     '0',
-    'How long a server that is told to stop still takes requests, while GET /ready already answers 503: as long as a proxy takes to notice.',
+    'How long a stopping server keeps accepting requests while GET /ready answers 503, so that a proxy can notice.',
     wholeNumber(0, 300),
   ),
   stopTimeoutSeconds: setting(
     'STOP_TIMEOUT_SECONDS',
     'seconds',
     '25',
-    'How long a stop may take after that delay. A server that cannot finish, with a database that hangs, ends all the same; what it could not store is done again by the next start or by another node.',
+    'How long a stop may take after that delay. Then the process exits with code 1; no acknowledged data is lost.',
     wholeNumber(1, 300),
   ),
   diskReserveBytes: setting(
     'DISK_RESERVE_BYTES',
     'bytes',
     '67108864',
-    'With less free space than this in DATA_DIR, GET /ready answers 503.',
+    'GET /ready answers 503 if DATA_DIR has less free space than this.',
     wholeNumber(0, 1e15),
   ),
   mediaMaxBytes: setting(
     'MEDIA_MAX_BYTES',
     'bytes',
     '104857600',
-    'Largest file that is taken, uploaded or fetched from a URL.',
+    'Largest file that can be uploaded or fetched from a URL.',
     wholeNumber(1, 5_000_000_000),
   ),
   mediaDir: setting(
     'MEDIA_DIR',
     'path',
     '',
-    'Folder for files; DATA_DIR/media unless set. Several nodes need one that all of them share, or MEDIA_S3_URL.',
+    'Folder for files; defaults to DATA_DIR/media. Several nodes need one that they all share, or MEDIA_S3_URL.',
     optionalPath,
   ),
   mediaS3Url: setting(
     'MEDIA_S3_URL',
     'URL',
     '',
-    'Keeps media in this S3-compatible store instead of DATA_DIR; MEDIA_S3_BUCKET and the keys go with it.',
+    'S3-compatible store for files, instead of MEDIA_DIR. Also set MEDIA_S3_BUCKET and the keys.',
     optionalUrl,
   ),
-  mediaS3Bucket: setting('MEDIA_S3_BUCKET', 'text', '', 'The bucket, and after a slash a prefix, if any.', bucket),
-  mediaS3Region: setting('MEDIA_S3_REGION', 'text', 'us-east-1', 'The region that requests are signed for.', nonEmpty),
-  mediaS3AccessKeyId: setting('MEDIA_S3_ACCESS_KEY_ID', 'text', '', 'The access key of the S3 store.', anything),
+  mediaS3Bucket: setting('MEDIA_S3_BUCKET', 'text', '', 'Bucket for files, or bucket/prefix.', bucket),
+  mediaS3Region: setting('MEDIA_S3_REGION', 'text', 'us-east-1', 'Region for which S3 requests are signed.', nonEmpty),
+  mediaS3AccessKeyId: setting('MEDIA_S3_ACCESS_KEY_ID', 'text', '', 'Access key id of the S3 store.', anything),
   mediaS3SecretAccessKey: setting(
     'MEDIA_S3_SECRET_ACCESS_KEY',
     'text',
     '',
-    'The secret that goes with the access key.',
+    'Secret access key of the S3 store.',
     anything,
   ),
   otlpEndpoint: setting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'URL',
     '',
-    'Sends traces there by OTLP over HTTP; the other OTEL_ variables of headers, sampling and names are taken too.',
+    'Where traces are sent, by OTLP over HTTP. The other OTEL_ variables for headers, sampling and names apply, too.',
     optionalUrl,
   ),
   whatsappVersion: setting(
     'WHATSAPP_VERSION',
     'three numbers, such as 2.3000.1043857760',
     '',
-    "The version of WhatsApp's web client to appear as; for when WhatsApp takes the built-in one no more.",
+    'Version of WhatsApp Web that the whatsapp connector reports; set it if WhatsApp no longer accepts the built-in one.',
     clientVersion,
   ),
   whatsappKeepAliveSeconds: setting(
     'WHATSAPP_KEEP_ALIVE_SECONDS',
     'number',
     '30',
-    'How often WhatsApp is asked whether it is still there; silence for half as long again is an outage.',
+    'How often the connection to WhatsApp is checked. Silence for 1.5 times as long counts as an outage.',
     wholeNumber(1, 300),
   ),
   whatsappUrl: setting(
     'WHATSAPP_URL',
     'URL',
     '',
-    "A WhatsApp server of one's own, ws:// or wss://, for tests: whoever answers there is believed.",
+    'WhatsApp server to use instead of the real one, as ws:// or wss://, for tests. Every answer of it is trusted.',
     optionalSocketUrl,
   ),
   whatsappMediaHost: setting(
     'WHATSAPP_MEDIA_HOST',
     'host, with a port if not 443',
     'mmg.whatsapp.net',
-    'The one host that files of WhatsApp messages are fetched from, over https.',
+    'Only host from which files of WhatsApp messages are fetched, over https.',
     hostName,
   ),
   logLevel: setting(
     'LOG_LEVEL',
     'level',
     'info',
-    'trace, debug, info, warn, error, fatal or silent.',
+    'Lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   ),
 } as const;
@@ -360,7 +366,7 @@ export class SettingsError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(
-      `The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.join('\n')}`,
+      `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} invalid:\n${problems.join('\n')}`,
     );
     this.name = 'SettingsError';
     this.problems = problems;
@@ -383,7 +389,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   }
   if (settings['mediaS3Url'] !== undefined) {
     for (const name of ['mediaS3Bucket', 'mediaS3AccessKeyId', 'mediaS3SecretAccessKey'] as const) {
-      if (settings[name] === '') problems.push(`  ${settingsTable[name].env} must be set when MEDIA_S3_URL is`);
+      if (settings[name] === '') problems.push(`  ${settingsTable[name].env} must be set if MEDIA_S3_URL is set`);
     }
   }
   if (problems.length > 0) throw new SettingsError(problems);
@@ -400,7 +406,7 @@ export function settingsHelp(): string {
     ({ env, type, default: byDefault, doc }) =>
       `  ${env.padEnd(32)}${doc}\n  ${''.padEnd(32)}${type}${byDefault && `; default ${byDefault}`}`,
   );
-  return `Settings, as environment variables:\n\n${rows.join('\n')}\n`;
+  return `Settings are environment variables:\n\n${rows.join('\n')}\n`;
 }
 
 function nonEmpty(text: string): string {
@@ -519,10 +525,10 @@ function clientVersion(text: string): readonly [number, number, number] | undefi
 function databaseUrl(text: string): string {
   // The value may hold a password, so the message does not repeat it.
   if (text !== '' && !/^postgres(ql)?:\/\//.test(text))
-    throw new Error('must start with postgres:// (or be empty for SQLite)');
+    throw new Error('must start with postgres://, or be empty for SQLite');
   // Without a host a socket is meant, and the URL is still one.
   if (text !== '' && !URL.canParse(text.replace('@/', '@localhost/')))
-    throw new Error('is no URL: in a password, characters such as @ : / ? # [ and % have to be percent-encoded');
+    throw new Error('is not a valid URL; percent-encode characters such as @ : / ? # [ and % in the password');
   return text;
 }
 
@@ -533,6 +539,6 @@ function secret(text: string): string {
 
 function retrySchedule(text: string): readonly number[] {
   const seconds = list(text).map((item) => wholeNumber(1, 604_800)(item));
-  if (seconds.length === 0) throw new Error('must name at least one wait');
+  if (seconds.length === 0) throw new Error('must contain at least one wait, such as 5,30,120');
   return seconds;
 }

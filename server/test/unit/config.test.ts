@@ -52,7 +52,7 @@ it('reports all problems at once, each with what would be right', () => {
   assert.match(text, /"10\.0\.0\.0\/33"/);
   assert.ok(!text.includes('hunter2'), 'a password in DATABASE_URL is not repeated');
   const unescaped = problems({ DATABASE_URL: 'postgres://root:hunter2/[@localhost/x' });
-  assert.match(unescaped, /DATABASE_URL is no URL: in a password/);
+  assert.match(unescaped, /DATABASE_URL is not a valid URL; percent-encode/);
   assert.ok(!unescaped.includes('hunter2'));
   assert.equal(problems({ DATABASE_URL: 'postgres://root@/x?host=/var/run/postgresql' }), '');
 });
