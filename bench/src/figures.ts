@@ -133,7 +133,7 @@ export async function mcp(): Promise<Figure[]> {
   }
   await server.stop();
   await receiver.stop();
-  return [ratio('mcp: tools/call of messages_send, calls/s', calls ?? [], 'the same by REST', sends ?? [], 0.5)];
+  return [ratio('mcp: tools/call of messages_send, calls/s', calls ?? [], 'the same over REST', sends ?? [], 0.5)];
 }
 
 /** Delivered webhooks per second beside a loop that signs and posts the same. */
@@ -175,10 +175,8 @@ async function queueOn(database: string, newHome: NewHome, goal: number): Promis
     ] as const) {
       const redis = await startRedis(fsync);
       if (redis === undefined) {
-        const what = 'queue: webhooks/s beside a BullMQ worker';
-        return [
-          { what, ours: '', beside: 'there is no redis-server on this machine', figure: '', goal: '', met: false },
-        ];
+        const what = 'queue: webhooks/s compared with a BullMQ worker';
+        return [{ what, ours: '', beside: 'redis-server is not installed', figure: '', goal: '', met: false }];
       }
       const receiver = await startOwn('receiver.ts');
       const worker = await startOwn('bullmqLoop.ts', {
@@ -226,7 +224,7 @@ export async function backlog(): Promise<Figure[]> {
       met: share >= 0.9,
     },
     {
-      what: 'backlog: memory meanwhile',
+      what: 'backlog: memory during the run',
       ours: `${memory.toFixed(0)} MB`,
       beside: '',
       figure: '',
@@ -255,7 +253,7 @@ export async function held(): Promise<Figure[]> {
   const figure = `${(share * 100).toFixed(1)} %`;
   return [
     {
-      what: 'held: processor with 100,000 events behind an open breaker',
+      what: 'held: CPU with 100,000 events behind an open circuit breaker',
       ours: figure,
       beside: '',
       figure: '',
@@ -271,7 +269,7 @@ export async function fairness(): Promise<Figure[]> {
   const times = beside / alone;
   return [
     {
-      what: 'fairness: p99 of a healthy webhook beside 20 dead and 20 slow ones',
+      what: 'fairness: p99 of a healthy webhook next to 20 dead and 20 slow ones',
       ours: `${beside.toFixed(1)} ms`,
       beside: `alone: ${alone.toFixed(1)} ms`,
       figure: times.toFixed(2),
@@ -328,7 +326,7 @@ export async function startup(): Promise<Figure[]> {
   const ms = median(times);
   return [
     {
-      what: 'startup: from npm start’s process to ready',
+      what: 'startup: from process start to ready',
       ours: `${ms.toFixed(0)} ms`,
       beside: '',
       figure: '',

@@ -49,7 +49,7 @@ export async function idleCost(): Promise<Figure[]> {
   const often = rows.slice(0, 4).map(({ calls, query }) => `${(calls / SECONDS).toFixed(1)} ${query.slice(0, 60)}`);
   return [
     {
-      what: `processor per node: ${scale}`,
+      what: `CPU per node: ${scale}`,
       ours: `${shares.map((share) => share.toFixed(2)).join(', ')} % of a core, ${memory.join(', ')} MB`,
       beside: '',
       figure: '',
@@ -57,7 +57,7 @@ export async function idleCost(): Promise<Figure[]> {
       met: most < 2,
     },
     {
-      what: 'statements per second, of all nodes together',
+      what: 'statements per second, all nodes together',
       ours: `${perSecond.toFixed(1)} (${often.join('; ')})`,
       beside: '',
       figure: '',

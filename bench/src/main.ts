@@ -30,7 +30,7 @@ const all = {
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(all, name));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no ${unknown.join(', ')}; there are ${Object.keys(all).join(', ')}\n`);
+  process.stderr.write(`Unknown benchmark: ${unknown.join(', ')}. Choose from: ${Object.keys(all).join(', ')}\n`);
   process.exit(1);
 }
 process.on('exit', cleanUp);

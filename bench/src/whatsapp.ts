@@ -98,7 +98,7 @@ export async function whatsappIdle(): Promise<Figure[]> {
   const each = (many.rss - one.rss) / (SESSIONS - 1);
   return [
     {
-      what: `whatsapp: memory per idle session beyond the first, of ${SESSIONS}`,
+      what: `whatsapp: memory per additional idle session, of ${SESSIONS}`,
       ours: `${each.toFixed(2)} MB each`,
       beside: `${one.rss.toFixed(0)} MB with one, ${many.rss.toFixed(0)} MB with all`,
       figure: '',
@@ -106,7 +106,7 @@ export async function whatsappIdle(): Promise<Figure[]> {
       met: each < 2,
     },
     {
-      what: `whatsapp: ${SESSIONS} sessions connected, from the start of the server`,
+      what: `whatsapp: time from server start until ${SESSIONS} sessions are connected`,
       ours: `${(many.connectedMs / 1000).toFixed(1)} s`,
       beside: '',
       figure: '',
@@ -114,7 +114,7 @@ export async function whatsappIdle(): Promise<Figure[]> {
       met: many.connectedMs < 60_000,
     },
     {
-      what: `whatsapp: processor time of ${SESSIONS} idle sessions`,
+      what: `whatsapp: CPU time of ${SESSIONS} idle sessions`,
       ours: `${many.cpuPercent.toFixed(1)} % of one core`,
       beside: `${one.cpuPercent.toFixed(1)} % with one`,
       figure: '',

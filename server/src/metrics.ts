@@ -71,64 +71,60 @@ export function createMetrics(): Metrics {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers });
 
-  const requests = counter('switchboard_http_requests_total', 'HTTP requests answered, by method and status', [
+  const requests = counter('switchboard_http_requests_total', 'Answered HTTP requests by method and status', [
     'method',
     'status',
   ]);
   const operations = new Histogram({
     name: 'switchboard_operation_seconds',
-    help: 'Operations by id, channel (rest, mcp) and HTTP status',
+    help: 'Duration of operations by id, channel (rest, mcp) and HTTP status',
     labelNames: ['operation', 'channel', 'status'],
     buckets: OPERATION_SECONDS,
     registers,
   });
-  const events = counter('switchboard_events_total', 'Events emitted, by kind', ['kind']);
+  const events = counter('switchboard_events_total', 'Emitted events by event type', ['kind']);
   const attempts = new Histogram({
     name: 'switchboard_delivery_attempt_seconds',
-    help: 'Attempts to deliver, by outcome class',
+    help: 'Duration of delivery attempts by outcome class',
     labelNames: ['class'],
     buckets: ATTEMPT_SECONDS,
     registers,
   });
-  const settled = counter('switchboard_deliveries_settled_total', 'Deliveries that came to their end, by state', [
-    'state',
-  ]);
-  const opened = counter('switchboard_breakers_opened_total', 'Times that a circuit breaker of a webhook opened');
+  const settled = counter('switchboard_deliveries_settled_total', 'Settled deliveries by final state', ['state']);
+  const opened = counter('switchboard_breakers_opened_total', 'Times that the circuit breaker of a webhook opened');
   // A counter that appears with its first count hides that count from `rate` and `increase`.
   for (const kind of eventKinds) events.inc({ kind }, 0);
   for (const state of settledStates) settled.inc({ state }, 0);
 
-  gauge('switchboard_info', 'Version of Switchboard and of Node.js', ['version', 'node']).set(
+  gauge('switchboard_info', 'Versions of Switchboard and Node.js', ['version', 'node']).set(
     { version, node: process.version },
     1,
   );
-  const ready = gauge('switchboard_ready', 'Whether GET /ready says so');
-  const inFlight = gauge('switchboard_deliveries_in_flight', 'Attempts that this node waits for the answer of');
-  const nodes = gauge('switchboard_nodes', 'Nodes that live, as this one knows them');
-  const otherFiles = gauge(
-    'switchboard_nodes_with_other_files',
-    'Nodes that keep files elsewhere than this one: neither can open those of the other',
-  );
+  const ready = gauge('switchboard_ready', 'Whether GET /ready answers 200 (1) or 503 (0)');
+  const inFlight = gauge('switchboard_deliveries_in_flight', 'Delivery attempts in flight on this node');
+  const nodes = gauge('switchboard_nodes', 'Live nodes known to this node');
+  const otherFiles = gauge('switchboard_nodes_with_other_files', 'Live nodes that keep files elsewhere than this node');
   const listening = gauge(
     'switchboard_signals_up',
-    'Whether this node hears at once what changes at other nodes; otherwise it finds out by polling',
+    'Whether this node receives notifications of other nodes (1) or has to poll (0)',
   );
   const clockSkew = gauge(
     'switchboard_clock_skew_seconds',
-    "How far this machine's clock is ahead of the clock of the database; negative when it is behind",
+    "Seconds by which this machine's clock is ahead of the clock of the database; negative if behind",
   );
-  const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node holds', ['kind']);
-  const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL, by use', ['use']);
-  const poolWaiting = gauge('switchboard_database_waiting', 'Queries that wait for a connection to PostgreSQL');
-  const isAnswering = gauge('switchboard_database_up', 'Whether the database answered when this was read');
+  const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node owns', ['kind']);
+  const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL by use (idle, busy)', ['use']);
+  const poolWaiting = gauge('switchboard_database_waiting', 'Queries waiting for a connection to PostgreSQL');
+  const isAnswering = gauge('switchboard_database_up', 'Whether the database answers (1) or not (0)');
   const sessions = gauge('switchboard_sessions', 'Sessions by status', ['status']);
   const breakers = gauge('switchboard_breakers', 'Webhooks by the state of their circuit breaker', ['state']);
-  const lanes = gauge('switchboard_lanes', 'Webhooks with something pending, by whether it may go out', ['state']);
-  const pending = gauge('switchboard_deliveries_pending', 'Deliveries that are not settled, counted up to 100,000');
-  const lag = gauge(
-    'switchboard_lane_lag_seconds',
-    'How long the delivery that is due longest, and may go out, has been due',
+  const lanes = gauge(
+    'switchboard_lanes',
+    'Webhooks with pending deliveries, by whether they can go out (moving) or not (held)',
+    ['state'],
   );
+  const pending = gauge('switchboard_deliveries_pending', 'Pending deliveries, counted up to 100,000');
+  const lag = gauge('switchboard_lane_lag_seconds', 'Age of the oldest deliverable delivery');
 
   function setPresent({ inFlight: attempting, isReady, cluster, pool: use }: Present): void {
     inFlight.set(attempting);
