@@ -37,7 +37,9 @@ async function run(): Promise<void> {
       void app.stop().then(
         () => process.exit(0),
         () => {
-          process.stderr.write('The server could not stop in order within STOP_TIMEOUT_SECONDS, and ends as it is.\n');
+          process.stderr.write(
+            'The server did not stop within STOP_TIMEOUT_SECONDS and exits now. No acknowledged data is lost.\n',
+          );
           process.exit(1);
         },
       );
@@ -66,9 +68,8 @@ async function run(): Promise<void> {
 function explain(error: unknown): string {
   if (MENDABLE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof Error && 'code' in error) {
-    if (error.code === 'EADDRINUSE')
-      return 'The port is in use by another program. Stop it, or set PORT to another one.';
-    if (error.code === 'EACCES') return `The server may not do that: ${error.message}`;
+    if (error.code === 'EADDRINUSE') return 'Another program uses the port. Stop it, or set PORT to another port.';
+    if (error.code === 'EACCES') return `The server lacks a permission: ${error.message}`;
     if (OUTSIDE.test(String(error.code))) return `The server cannot start: ${error.message} (${error.code})`;
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -199,8 +199,8 @@ describe('nodes whose clocks differ', () => {
         sent,
       );
 
-      const differs = 'the clock of this machine differs from that of the database: synchronize both';
-      const agrees = 'the clock of this machine agrees with that of the database again';
+      const differs = 'clock differs from the clock of the database; synchronize both';
+      const agrees = 'clock agrees with the clock of the database again';
       // Measured with every heartbeat: one that was slow to be answered may be off, and is corrected by the next.
       await eventually(
         async () => {

@@ -89,7 +89,7 @@ describe('SQLite files that are lost under a running server', () => {
       const rescued = `${database(server.home)}.rescued`;
       await eventually(
         async () => log(),
-        (text) => text.includes('All that was acknowledged is in'),
+        (text) => text.includes('All acknowledged data is in'),
       );
 
       const home = await newHome('sqlite');
@@ -146,10 +146,13 @@ describe('SQLite files that lack what was acknowledged', () => {
     await sender(server);
     const image = await crashImage(test, server);
     rmSync(database(image));
-    await assert.rejects(startServer({ home: image }), /switchboard\.db is missing, but transactions in it were/);
+    await assert.rejects(
+      startServer({ home: image }),
+      /switchboard\.db is missing, but it contained acknowledged transactions/,
+    );
     assert.equal(existsSync(database(image)), false);
     writeFileSync(`${database(image)}.rescued`, '');
-    await assert.rejects(startServer({ home: image }), /What the server still held .* is in \S+\.rescued: rename/);
+    await assert.rejects(startServer({ home: image }), /data that the server saved .* is in \S+\.rescued\. Rename/);
   });
 
   for (const [title, content, message] of [

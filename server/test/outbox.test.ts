@@ -257,7 +257,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     await untilStatus(messageId, 'queued');
     await puppet.host?.onEvent({ type: 'logged_out', reason: 'Unlinked on the phone' });
     const { body } = await call('GET', `/messages/${messageId}`);
-    assert.deepEqual([body.status, body.error], ['failed', 'The session was logged out before it was sent']);
+    assert.deepEqual([body.status, body.error], ['failed', 'The session was logged out before the message was sent']);
   });
 
   it('goes out from no other number than it was scheduled on', async (test) => {

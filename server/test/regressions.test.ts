@@ -566,7 +566,7 @@ it('a server that was stopped left no line in its log', async () => {
   const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const server = await startServer({ log });
   await server.stop();
-  assert.deepEqual(lines, ['stopping: what is in flight may finish', 'stopped']);
+  assert.deepEqual(lines, ['draining in-flight work', 'stopped']);
 });
 
 it('a secret of one letter could be rotated in', async (test) => {

@@ -67,7 +67,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     options.env.ENCRYPTION_KEY = '';
     await assert.rejects(
       start(),
-      (error) => error instanceof WrongKeyError && /set ENCRYPTION_KEY/.test(error.message),
+      (error) => error instanceof WrongKeyError && /Set ENCRYPTION_KEY to the key/.test(error.message),
     );
     options.env.ENCRYPTION_KEY = KEY;
     assert.equal((await (await start()).call('GET', '/health')).status, 200);

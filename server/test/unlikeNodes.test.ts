@@ -35,7 +35,11 @@ describe('nodes that sign login tokens with different secrets', () => {
     };
     const refuse = (name: string, env: Record<string, string>, pattern: RegExp) =>
       assert.rejects(start(name, env), ({ message }: Error) => {
-        assert.match(message, /^the server ended with 1: JWT_SECRET is not what .+\.\n$/, 'words, and no stack');
+        assert.match(
+          message,
+          /^the server ended with 1: JWT_SECRET differs from that of the running nodes .+\.\n$/,
+          'words, and no stack',
+        );
         assert.match(message, pattern);
         for (const secret of [SECRET, OTHER_SECRET]) assert.ok(!message.includes(secret), message);
         return true;
@@ -47,13 +51,13 @@ describe('nodes that sign login tokens with different secrets', () => {
     const { start, refuse, query } = await deployment(test);
     const first = await start('one', { JWT_SECRET: SECRET });
     await refuse('two', { JWT_SECRET: OTHER_SECRET }, new RegExp(`\\(${first.url}/?\\)`));
-    await refuse('two', {}, /or none for all/);
+    await refuse('two', {}, /or on none/);
     const kept = JSON.stringify(await query('select * from nodes'));
     assert.ok(!kept.includes(SECRET), kept);
 
     const second = await start('two', { JWT_SECRET: SECRET });
     assert.equal((await query('select node_id from nodes')).length, 2);
-    await refuse('one more', { JWT_SECRET: OTHER_SECRET }, /stop all of them first/);
+    await refuse('one more', { JWT_SECRET: OTHER_SECRET }, /stop all nodes first/);
     for (const node of [first, second]) assert.equal(await node.stop(), 0);
     await start('two', { JWT_SECRET: OTHER_SECRET });
     await refuse('one', { JWT_SECRET: SECRET }, /JWT_SECRET/);
@@ -66,7 +70,7 @@ describe('nodes that sign login tokens with different secrets', () => {
     await again.kill();
     // However long the next start takes.
     await query('update nodes set expires_at = expires_at + 60000');
-    await refuse('two', { JWT_SECRET: SECRET }, /one that was killed counts/);
+    await refuse('two', { JWT_SECRET: SECRET }, /a killed node counts as running/);
     await query('update nodes set expires_at = 1');
     await start('two', { JWT_SECRET: SECRET });
   });
@@ -90,12 +94,12 @@ describe('nodes that sign login tokens with different secrets', () => {
     await queryOf(home)(`
       update nodes set node_id = 'nod_other', instance = 'other', url = 'http://other', jwt_fingerprint = 'other',
         expires_at = expires_at + 600000`);
-    const told = () => lines.filter((line) => line.includes('stays out'));
+    const told = () => lines.filter((line) => line.includes('node cannot join'));
     await eventually(
       async () => lines,
-      (all) => told().length > 0 && all.some((line) => /OtherSecretError.*joining failed/.test(line)),
+      (all) => told().length > 0 && all.some((line) => /OtherSecretError.*failed to join/.test(line)),
     );
-    assert.match(told().join(), /"level":50.*this node stays out: JWT_SECRET is not .*\(http:\/\/other\)/);
+    assert.match(told().join(), /"level":50.*node cannot join: JWT_SECRET differs from .*\(http:\/\/other\)/);
     assert.equal(await status('/ready'), 503);
     await queryOf(home)(`delete from nodes where node_id = 'nod_other'`);
     await eventually(
@@ -215,14 +219,14 @@ describe('nodes whose data folder is a copy', () => {
     };
     const original = await start('original');
     cpSync(join(home.dataDir, 'original'), join(home.dataDir, 'copy'), { recursive: true });
-    await assert.rejects(start('copy'), /DATA_DIR is a copy of the folder of a node that is running/);
+    await assert.rejects(start('copy'), /DATA_DIR is a copy of the folder of a running node/);
     assert.equal((await fetch(`${original.url}/ready`)).status, 200);
 
     await original.kill();
     const again = await start('original'); // at once: its former self is dead
     assert.equal(await again.stop(), 0);
     const copy = await start('copy');
-    await assert.rejects(start('original'), /or that node runs on a copy of this one/);
+    await assert.rejects(start('original'), /or that node runs on a copy of this folder/);
     // As if the whole disk had been copied, inodes and all, for another machine.
     const runs = (name: string) => join(home.dataDir, name, 'instance-runs');
     const read = (name: string) => JSON.parse(readFileSync(runs(name), 'utf8'));
@@ -230,7 +234,7 @@ describe('nodes whose data folder is a copy', () => {
       runs('original'),
       JSON.stringify({ ...read('original'), nodeIds: read('copy').nodeIds, boot: 'another' }),
     );
-    await assert.rejects(start('original'), /or that node runs on a copy of this one/);
+    await assert.rejects(start('original'), /or that node runs on a copy of this folder/);
     assert.equal((await fetch(`${copy.url}/ready`)).status, 200);
     await copy.kill();
     await start('original'); // as a folder that was moved or restored: once the lease of the other has ended

@@ -90,7 +90,7 @@ export class Channel implements Signals {
     try {
       return JSON.parse(text) as Payload;
     } catch {
-      this.#log.warn('a notification came that is not ours');
+      this.#log.warn('ignored an unknown notification');
       return { from: this.#nodeId, topic: 'nodes', ids: [] };
     }
   }
@@ -101,7 +101,7 @@ export class Channel implements Signals {
     this.#gathering = undefined;
     this.#flushed = this.#flushed
       .then(() => this.#sendWaiting())
-      .catch((error) => this.#log.warn({ err: error }, 'telling other nodes failed'));
+      .catch((error) => this.#log.warn({ err: error }, 'failed to notify other nodes'));
     return this.#flushed;
   }
 
@@ -156,7 +156,7 @@ export class Channel implements Signals {
   }
 
   async #reconnect(): Promise<void> {
-    this.#log.warn('lost the connection that listens for changes at other nodes; polling until it is back');
+    this.#log.warn('lost the connection that listens for notifications; polling until it is back');
     while (!this.#isStopped && this.#connection === undefined) {
       await sleep(systemClock, RECONNECT_MS);
       await this.#connect().catch(() => {});

@@ -7,7 +7,7 @@ import type { NodeSignatures } from './nodeSignature.ts';
 export class ElsewhereError extends AppError {
   readonly node: Member;
   constructor(node: Member) {
-    super('session_unavailable', 'The session has just moved to another node', { retryAfterSeconds: 1 });
+    super('session_unavailable', 'The session has just moved to another node; try again', { retryAfterSeconds: 1 });
     this.name = 'ElsewhereError';
     this.node = node;
   }

@@ -116,8 +116,8 @@ export function createLeases(
   /** Work on it begins; how long that takes holds up nothing else. */
   function takeUp(ids: readonly string[]): void {
     for (const id of ids) held.add(id);
-    log.info({ [kind.table]: ids.length }, 'leases taken');
-    const gaining = gain(ids).catch((error) => log.error({ err: error }, 'taking up leases failed'));
+    log.info({ [kind.table]: ids.length }, 'acquired leases');
+    const gaining = gain(ids).catch((error) => log.error({ err: error }, 'failed to start work on acquired leases'));
     takingUp.add(gaining);
     void gaining.finally(() => takingUp.delete(gaining));
   }
@@ -126,7 +126,7 @@ export function createLeases(
   async function letGoOf(surplus: number): Promise<void> {
     if (isLettingGo) return;
     isLettingGo = true;
-    log.info({ [kind.table]: surplus }, 'handing on leases');
+    log.info({ [kind.table]: surplus }, 'releasing surplus leases');
     const began = era;
     const waiting = [...held].slice(-surplus).values();
     const letGoNext = async () => {
@@ -134,7 +134,7 @@ export function createLeases(
         if (began !== era || isEnding || !held.delete(id)) continue;
         leaving.add(id);
         puttingDown.add(id);
-        await letGo(id).catch((error) => log.warn({ err: error, id }, 'putting down a lease failed'));
+        await letGo(id).catch((error) => log.warn({ err: error, id }, 'failed to release lease'));
         if (began !== era) return;
         puttingDown.delete(id);
         putDown.add(id);
@@ -158,7 +158,7 @@ export function createLeases(
         signals.send('nodes', nodeId);
       }
     })()
-      .catch((error) => log.debug({ err: error }, 'freeing leases failed; trying again'))
+      .catch((error) => log.debug({ err: error }, 'failed to free leases; trying again'))
       .finally(() => (freeing = undefined));
     return freeing;
   }

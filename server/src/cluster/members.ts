@@ -36,7 +36,7 @@ export interface Joining extends Membership {
 export class OtherSecretError extends Error {
   constructor(others: readonly string[]) {
     super(
-      `JWT_SECRET is not what the nodes that run sign login tokens with (${others.join(', ')}): a token of one would be refused by the other. Set the same for all nodes, or none for all. To change it, stop all of them first; one that was killed counts until its lease ends (LEASE_SECONDS).`,
+      `JWT_SECRET differs from that of the running nodes (${others.join(', ')}), so they would refuse each other's login tokens. Set the same value on all nodes, or on none. To change it, stop all nodes first; a killed node counts as running until its lease ends (LEASE_SECONDS).`,
     );
     this.name = 'OtherSecretError';
   }
@@ -49,7 +49,7 @@ export class CopiedFolderError extends Error {
 
   constructor(others: readonly string[], expiresAt: number) {
     super(
-      `DATA_DIR is a copy of the folder of a node that is running (${others.join(', ')}), or that node runs on a copy of this one. Every node needs a DATA_DIR of its own: start one of the two with an empty folder.`,
+      `DATA_DIR is a copy of the folder of a running node (${others.join(', ')}), or that node runs on a copy of this folder. Every node needs its own DATA_DIR; start one of the two with an empty folder.`,
     );
     this.name = 'CopiedFolderError';
     this.expiresAt = expiresAt;

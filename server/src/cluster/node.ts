@@ -149,8 +149,7 @@ export function createNode({
         return await joinOthers();
       } catch (error) {
         if (!(error instanceof CopiedFolderError) || error.expiresAt > expiresAt) throw error;
-        if (error.expiresAt !== expiresAt)
-          log.info('another node was on this data folder: waiting for its lease to end');
+        if (error.expiresAt !== expiresAt) log.info('waiting for the lease of another node on this data folder to end');
         ({ expiresAt } = error);
       }
       await sleep(systemClock, BEAT_RETRY_MS);
@@ -162,13 +161,13 @@ export function createNode({
     if (membership === undefined || isStopped) return;
     membership = undefined;
     database.shutOut();
-    log.warn('this node could not renew its leases in time: it puts down what it held and joins anew');
+    log.warn('lost its leases; rejoining');
     for (const leases of Object.values(kinds)) leases.drop();
     for (const listener of lostListeners) {
       try {
         listener();
       } catch (error) {
-        log.error({ err: error }, 'putting down what was lost failed'); // joining anew must not depend on it
+        log.error({ err: error }, 'failed to stop work on lost leases'); // joining anew must not depend on it
       }
     }
     void rejoin();
@@ -180,8 +179,8 @@ export function createNode({
       await joinOthers().catch((error) => {
         // All others were started anew with another secret while this one was cut off: nobody can mend that but people.
         const isNews = (error instanceof OtherSecretError || error instanceof CopiedFolderError) && !isTold;
-        if (isNews) log.error(`this node stays out: ${error.message}`);
-        else log.debug({ err: error }, 'joining failed; trying again');
+        if (isNews) log.error(`node cannot join: ${error.message}`);
+        else log.debug({ err: error }, 'failed to join; trying again');
         isTold ||= isNews;
       });
       if (membership === undefined) await sleep(systemClock, BEAT_RETRY_MS);
@@ -218,7 +217,7 @@ export function createNode({
     try {
       noteSkew(await time.sync());
     } catch (error) {
-      log.debug({ err: error }, 'storing steady time failed; trying again');
+      log.debug({ err: error }, 'failed to store steady time; trying again');
     }
   }
 
@@ -227,14 +226,14 @@ export function createNode({
     skewMs = measuredMs;
     if (is === was) return;
     const seconds = Math.round(measuredMs / 100) / 10;
-    if (is) log.warn({ seconds }, 'the clock of this machine differs from that of the database: synchronize both');
-    else log.info('the clock of this machine agrees with that of the database again');
+    if (is) log.warn({ seconds }, 'clock differs from the clock of the database; synchronize both');
+    else log.info('clock agrees with the clock of the database again');
   }
 
   async function bury(): Promise<void> {
     const dead = await database.commit(buryDead);
     if (dead.length === 0) return;
-    log.warn({ nodes: dead }, 'nodes that did not renew their leases are given up');
+    log.warn({ nodes: dead }, 'removed nodes that did not renew their leases');
     isFree = true;
     channel.send('nodes', nodeId);
   }
@@ -256,11 +255,7 @@ export function createNode({
 
   function warnOfTwins(alive: readonly Member[]): void {
     const twins = alive.filter((member) => member.nodeId !== nodeId && url !== null && member.url === url);
-    for (const twin of twins)
-      log.warn(
-        { node: twin.nodeId, url },
-        'another node says that it is reached at the address of this one: set NODE_URL',
-      );
+    for (const twin of twins) log.warn({ node: twin.nodeId, url }, 'another node has the same address; set NODE_URL');
   }
 
   /** Not refused: who sends no files can do without sharing them. */
@@ -270,7 +265,7 @@ export function createNode({
     for (const member of news) toldStores.add(member.fileStore);
     log.warn(
       { nodes: news.map((member) => member.url ?? member.nodeId) },
-      'other nodes keep files elsewhere than this one: neither can open what the other has taken, and messages with such a file fail. Set MEDIA_DIR of all to one folder that they share, or MEDIA_S3_URL and MEDIA_S3_BUCKET to the same store',
+      'other nodes keep files elsewhere: no node can open the files of the others, and messages with such a file fail. Set MEDIA_DIR to one folder that all nodes share, or MEDIA_S3_URL and MEDIA_S3_BUCKET to the same store',
     );
   }
 
@@ -283,7 +278,7 @@ export function createNode({
         await withTimeout(systemClock, beatMs, beatOnce());
         if (isChanged || isFree || performance.now() - balancedAt > BALANCE_MS) nudge();
       } catch (error) {
-        log.debug({ err: error }, 'renewing the leases failed; trying again');
+        log.debug({ err: error }, 'failed to renew the leases; trying again');
         next = BEAT_RETRY_MS;
       }
       if (membership !== undefined && !isMember()) lose();
@@ -295,7 +290,7 @@ export function createNode({
   function nudge(): void {
     mustBalance = true;
     balancing ??= balance()
-      .catch((error) => log.debug({ err: error }, 'dividing the work failed; trying again'))
+      .catch((error) => log.debug({ err: error }, 'failed to balance the leases; trying again'))
       .finally(() => (balancing = undefined));
   }
 

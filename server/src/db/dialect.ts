@@ -131,7 +131,7 @@ export interface Membership {
 /** The others have given this process up. */
 export class FencedError extends AppError {
   constructor() {
-    super('storage_unavailable', 'This node has to join the others again', { retryAfterSeconds: 1 });
+    super('storage_unavailable', 'This node lost its leases and is rejoining; try again', { retryAfterSeconds: 1 });
   }
 }
 

@@ -8,7 +8,7 @@ import { differences } from './shape.ts';
 export class NewerSchemaError extends Error {
   constructor(found: number, known: number) {
     super(
-      `The database has schema version ${found}, this Switchboard knows up to ${known}. Start a newer Switchboard.`,
+      `The database has schema version ${found}, but this version of Switchboard supports at most ${known}. Start a newer version.`,
     );
     this.name = 'NewerSchemaError';
   }
@@ -23,8 +23,8 @@ export class SchemaMismatchError extends Error {
       [
         `The database records schema version ${version}, but its tables differ from that version:`,
         ...shown,
-        'A Switchboard from before the first release wrote it, or its tables were changed by hand. Nothing was changed now.',
-        'Undo what was changed by hand, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
+        'It was written by a version from before the first release, or its tables were changed by hand. The server changed nothing.',
+        'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
       ].join('\n'),
     );
     this.name = 'SchemaMismatchError';
@@ -39,8 +39,8 @@ export class MigrationError extends Error {
     super(
       [
         `The upgrade to schema version ${version} (${name}) failed: ${why}`,
-        `The database records version ${recorded}, and its tables may be those of another version. Nothing was changed.`,
-        'Undo what was changed by hand, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
+        `The database records version ${recorded}, but its tables may be those of another version. Nothing was changed.`,
+        'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
       ].join('\n'),
       { cause },
     );
@@ -53,7 +53,7 @@ export class OlderNodesError extends Error {
   constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
     const list = nodes.map(({ nodeId, version }) => `${nodeId} (${version})`).join(', ');
     super(
-      `This upgrade ("${name}") breaks older nodes: ${breaksOlder}. Stop those that run first, and then start this one: ${list}.`,
+      `The upgrade "${name}" breaks older nodes: ${breaksOlder}. First stop the older nodes that are running (${list}), then start this one.`,
     );
     this.name = 'OlderNodesError';
   }

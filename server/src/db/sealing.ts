@@ -71,7 +71,7 @@ async function isNoted({ kysely }: Tx): Promise<boolean> {
 function requireAlone(nodes: readonly string[]): void {
   if (nodes.length === 0) return;
   throw new WrongKeyError(
-    `ENCRYPTION_KEY changes: stop the nodes that run with the old one, or none, first: ${nodes.join(', ')}.`,
+    `ENCRYPTION_KEY differs from that of the running nodes. To change it, first stop them: ${nodes.join(', ')}.`,
   );
 }
 
@@ -83,8 +83,8 @@ async function liveNodes({ kysely, dialect }: Tx): Promise<string[]> {
 function wrongKey(encryptionKey: string): WrongKeyError {
   return new WrongKeyError(
     encryptionKey === ''
-      ? 'The database holds encrypted secrets: set ENCRYPTION_KEY to the key it was used with.'
-      : 'ENCRYPTION_KEY is not the key that the secrets in this database were encrypted with. To change the key, set ENCRYPTION_KEY_PREVIOUS to the old one for one start.',
+      ? 'The database contains encrypted secrets. Set ENCRYPTION_KEY to the key that encrypted them.'
+      : 'ENCRYPTION_KEY is not the key that encrypted the secrets in this database. To change the key, set ENCRYPTION_KEY_PREVIOUS to the previous key for one start.',
   );
 }
 

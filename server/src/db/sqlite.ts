@@ -190,10 +190,10 @@ async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
     rmSync(rescued, { force: true });
     await backup(held, rescued);
     chmodSync(rescued, 0o600);
-    return `All that was acknowledged is in ${rescued}: stop the server, rename that to ${file}, and delete ${file}-wal and ${file}-shm.`;
+    return `All acknowledged data is in ${rescued}. Stop the server, rename that file to ${file}, and delete ${file}-wal and ${file}-shm.`;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return `Stop the server and restore a backup: what it holds could not be copied to ${rescued} (${why}).`;
+    return `Stop the server and restore a backup: the data could not be copied to ${rescued} (${why}).`;
   }
 }
 

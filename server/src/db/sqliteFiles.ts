@@ -75,13 +75,13 @@ export class SqliteFiles {
     if (commits !== undefined && missing <= 0) return;
     const what =
       commits === undefined
-        ? `${file} is missing, but transactions in it were acknowledged.`
+        ? `${file} is missing, but it contained acknowledged transactions.`
         : `${file} lacks the last ${missing} acknowledged transactions: its write-ahead log (${file}-wal) was deleted or damaged, or an older copy was put in its place.`;
     const rescued = existsSync(rescuedFile(file))
-      ? ` What the server still held when it noticed is in ${rescuedFile(file)}: rename that to ${file}, and delete ${file}-wal and ${file}-shm.`
+      ? ` The data that the server saved when it noticed is in ${rescuedFile(file)}. Rename that file to ${file}, and delete ${file}-wal and ${file}-shm.`
       : '';
     throw new DatabaseDamagedError(
-      `${what} Nothing was changed.${rescued} Put the original files back or restore a backup; to go on without what is missing, delete ${markOf(file)}.`,
+      `${what} Nothing was changed.${rescued} Put the original files back or restore a backup. To continue without the missing transactions, delete ${markOf(file)}.`,
     );
   }
 
@@ -231,7 +231,7 @@ function requireSqlite(file: string): void {
   if (header.length === 0 && logBytes === 0) return;
   const what = header.length === 0 ? 'is empty, but its write-ahead log is not' : 'is not a SQLite database';
   throw new DatabaseDamagedError(
-    `${file} ${what}. Nothing was changed. Put the original file back beside ${file}-wal, or restore a backup.`,
+    `${file} ${what}. Nothing was changed. Put the original file back next to ${file}-wal, or restore a backup.`,
   );
 }
 

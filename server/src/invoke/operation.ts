@@ -284,8 +284,9 @@ export function createInvoke(services: Services, idempotency: Idempotency): Invo
     } catch (error) {
       const problem = toProblem(error, requestId);
       const about = { requestId, operation: operation.id };
-      if (problem.status === 503) log.warn({ ...about, reason: problem.detail }, problem.title);
-      else if (problem.status >= 500) log.error({ ...about, err: error }, problem.title);
+      if (problem.status === 503)
+        log.warn({ ...about, code: problem.code, reason: problem.detail }, 'operation unavailable');
+      else if (problem.status >= 500) log.error({ ...about, code: problem.code, err: error }, 'operation failed');
       const retryAfterSeconds = error instanceof AppError ? error.retryAfterSeconds : undefined;
       answer = {
         ok: false,

@@ -142,7 +142,7 @@ export function createMedia({
       await mkdir(incoming, { recursive: true, mode: 0o700 });
       for (const name of await readdir(incoming)) {
         // What cannot be cleared up now, with the store away, is left for the next start.
-        await clearUp(name).catch((err: unknown) => log.warn({ err, file: name }, 'leftover of an upload'));
+        await clearUp(name).catch((err: unknown) => log.warn({ err, file: name }, 'failed to remove a partial upload'));
       }
     },
     close: () => store.close(),

@@ -212,7 +212,7 @@ const UNDER_WAY: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing'
 const failQueued = query((db, p: SessionRef & { now: number }) =>
   db
     .updateTable('messages')
-    .set({ status: 'failed', error: 'The session was logged out before it was sent', failed_at: p.now })
+    .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: p.now })
     .where('session_id', '=', p.sessionId)
     .where('status', '=', sql.lit('queued' as const)),
 );

@@ -275,7 +275,7 @@ export async function inPieces(
     webhooks.engine.reload(webhookId);
   };
   tx.afterCommit(() => {
-    goOn().catch((error) => log.error({ err: error, webhook: webhookId }, 'changing the queue of a webhook broke off'));
+    goOn().catch((error) => log.error({ err: error, webhook: webhookId }, 'failed to update the queue of a webhook'));
   });
 }
 

@@ -99,7 +99,7 @@ export class Acknowledgements {
           await this.#inbox.acknowledge(message, taken);
         } catch (error) {
           if (isAway(error)) throw error;
-          this.#log.error({ err: error, message: message.messageId }, 'a sent message cannot be stored as sent');
+          this.#log.error({ err: error, message: message.messageId }, 'failed to store that a message was sent');
         }
       }
       waiting.shift();

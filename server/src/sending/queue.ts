@@ -150,7 +150,7 @@ export class SendQueue {
       await this.#dispatch(session, row);
     } catch (error) {
       if (error instanceof HeldError) return error.ms;
-      log.warn({ err: error, session: session.sessionId, message: messageId }, 'a queued message was not sent');
+      log.warn({ err: error, session: session.sessionId, message: messageId }, 'queued message failed');
     } finally {
       dispatcher.release(messageId);
     }

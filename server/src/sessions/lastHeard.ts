@@ -50,7 +50,7 @@ export function createLastHeard(
   function start(): void {
     cancel = clock.after(EVERY_MS, () => {
       note(sessions())
-        .catch((error) => log.warn({ err: error }, 'noting when sessions were last heard of failed'))
+        .catch((error) => log.warn({ err: error }, 'failed to store when sessions were last active'))
         .finally(() => !isStopped && start());
     });
   }
@@ -59,7 +59,7 @@ export function createLastHeard(
     start,
     keep: (session) =>
       note([session]).catch((error) =>
-        log.warn({ err: error, session: session.sessionId }, 'failed to store when the session was last heard of'),
+        log.warn({ err: error, session: session.sessionId }, 'failed to store when the session was last active'),
       ),
     async stop() {
       isStopped = true;

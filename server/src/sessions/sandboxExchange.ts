@@ -199,7 +199,7 @@ export function createSandboxExchange({
   }
 
   function noteGivenUp(error: unknown): void {
-    log.warn({ err: error }, 'an event on the sandbox network was given up');
+    log.warn({ err: error }, 'dropped a sandbox event');
   }
 
   async function sortRound(round: readonly Unsorted[]): Promise<void> {
@@ -268,7 +268,7 @@ export function createSandboxExchange({
         if (waiting.length === TAKEN_AT_ONCE) line.mustLook = true;
       }
     } catch (error) {
-      log.warn({ err: error, session: sessionId }, 'taking what waited for a session was broken off');
+      log.warn({ err: error, session: sessionId }, 'failed to deliver waiting sandbox events to a session');
     }
     line.looking = undefined;
   }
@@ -303,7 +303,7 @@ export function createSandboxExchange({
       } catch (error) {
         if (!isPassing(error)) failures++;
         if (failures === ATTEMPTS) {
-          log.error({ err: error, session: phone.sessionId }, 'an event cannot be stored and is given up');
+          log.error({ err: error, session: phone.sessionId }, 'dropped a sandbox event that cannot be stored');
           await drop();
           return;
         }
@@ -323,7 +323,7 @@ export function createSandboxExchange({
         return await action();
       } catch (error) {
         if (isStopped || began !== era) throw error;
-        log.debug({ err: error }, 'the sandbox network waits for the database');
+        log.debug({ err: error }, 'sandbox network is waiting for the database');
         await pause();
       }
     }
@@ -379,7 +379,7 @@ export function createSandboxExchange({
   function schedulePoll(): void {
     cancelPoll = clock.after(POLL_MS, () => {
       poll()
-        .catch((error) => log.debug({ err: error }, 'looking for what waits failed; trying again'))
+        .catch((error) => log.debug({ err: error }, 'failed to look for waiting sandbox events; trying again'))
         .finally(() => !isStopped && schedulePoll());
     });
   }
@@ -454,7 +454,7 @@ export function createSandboxExchange({
   signals.on('post', wake);
   signals.on('nodes', forgetAll);
   signals.onGap(() => {
-    poll().catch((error) => log.debug({ err: error }, 'looking for what waits failed; trying again'));
+    poll().catch((error) => log.debug({ err: error }, 'failed to look for waiting sandbox events; trying again'));
   });
 
   return {

@@ -232,7 +232,7 @@ export class Sessions {
       await this.#open(row, true);
     } catch (error) {
       if (isAway(error)) throw error;
-      log.error({ err: error, session: session.sessionId }, 'a session did not come back');
+      log.error({ err: error, session: session.sessionId }, 'failed to restore a session');
       await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: false });
     }
   }
@@ -243,7 +243,7 @@ export class Sessions {
     const state = this.#live.stateById(session.sessionId);
     if (state !== undefined) return state.connection?.retry?.();
     const row = await findSession(database.reader, session);
-    if (row === undefined) throw new AppError('not_found');
+    if (row === undefined) throw new AppError('not_found', 'The session does not exist');
     const owner = await cluster.sessions.take(session.sessionId);
     this.#live.requireOwnedBy(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
@@ -350,7 +350,10 @@ export class Sessions {
     try {
       await withTimeout(clock, LOGOUT_MS, connection.logout(), () => new Error('the network did not answer'));
     } catch (error) {
-      log.warn({ err: error, session: sessionId }, 'deleted a session that its network may still list');
+      log.warn(
+        { err: error, session: sessionId },
+        'failed to log out a deleted session; its network may still list it',
+      );
       await connection.close().catch(() => {});
     }
   }
@@ -358,7 +361,7 @@ export class Sessions {
   /** Reports to the network that the session gives up its number. */
   async #freeNumber(session: SessionRef): Promise<void> {
     const row = await findSession(this.#options.database.reader, session);
-    if (row === undefined) throw new AppError('not_found');
+    if (row === undefined) throw new AppError('not_found', 'The session does not exist');
     const { session_id: sessionId, phone_number: phoneNumber, account_id: accountId } = row;
     const scope = this.#options.scopeOf(accountId);
     await this.connectors.get(row.connector)?.forget?.({ sessionId, phoneNumber, scope });

@@ -171,8 +171,12 @@ function complaining(exporter: OTLPTraceExporter, log: Log) {
     export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
       exporter.export(spans, (result) => {
         const failed = result.code !== ExportResultCode.SUCCESS;
-        if (failed && !isFailing) log.warn({ err: result.error }, 'traces are not taken: they are lost until they are');
-        if (!failed && isFailing) log.info('traces are taken again');
+        if (failed && !isFailing)
+          log.warn(
+            { err: result.error },
+            'failed to export traces; they are lost until the collector accepts them again',
+          );
+        if (!failed && isFailing) log.info('exporting traces again');
         isFailing = failed;
         done(result);
       });

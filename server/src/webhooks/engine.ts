@@ -180,7 +180,10 @@ export function createEngine(options: {
       if (leases.holds(webhookId)) reloadHere(webhookId);
       else
         reloadAnywhere(webhookId).catch((error) =>
-          log.warn({ err: error, webhook: webhookId }, 'a change of a webhook takes effect within half a minute'),
+          log.warn(
+            { err: error, webhook: webhookId },
+            'failed to reload a webhook; its change takes effect within 30 s',
+          ),
         );
     },
     async requireHere(webhookId) {

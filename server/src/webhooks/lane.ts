@@ -131,7 +131,10 @@ export class Lane {
     this.#inFlight++;
     this.#attempt(webhook, due).catch((error) => {
       // A bug. The delivery stays pending, and held here so that it is not sent again and again.
-      this.#deps.log.error({ err: error, webhook: this.webhookId, delivery: due.deliveryId }, 'an attempt broke');
+      this.#deps.log.error(
+        { err: error, webhook: this.webhookId, delivery: due.deliveryId },
+        'delivery attempt failed unexpectedly',
+      );
     });
     if (this.#ready.length < BATCH / 2) this.#advance();
   }

@@ -167,7 +167,7 @@ export function createRetention({
     cancel = clock.after(EVERY_MS, () => {
       running = run().then(
         ({ expired, pruned }) => {
-          if (expired + pruned > 0) log.info({ expired, pruned }, 'retention');
+          if (expired + pruned > 0) log.info({ expired, pruned }, 'removed expired events');
         },
         (error) => log.error({ err: error }, 'retention failed; trying again later'),
       );

@@ -272,7 +272,7 @@ describe('a picture over MCP', () => {
     const { client, token } = await agent(test);
     const png = await noise(200, 200).png().toBuffer();
     for (const [content, reason] of [
-      [Buffer.from('only text'), /cannot be shown as a picture/],
+      [Buffer.from('only text'), /cannot be shown as an image/],
       [png.subarray(0, png.length / 2), /damaged/],
       [claiming(png, 20_000, 20_000), /pixels/],
     ] as const) {

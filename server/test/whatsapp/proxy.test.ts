@@ -88,7 +88,7 @@ describe('a proxy that does not lead to WhatsApp', () => {
         });
         const wait = waits[scheme];
         if (wait !== undefined) await reached[wait];
-        else await logged.waitFor((line) => line.includes('a connection to WhatsApp ended'));
+        else await logged.waitFor((line) => line.includes('connection to WhatsApp ended'));
         for (let second = 1; second < 25; second++) {
           await clock.advance(1000);
           await new Promise((resolve) => setImmediate(resolve));

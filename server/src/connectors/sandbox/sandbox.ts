@@ -153,7 +153,7 @@ class SandboxConnection implements Connection, Phone {
     this.#cancelTimer = this.#host.clock.after(ms, () => {
       if (this.#isClosed) return;
       this.#join().catch((error) => {
-        this.#host.log.warn({ err: error }, 'reconnecting failed; trying again');
+        this.#host.log.warn({ err: error }, 'failed to reconnect; trying again');
         if (!this.#isClosed) this.#reconnectAfter(RECONNECT_RETRY_MS);
       });
     });
@@ -180,7 +180,7 @@ class SandboxConnection implements Connection, Phone {
     });
     this.#cancelTimer = this.#host.clock.after(PAIRING_MS, () => {
       this.#showQr(roundsLeft - 1).catch((error) =>
-        this.#host.log.error({ err: error }, 'showing the next QR code failed'),
+        this.#host.log.error({ err: error }, 'failed to renew the QR code'),
       );
     });
   }

@@ -115,7 +115,7 @@ export class CloudConnection implements Connection {
       await this.#check();
     } catch (error) {
       if (this.#isClosed()) return;
-      this.#host.log.error({ err: error }, 'checking the number failed');
+      this.#host.log.error({ err: error }, 'failed to check the number');
       this.#checkIn(RECHECK_MS);
     }
   }
@@ -150,7 +150,7 @@ export class CloudConnection implements Connection {
   async #missed(error: unknown): Promise<void> {
     if (error instanceof GraphError && (await this.#isEnd(error))) return this.#end(describe(error));
     this.#misses++;
-    this.#host.log.warn({ err: error, misses: this.#misses }, 'the number does not answer');
+    this.#host.log.warn({ err: error, misses: this.#misses }, 'Cloud API does not answer');
     const isOutage = this.#state !== 'online' || this.#misses >= MISSES;
     if (isOutage && this.#state !== 'away') {
       const reason = error instanceof GraphError ? describe(error) : 'The WhatsApp Cloud API cannot be reached';
@@ -192,7 +192,7 @@ export class CloudConnection implements Connection {
       });
     } catch (error) {
       this.#isSubscribed = false; // the next check tries again
-      if (!this.#isClosed()) log.warn({ err: error }, 'the callback URL could not be set: set it in the app at Meta');
+      if (!this.#isClosed()) log.warn({ err: error }, 'failed to set the callback URL; set it in the app at Meta');
     }
   }
 
@@ -307,7 +307,7 @@ export class CloudConnection implements Connection {
     const { callbackUrl, log } = this.#host;
     if (this.#state === 'online' && callbackUrl !== null) {
       await this.#unsubscribe(callbackUrl).catch((error) => {
-        log.warn({ err: error }, 'Meta still has the callback URL of the session');
+        log.warn({ err: error }, 'failed to remove the callback URL at Meta');
       });
     }
     await this.close();

@@ -58,12 +58,12 @@ export function createReceiver({
   /** Messages that the number itself has sent, which are being stored. */
   const echoes = new Set<unknown>();
   let knownGroups: Set<string> | undefined;
-  const leaveOut = (problem: string) => log.warn({ problem }, 'something of a callback was left out');
+  const leaveOut = (problem: string) => log.warn({ problem }, 'ignored part of a callback');
 
   async function take(request: CallbackRequest): Promise<CallbackAnswer> {
     if (request.method === 'GET') return answerChallenge(request.query, verifyToken);
     if (!isSigned(request, appSecret)) {
-      log.warn('a callback with a wrong signature was refused');
+      log.warn('rejected a callback with an invalid signature');
       return { status: 403 };
     }
     const read = readChanges(request.body);
@@ -77,7 +77,7 @@ export function createReceiver({
       if (whose?.appSecret === appSecret) isStored = (await whose.takeChange(change)) && isStored;
       else {
         // Its session may be back soon: Meta keeps what is not taken, and sends it again.
-        log.warn({ number: id }, 'a change of a number whose session is not connected here was refused');
+        log.warn({ number: id }, 'rejected a callback for a number without a connected session');
         isStored = false;
       }
     }
@@ -86,7 +86,7 @@ export function createReceiver({
 
   async function takeChange({ field, value }: Change): Promise<boolean> {
     if (!FIELDS.has(field)) {
-      log.info({ field }, 'Meta says something of the account');
+      log.info({ field }, 'received an account notification from Meta');
       return true;
     }
     const { contacts = [] } = value;
@@ -99,7 +99,7 @@ export function createReceiver({
     for (const takePart of parts) {
       await takePart().catch((error) => {
         isStored = false;
-        log.error({ err: error }, 'a part of a callback was not stored; Meta sends it again');
+        log.error({ err: error }, 'failed to store part of a callback; Meta sends it again');
       });
     }
     return isStored;
@@ -144,7 +144,7 @@ export function createReceiver({
     } catch (error) {
       if (event.type !== 'message' || event.content.media === undefined || !isFinal(error, event.timestamp))
         throw error;
-      log.warn({ err: error }, 'the file of a message could not be taken');
+      log.warn({ err: error }, 'failed to fetch the file of a message; storing it without the file');
       const { media: _, ...content } = event.content;
       await host.onEvent({ ...event, content });
     }
@@ -180,7 +180,7 @@ export function createReceiver({
     } catch (error) {
       if (error instanceof GraphError && verdictOf(error) === 'session') await onRefused(error);
       if (!isFinal(error, sentAt)) throw error;
-      log.warn({ err: error }, 'something that belongs to a message is not shown');
+      log.warn({ err: error }, 'left out an unreadable part of a message');
       return undefined;
     }
   }

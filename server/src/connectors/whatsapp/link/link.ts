@@ -217,7 +217,7 @@ export function createLink({
   function onEnd(end: End): void {
     // What a proxy answers in WhatsApp's place, such as 401, says nothing about the device.
     const ending: Ending = isStuckInProxy() ? { next: 'later', reason: NO_WAY_THROUGH } : endingOf(end, isLinked());
-    log.info({ code: end.code, reason: end.message, next: ending.next }, 'a connection to WhatsApp ended');
+    log.info({ code: end.code, reason: end.message, next: ending.next }, 'connection to WhatsApp ended');
     follow(ending);
   }
 
@@ -276,7 +276,7 @@ export function createLink({
   function reset(reason: string): void {
     const socket = current;
     if (socket === undefined || state === 'closed') return;
-    log.warn({ reason }, 'a connection to WhatsApp is given up');
+    log.warn({ reason }, 'giving up a connection to WhatsApp');
     follow({ next: 'later', reason: isStuckInProxy() ? NO_WAY_THROUGH : reason });
     terminate(socket);
   }
@@ -377,7 +377,7 @@ export function createLink({
   async function logout(): Promise<void> {
     const socket = state === 'open' ? current : undefined;
     if (socket !== undefined) {
-      await socket.logout().catch((error) => log.warn({ err: error }, 'WhatsApp was not told of the logout'));
+      await socket.logout().catch((error) => log.warn({ err: error }, 'failed to log out of WhatsApp'));
     }
     await close();
   }

@@ -26,13 +26,13 @@ export function createNetworkLimits({ clock, log }: { clock: Clock; log: Log }):
   function onTimelock({ isActive, timeEnforcementEnds, enforcementType }: Timelock): void {
     const until = isActive === true ? (timeEnforcementEnds?.getTime() ?? clock.now() + UNSAID_LOCK_MS) : 0;
     if (until > clock.now() && until !== lockedUntil)
-      log.warn({ until: isoTime(until), kind: enforcementType }, 'WhatsApp lets this number begin no new chats');
+      log.warn({ until: isoTime(until), kind: enforcementType }, 'WhatsApp does not let this number start new chats');
     lockedUntil = until;
   }
 
   function onQuota(told: NewChatMessageCapInfo): void {
     if (told.capping_status !== quota?.capping_status && told.capping_status !== NO_QUOTA)
-      log.warn({ used: told.used_quota, of: told.total_quota }, 'WhatsApp limits how many chats this number begins');
+      log.warn({ used: told.used_quota, of: told.total_quota }, 'WhatsApp limits how many chats this number starts');
     quota = told;
   }
 

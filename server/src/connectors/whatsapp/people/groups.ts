@@ -181,7 +181,7 @@ export function createGroups({
       metadata.delete(from);
       inTurn(from, () => read(socket, from)).catch((error) =>
         // It is read again with the next change, and with the next connection.
-        log.warn({ err: error, group: from }, 'a group that changed could not be read'),
+        log.warn({ err: error, group: from }, 'failed to read a changed group'),
       );
     },
     cached: (networkId) => metadata.get(networkId),
