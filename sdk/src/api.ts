@@ -1290,7 +1290,7 @@ export interface Operations {
         | 'group_leave';
     };
   };
-  /** Send a text message. Send a text message to a person or a group. Returns once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read. */
+  /** Send a text message. Send a text message to a person or a group. Returns the message once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read. */
   'messages.send': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1702,7 +1702,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Check phone numbers. Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Check few: networks ban sessions that check many. */
+  /** Check phone numbers. Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Do not check in bulk: networks ban sessions that do. */
   'contacts.check': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1710,6 +1710,7 @@ export interface Operations {
       phoneNumbers: string[];
     };
     output: {
+      /** One entry per number. */
       data: {
         /** Phone number digits. */
         phoneNumber: string;
@@ -1720,7 +1721,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Block or unblock a contact. Block a contact, or unblock it. Direct messages sent while the contact is blocked never arrive, even after you unblock it; in groups they do. The contact is not notified. */
+  /** Block or unblock a contact. Block or unblock a contact. Direct messages of a blocked contact never arrive, even after you unblock it. Its messages in groups still arrive. The contact is not notified. */
   'contacts.set_blocked': {
     input: {
       /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
@@ -1750,7 +1751,7 @@ export interface Operations {
     };
     output: Media;
   };
-  /** Get a file. Get a file's type, size and download `url`. Use it to look at a file of a message. */
+  /** Get a file. Get a file's type, size and download `url`. Use it to look at the file of a message. */
   'media.get': {
     input: {
       /** Id of the file (`med_…`). */
@@ -1829,6 +1830,7 @@ export interface Operations {
     output: {
       /** Id of the group (`grp_…`). */
       groupId: string;
+      /** One entry per number. */
       results: {
         /** Phone number digits of the participant. */
         phoneNumber: string;
@@ -1883,7 +1885,7 @@ export interface Operations {
       left: true;
     };
   };
-  /** Set the webhook. Set the URL and the event types of the default webhook, replacing the previous ones. Then call `webhooks.test`. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
+  /** Set the webhook. Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
   'webhooks.set': {
     input: {
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
@@ -1952,7 +1954,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Get a delivery. Get one delivery with its body, every attempt, and `why`: a sentence that explains whether and why it is missing or late. */
+  /** Get a delivery. Get one delivery with its body, every attempt, and `why`: a sentence that says why it has or has not arrived. */
   'webhooks.get_delivery': {
     input: {
       /** Id of the delivery (`dlv_…`). */
@@ -1960,7 +1962,7 @@ export interface Operations {
     };
     output: DeliveryWithAttempts;
   };
-  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`, which takes failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000. */
+  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`. A time range selects failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000. */
   'webhooks.replay': {
     input: {
       /** Deliveries to send again, up to 1,000. */
@@ -2136,6 +2138,7 @@ export interface Operations {
       wait?: number;
     };
     output: {
+      /** Events, oldest first. */
       data: {
         /** Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`. */
         eventId: string;

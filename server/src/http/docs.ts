@@ -70,7 +70,7 @@ SwaggerUIBundle({
 function errorsPage(): string {
   const rows = Object.entries(errors).map(
     ([code, [status, title]]) =>
-      `<tr id="${code}"><td><code>${code}</code></td><td>${status}</td><td>${title}</td></tr>`,
+      `<tr id="${code}"><td><code>${code}</code></td><td>${status}</td><td>${title.replace(/`([^`]+)`/g, '<code>$1</code>')}</td></tr>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -82,7 +82,7 @@ function errorsPage(): string {
 </head>
 <body>
   <h1>Errors</h1>
-  <p>Every error is a problem document (RFC 9457). Its <code>code</code> is one of these and does not change its meaning.</p>
+  <p>Every error is a problem document (RFC 9457). Its <code>code</code> is one of the following, which never change their meaning. Its <code>detail</code> says what is wrong and what to do.</p>
   <table>${rows.join('\n')}</table>
 </body>
 </html>

@@ -52,9 +52,10 @@ export class Previews {
   /** Never rejects: a file that cannot be shown has a reason. */
   async of(file: File): Promise<Preview> {
     const format = FORMATS[file.mimeType];
-    if (format === undefined) return none(`A file of type ${file.mimeType} cannot be shown as a picture.`);
-    if (file.size > LARGEST_BYTES) return none(`A picture of more than ${LARGEST_BYTES} bytes is not shown.`);
-    if (this.#waiting >= MOST_WAITING) return none('The server is scaling other pictures. Call again in some seconds.');
+    if (format === undefined) return none(`A file of type ${file.mimeType} cannot be shown as an image.`);
+    if (file.size > LARGEST_BYTES) return none(`Images of more than ${LARGEST_BYTES} bytes are not shown.`);
+    if (this.#waiting >= MOST_WAITING)
+      return none('The server is busy with other images. Call again in a few seconds.');
     this.#waiting += 1;
     const turn = this.#last.then(() => this.#scale(file.hash, format));
     this.#last = turn.catch(() => {});
@@ -62,7 +63,7 @@ export class Previews {
       return await turn;
     } catch (error) {
       if (error instanceof AppError) return none(`${error.message}.`);
-      return none(`The picture cannot be shown: it is damaged, or has more than ${MOST_PIXELS} pixels.`);
+      return none(`The image cannot be shown: it is damaged or has more than ${MOST_PIXELS} pixels.`);
     } finally {
       this.#waiting -= 1;
     }
@@ -70,13 +71,14 @@ export class Previews {
 
   async #scale(hash: string, format: string): Promise<Preview> {
     const library = await import('sharp').catch(() => undefined);
-    if (library === undefined) return none('This server has no image library for its platform.');
+    if (library === undefined)
+      return none('The server cannot show images because its image library (sharp) is not installed.');
     const sharp = library.default;
     const open = (content: Buffer): Sharp =>
       sharp(content, { limitInputPixels: MOST_PIXELS, failOn: 'error' }).timeout({ seconds: LONGEST_SECONDS });
     const original = await this.#read(hash);
     const found = await open(original).metadata();
-    if (found.format !== format) return none('The picture cannot be shown: its content is of another type.');
+    if (found.format !== format) return none('The image cannot be shown: its content is of another type.');
     const [{ side }] = STEPS;
     const { data, info } = await inside(open(original).autoOrient(), side).raw().toBuffer({ resolveWithObject: true });
     const { width, height, channels } = info;

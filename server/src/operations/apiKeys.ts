@@ -196,7 +196,7 @@ export const revokeApiKey = defineOperation({
         .where('key_id', '=', keyId)
         .executeTakeFirstOrThrow(),
     );
-    if (numDeletedRows === 0n) throw new AppError('not_found');
+    if (numDeletedRows === 0n) throw noSuchKey(keyId);
     ctx.authenticator.changed(ctx.accountId);
     return { keyId, revoked: true as const };
   },
@@ -213,10 +213,12 @@ async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTabl
       .returningAll()
       .executeTakeFirst();
   });
-  if (row === undefined) throw new AppError('not_found');
+  if (row === undefined) throw noSuchKey(keyId);
   ctx.authenticator.changed(ctx.accountId);
   return toApiKey(row);
 }
+
+const noSuchKey = (keyId: string) => new AppError('not_found', `The API key ${keyId} does not exist`);
 
 function tooManyKeys({ settings }: Context): AppError {
   return new AppError(

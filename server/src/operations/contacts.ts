@@ -101,7 +101,7 @@ export const checkContacts = defineOperation({
   tool: true,
   summary: 'Check phone numbers',
   description:
-    'Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Check few: networks ban sessions that check many.',
+    'Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Do not check in bulk: networks ban sessions that do.',
   input: Type.Object(
     {
       sessionId: OptionalSessionId,
@@ -116,6 +116,7 @@ export const checkContacts = defineOperation({
         onNetwork: Type.Boolean({ description: 'Whether the number has an account on the network.' }),
         checkedAt: Type.String({ format: 'date-time', description: 'When the network was asked.' }),
       }),
+      { description: 'One entry per number.' },
     ),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
@@ -162,7 +163,7 @@ export const setContactBlocked = defineOperation({
   thirdPartyText: true,
   summary: 'Block or unblock a contact',
   description:
-    'Block a contact, or unblock it. Direct messages sent while the contact is blocked never arrive, even after you unblock it; in groups they do. The contact is not notified.',
+    'Block or unblock a contact. Direct messages of a blocked contact never arrive, even after you unblock it. Its messages in groups still arrive. The contact is not notified.',
   input: Type.Object(
     {
       phoneNumber: PhoneNumberInput('Number of the contact.'),

@@ -146,7 +146,7 @@ export const getDelivery = defineOperation({
   longField: 'body',
   summary: 'Get a delivery',
   description:
-    'Get one delivery with its body, every attempt, and `why`: a sentence that explains whether and why it is missing or late.',
+    'Get one delivery with its body, every attempt, and `why`: a sentence that says why it has or has not arrived.',
   input: Type.Object({ deliveryId: DeliveryId }, { additionalProperties: false }),
   output: DeliveryWithAttempts,
   errors: ['not_found'],
@@ -205,7 +205,7 @@ export const replayDeliveries = defineOperation({
   tool: true,
   summary: 'Replay deliveries',
   description:
-    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`, which takes failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000.',
+    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`. A time range selects failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000.',
   input: Type.Object(
     {
       deliveryIds: Type.Optional(

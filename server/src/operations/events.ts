@@ -57,6 +57,7 @@ export const listEvents = defineOperation({
         data: Type.Object({}, { additionalProperties: true, description: 'Data of the event, as webhooks get it.' }),
         createdAt: Type.String({ format: 'date-time', description: 'When the event happened.' }),
       }),
+      { description: 'Events, oldest first.' },
     ),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
       description: 'Pass it as `after` next time, even if `data` is empty; null if there has never been an event.',

@@ -196,6 +196,7 @@ export const updateParticipants = defineOperation({
         ok: Type.Boolean({ description: 'Whether the change was made.' }),
         reason: Type.Optional(Type.String({ description: 'Why the change was not made.' })),
       }),
+      { description: 'One entry per number.' },
     ),
   }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],

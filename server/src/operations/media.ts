@@ -74,7 +74,7 @@ export const getMedia = defineOperation({
   tool: true,
   thirdPartyText: true,
   summary: 'Get a file',
-  description: "Get a file's type, size and download `url`. Use it to look at a file of a message.",
+  description: "Get a file's type, size and download `url`. Use it to look at the file of a message.",
   input: Type.Object({ mediaId: MediaId }, { additionalProperties: false }),
   output: Media,
   errors: ['not_found'],

@@ -92,7 +92,7 @@ export const sendMessage = defineOperation({
   path: '/messages/send',
   summary: 'Send a text message',
   description:
-    'Send a text message to a person or a group. Returns once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read.',
+    'Send a text message to a person or a group. Returns the message once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read.',
   input: Type.Object({ ...envelope, message: Text, mentions: Mentions }, { additionalProperties: false }),
   errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },

@@ -33,7 +33,7 @@ export const setWebhook = defineOperation({
   tool: true,
   summary: 'Set the webhook',
   description:
-    'Set the URL and the event types of the default webhook, replacing the previous ones. Then call `webhooks.test`. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
+    'Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
   input: Type.Object(webhookFields, { additionalProperties: false }),
   output: WebhookConfiguration,
   errors: [],

@@ -104,10 +104,10 @@ const MOST_IN_A_BATCH = 20;
 /** What is wrong with a batch as such. */
 function findWrong(batch: readonly unknown[], version: unknown): string | undefined {
   if (version !== undefined && version !== VERSION_WITH_BATCHES)
-    return `Protocol version ${VERSION_WITH_BATCHES} alone has batches. Send each request by itself.`;
+    return `Only protocol version ${VERSION_WITH_BATCHES} supports batches; send each request separately`;
   // Versions that name themselves in each request are newer than that.
-  if (batch.some(hasOwnVersion)) return 'This protocol version has no batches. Send each request by itself.';
-  if (batch.length > MOST_IN_A_BATCH) return `A batch may have up to ${MOST_IN_A_BATCH} members`;
+  if (batch.some(hasOwnVersion)) return 'This protocol version does not support batches; send each request separately';
+  if (batch.length > MOST_IN_A_BATCH) return `The batch has more than ${MOST_IN_A_BATCH} members; split it`;
   return undefined;
 }
 
@@ -136,15 +136,15 @@ function toWebRequest(request: FastifyRequest): Request {
 
 function rpcErrorOf(error: FastifyError): { status: number; code: number; message: string } | undefined {
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError)
-    return { status: 400, code: PARSE_ERROR, message: 'The body is not valid JSON' };
+    return { status: 400, code: PARSE_ERROR, message: 'The request body is not valid JSON' };
   if (error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY')
-    return { status: 400, code: INVALID_REQUEST, message: 'The body is empty' };
+    return { status: 400, code: INVALID_REQUEST, message: 'The request body is empty; send a JSON-RPC request' };
   if (error instanceof AppError && error.code === 'validation_failed') {
     const wrong = error.fields.map(({ field, message }) => `${field} ${message}`);
     return { status: error.status, code: INVALID_REQUEST, message: wrong.join('; ') };
   }
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return { status: 413, code: INVALID_REQUEST, message: 'The body may have up to 1 MiB' };
+    return { status: 413, code: INVALID_REQUEST, message: 'The request body is larger than 1 MiB' };
   return undefined;
 }
 

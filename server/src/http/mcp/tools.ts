@@ -27,13 +27,17 @@ export interface Tools {
 
 /** The operations that are tools. Everything about a tool comes from its operation; `invoke` is its only way in. */
 export function createTools(operations: readonly Operation[], invoke: Invoke): Tools {
+  const exposed = operations.filter(({ tool }) => tool);
+  const ids = new Set(exposed.map(({ id }) => id));
   const tools = new Map(
-    operations
-      .filter(({ tool }) => tool)
-      .map((operation): [string, OperationTool] => [
-        toolName(operation),
-        { operation, definition: definitionOf(operation), readReading: validator(Type.Object(readingOf(operation))) },
-      ]),
+    exposed.map((operation): [string, OperationTool] => [
+      toolName(operation),
+      {
+        operation,
+        definition: definitionOf(operation, ids),
+        readReading: validator(Type.Object(readingOf(operation))),
+      },
+    ]),
   );
   /** A list depends on nothing but the permissions. */
   const lists = new Map<string, Tool[]>();
@@ -75,7 +79,7 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
 
 const LISTS_KEPT = 1000;
 
-export function toolName({ id }: Operation): string {
+export function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
 }
 
@@ -156,13 +160,14 @@ function withBriefFormat({ ...schema }: TSchema): TSchema {
   };
 }
 
-function definitionOf(operation: Operation): Tool {
+/** @param ids of the operations that are tools */
+function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
   const { summary, description, output, effect, errors } = operation;
   const isRead = effect === 'read';
   return {
     name: toolName(operation),
     title: summary,
-    description: [description ?? `${summary}.`, isRead && operation.thirdPartyText && WARNING]
+    description: [namingTools(description ?? `${summary}.`, ids), isRead && operation.thirdPartyText && WARNING]
       .filter(Boolean)
       .join(' '),
     inputSchema: without(inputOf(operation), LENGTHS) as Tool['inputSchema'],
@@ -175,6 +180,11 @@ function definitionOf(operation: Operation): Tool {
       openWorldHint: !isRead || errors.includes('session_not_connected'),
     },
   };
+}
+
+/** The text, in which operations have the names of their tools. */
+function namingTools(text: string, ids: ReadonlySet<string>): string {
+  return text.replace(/`([a-z_.]+)`/g, (word, id: string) => (ids.has(id) ? `\`${toolName({ id })}\`` : word));
 }
 
 /** An output's schema with the marks that only a tool's result has. */
