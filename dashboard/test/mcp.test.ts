@@ -95,7 +95,7 @@ describe('MCP page', async () => {
     await tool.getByLabel('chatId').fill('x'.repeat(300));
     await tool.getByRole('button', { name: 'Call tool' }).click();
     await tool.locator('input[aria-invalid=true]').waitFor();
-    await tool.getByText('Correct the fields that are named').first().waitFor();
+    await tool.getByText('Correct the fields in errors').first().waitFor();
     await assertAccessible(page);
   });
 

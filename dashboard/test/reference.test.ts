@@ -52,7 +52,7 @@ describe('API reference', async () => {
 
     await page.getByRole('tab', { name: 'TypeScript' }).click();
     await page.getByText('await sb.messages.send({').waitFor();
-    await page.getByText('Needs the permission').first().waitFor();
+    await page.getByText('Requires the permission').first().waitFor();
     await page.getByText('Text of the message.').waitFor();
     await page.getByText('session_not_connected').first().waitFor();
     await assertUsable(page);

@@ -144,7 +144,7 @@ it('a start with a low limit of open files is warned of, and one with a limit th
     const log = createLog('warn', { write: (line: string) => void lines.push(line) });
     const server = await startServer({ env, log });
     await server.stop();
-    return lines.filter((line) => line.includes('the limit of open files is low')).map((line) => JSON.parse(line));
+    return lines.filter((line) => line.includes('limit of open files is low')).map((line) => JSON.parse(line));
   };
   try {
     setSoftLimit(2000);
