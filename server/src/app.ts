@@ -90,7 +90,7 @@ export async function createApp(
     otherHosts: [...(settings.publicUrl === undefined ? [] : [settings.publicUrl.hostname]), ...settings.allowedHosts],
     isBehindProxy: settings.trustProxy,
     allowedCidrs: settings.webhookAllowedCidrs,
-    onRefused: (refusal) => log.info(refusal, 'a name was refused as a target'),
+    onRefused: (refusal) => log.info(refusal, 'refused a host name as a target'),
   });
   const ground = (scope: string) => ({ exchange: exchangeOf(scope), profiles: profilesOf(scope), steady });
   const connectors = await loadConnectors(settings, { clock, log, random, targets }, ground).catch((error) => {
@@ -102,7 +102,7 @@ export async function createApp(
   }
   const tracing = await openTracing(settings, nodeId, log);
   const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock, (reason) =>
-    log.error({ reason }, 'database files are damaged: refusing every write'),
+    log.error({ reason }, 'database files are damaged; rejecting all writes'),
   );
   const database = tracing?.database(opened) ?? opened;
   const steady = new SteadyClock(clock, await readSteadyTime(database, clock.now()));
@@ -322,7 +322,7 @@ export async function createApp(
       if (openFilesLimit !== undefined && openFilesLimit < wanted)
         log.warn(
           { openFilesLimit, wanted, outgoingConnections: maxSockets },
-          'the limit of open files is low: raise it (ulimit -n, LimitNOFILE), or lower OUTGOING_CONNECTIONS',
+          'limit of open files is low; raise it (ulimit -n, LimitNOFILE) or lower OUTGOING_CONNECTIONS',
         );
       authenticator.start();
       engine.start();
@@ -340,7 +340,7 @@ export async function createApp(
       isStopping = true;
       stopping ??= (async () => {
         const startedAt = performance.now();
-        log.info({ node: cluster.nodeId }, 'stopping: what is in flight may finish');
+        log.info({ node: cluster.nodeId }, 'draining in-flight work');
         if (delayMs > 0) await sleep(clock, delayMs);
         await closeHttp(http, clock);
         sender.stop();
@@ -391,7 +391,7 @@ async function identityOf(store: ContentStore, log: Log): Promise<string | null>
   try {
     return await store.identity();
   } catch (error) {
-    log.warn({ err: error }, 'whether the nodes share their files cannot be told: the folder for them takes no name');
+    log.warn({ err: error }, 'failed to identify the media store; cannot tell whether the nodes share their files');
     return null;
   }
 }
@@ -403,7 +403,10 @@ const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>
 function warnOfOpenRegistration({ registration, host }: Settings, { allowLoopback }: TargetPolicy, log: Log): void {
   // Loopback targets are allowed only where nobody else reaches the server.
   if (registration !== 'open' || allowLoopback) return;
-  log.warn({ host }, 'anybody who reaches this server may register: set REGISTRATION=closed after the first account');
+  log.warn(
+    { host },
+    'registration is open to everyone who can reach the server; set REGISTRATION=closed after the first account',
+  );
 }
 
 /** Where other machines reach a server that listens at an address: on every address means by the machine's name. */

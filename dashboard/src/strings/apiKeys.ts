@@ -2,31 +2,34 @@ import { counted } from './format.ts';
 
 /** The permissions of a key: resource → action → explanation. A test compares them with those of the server. */
 export const permissionWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  sessions: { read: 'View sessions and their history', write: 'Create, connect, pair and delete sessions' },
+  sessions: { read: 'List sessions and their status changes', write: 'Create, connect, pair and delete sessions' },
   messages: {
-    read: 'Read messages, including text written by third parties',
+    read: 'Read and search messages, including those that strangers wrote',
     metadata: 'List messages without their content',
     send: 'Send, edit, react to and delete messages',
   },
   chats: {
-    read: 'View chats and their last messages',
-    metadata: 'View chats without the content of messages',
-    write: 'Mark chats as read, archive, pin and mute them',
+    read: 'List chats with their last messages',
+    metadata: 'List chats without the content of their last messages',
+    write: 'Mark chats as read, show typing, archive, pin and mute chats',
   },
-  contacts: { read: 'View contacts, and check who is on the network', write: 'Block and unblock contacts' },
-  groups: { read: 'View groups and their members', write: 'Create, change, join and leave groups' },
-  media: { read: 'Download the files of messages', write: 'Upload files to send' },
+  contacts: { read: 'List contacts and their profiles, and check numbers', write: 'Block and unblock contacts' },
+  groups: {
+    read: 'List groups and their participants, and get invite links',
+    write: 'Create, change, join and leave groups',
+  },
+  media: { read: 'Download files', write: 'Upload files' },
   webhooks: {
-    read: 'View webhooks and their deliveries with payloads',
-    metadata: 'View webhooks and their deliveries without the content of messages',
-    write: 'Set, test, reset and replay webhooks: their receivers get every message',
+    read: 'See webhooks and their deliveries, including what was sent',
+    metadata: 'See webhooks and their deliveries without the content of messages',
+    write: 'Set, remove, test, reset and replay webhooks; the receiver gets every message',
     operate: 'Test, reset and replay webhooks without changing them',
   },
   events: {
-    read: 'Read the event log and the live stream',
-    metadata: 'Read the event log and the live stream without the content of messages',
+    read: 'Read and stream the event log',
+    metadata: 'Read and stream the event log without the content of messages',
   },
-  account: { read: 'View the account and its keys, but not their secrets' },
+  account: { read: 'List API keys, without the keys themselves' },
 };
 
 export const apiKeyWords = {

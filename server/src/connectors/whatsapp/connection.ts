@@ -120,7 +120,7 @@ export async function openConnection(
       try {
         return await put();
       } catch (error) {
-        log.warn({ err: error, what }, 'what the network told could not be stored; trying again');
+        log.warn({ err: error, what }, 'failed to store an event of the network; trying again');
         await sleep(clock, RETRY_MS);
       }
     }
@@ -143,7 +143,7 @@ export async function openConnection(
       incoming.take(received, received.attrs['offline'] !== undefined);
     },
     onNothing: (id) => heldReceipts.settle(id),
-    onTrouble: (error) => log.warn({ err: error }, 'crossing out what was passed on failed; it is tried again'),
+    onTrouble: (error) => log.warn({ err: error }, 'failed to acknowledge journal entries; trying again'),
   });
   const asking = createAsking(() => link.latest, clock);
   const groups = createGroups({ addresses, asking, ownNumber, onEvent: tell, clock, log });
@@ -168,7 +168,7 @@ export async function openConnection(
     log,
   });
   const saving = createSaving(credentials, clock, (error) =>
-    log.error({ err: error }, 'storing the credentials failed'),
+    log.error({ err: error }, 'failed to store the credentials'),
   );
 
   const fixed = {
@@ -229,7 +229,7 @@ export async function openConnection(
     sent,
     ownNumber,
     clock,
-    onTrouble: (error) => log.warn({ err: error }, 'a message that was sent could not be kept for who asks again'),
+    onTrouble: (error) => log.warn({ err: error }, 'failed to store a sent message for retries'),
   });
 
   function onSocket(socket: WASocket): void {
@@ -258,7 +258,7 @@ export async function openConnection(
     ev.on('lid-mapping.update', ({ lid, pn }) => {
       addresses
         .digitsOf(lid, pn)
-        .catch((error) => log.warn({ err: error }, 'a number that became known is not stored'));
+        .catch((error) => log.warn({ err: error }, 'failed to store a phone number that became known'));
     });
     ws.on('CB:notification,type:w:gp2', (node: BinaryNode) => groups.onNotification(socket, node));
   }
@@ -306,8 +306,8 @@ export async function openConnection(
 
   function onOpen(socket: WASocket): void {
     incoming.tryAside();
-    groups.readAll(socket).catch((error) => log.warn({ err: error }, 'the groups could not be read'));
-    limits.ask(socket).catch((error) => log.debug({ err: error }, 'WhatsApp does not say what it limits'));
+    groups.readAll(socket).catch((error) => log.warn({ err: error }, 'failed to read the groups'));
+    limits.ask(socket).catch((error) => log.debug({ err: error }, 'failed to read the limits of the number'));
   }
 
   /** @throws {AppError} `session_not_connected` */
@@ -353,8 +353,8 @@ export async function openConnection(
     await incoming.stop();
     heldReceipts.end();
     await saving.end();
-    await journal.end().catch((error) => log.warn({ err: error }, 'what was passed on could not be crossed out'));
-    await route.close().catch((error) => log.warn({ err: error }, 'failed to close the way to WhatsApp'));
+    await journal.end().catch((error) => log.warn({ err: error }, 'failed to acknowledge journal entries'));
+    await route.close().catch((error) => log.warn({ err: error }, 'failed to close the route to WhatsApp'));
     store.shut();
   }
 

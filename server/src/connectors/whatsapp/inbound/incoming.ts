@@ -102,9 +102,9 @@ export function createIncoming({
         if (faults >= attempts) {
           aside.push(received);
           heldReceipts.settle(received.attrs['id'] ?? '');
-          return log.error(about, 'a message could not be passed on: it is kept, and tried at the next connection');
+          return log.error(about, 'failed to store a message; trying again at the next connection');
         }
-        log.warn(about, 'a message could not be passed on; trying again');
+        log.warn(about, 'failed to store a message; trying again');
         await sleep(clock, Math.min(RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS));
       }
     }
@@ -237,7 +237,7 @@ export function createIncoming({
     if (!wireId || !vote || !poll || !secret) return undefined;
     const hashes = openVote(vote, wireId, secret, key, own);
     if (hashes === undefined) {
-      log.warn({ poll: wireId }, 'a vote could not be read');
+      log.warn({ poll: wireId }, 'failed to decrypt a vote');
       return undefined;
     }
     const options = parseContent(baileys, poll)?.content.poll?.options ?? [];
@@ -286,7 +286,7 @@ export function createIncoming({
 
   function fileOf(message: WAMessage, { mimeType, size, fileName, file }: ParsedMedia): NetworkMedia | undefined {
     if (file === undefined) {
-      log.warn({ message: message.key.id }, 'a message does not say enough of its file: it is passed on without');
+      log.warn({ message: message.key.id }, 'message has an incomplete file; storing it without the file');
       return undefined;
     }
     return { mimeType, size, fileName, open: () => download(message) };
