@@ -63,7 +63,7 @@ export class KeyedQueue {
   }
 }
 
-/** Lets callers wait until something is the case. Whoever changes it calls `notify`. */
+/** Lets callers wait until a condition holds. Call `notify` after every change that may make it hold. */
 export class Condition {
   readonly #waiting = new Set<() => void>();
 

@@ -24,13 +24,13 @@ import {
 import type { Signals } from './signals.ts';
 
 /*
- * The nodes of a deployment share one PostgreSQL and divide its sessions and webhooks among themselves. What a node
- * holds names it in `lease_owner`, and hangs on its one row in `nodes`, which it renews every two seconds. A node
- * that has not for eight (`LEASE_SECONDS`) is buried by the others: its row goes, what it held is free, and from that moment none of its
- * transactions passes (see `Membership`). A node that finds itself buried, or cannot renew in time, puts everything
- * down and joins anew.
+ * The nodes of a deployment share one PostgreSQL and divide its sessions and webhooks among themselves. A session or
+ * webhook names its owner in `lease_owner`. All leases of a node depend on its one row in `nodes`, which it renews four
+ * times per lease. The other nodes evict a node that has not renewed for a whole lease (`LEASE_SECONDS`): its row goes,
+ * its leases are free, and from that moment none of its transactions commits (see `Membership`). A node that was
+ * evicted, or cannot renew in time, releases everything and rejoins.
  *
- * All of this keeps real time, whatever clock the rest of the server has: it is agreed upon with other machines.
+ * Leases use real time, whatever clock the rest of the server has, because nodes agree on them with other machines.
  */
 
 const BEAT_RETRY_MS = 250;
@@ -167,7 +167,7 @@ export function createNode({
       try {
         listener();
       } catch (error) {
-        log.error({ err: error }, 'failed to stop work on lost leases'); // joining anew must not depend on it
+        log.error({ err: error }, 'failed to stop work on lost leases'); // rejoining must not depend on it
       }
     }
     void rejoin();

@@ -4,7 +4,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import { deviceToken } from '../auth/loginCookie.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import { AppError } from '../errors.ts';
-import { type Answer, type Invoke, isRead, mayCall, type Operation } from '../invoke/operation.ts';
+import { type Answer, denialOf, type Invoke, isRead, type Operation } from '../invoke/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import type { Authenticated, Callers } from './callers.ts';
 import { replyWithLogin } from './loginReply.ts';
@@ -117,8 +117,8 @@ export function routeOf(
   };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     await callers.authenticate(request, reply);
-    // A call that will be refused is answered before its body is read.
-    if (!mayCall(operation, callers.of(request).caller)) return handler(request, reply);
+    // Denied calls are answered before their body is read.
+    if (denialOf(operation, callers.of(request).caller) !== undefined) return handler(request, reply);
     return undefined;
   };
   return { handler, ...(!isOpen && { onRequest }) };

@@ -240,7 +240,8 @@ export function createInvoke(services: Services, idempotency: Idempotency): Invo
     /** The other node that was asked, if any. */
     let node: string | undefined;
     try {
-      authorize(operation, caller);
+      const denial = denialOf(operation, caller);
+      if (denial !== undefined) throw denial;
       const taken = call.allowance ?? requestLimits.take(call);
       allowance = taken;
       if (!taken.allowed) throw rateLimited(taken);
@@ -378,21 +379,14 @@ function endingWithCredential(
   };
 }
 
-/** Whether the caller's credential is of the kind, and has the permission, that the operation needs. */
-export function mayCall(operation: Operation, caller: Caller): boolean {
-  const { type, permissions } = caller.credential;
-  if (operation.credential === 'none') return true;
-  return (operation.credential !== 'jwt' || type === 'jwt') && permits(permissions, operation);
-}
-
-/** @throws {AppError} `unauthorized`, `jwt_required`, `permission_denied` */
-function authorize(operation: Operation, caller: Caller | undefined): void {
-  if (operation.credential === 'none') return;
-  if (caller === undefined) throw new AppError('unauthorized');
+/** Returns why the caller may not call the operation: `unauthorized`, `jwt_required` or `permission_denied`. */
+export function denialOf(operation: Operation, caller: Caller | undefined): AppError | undefined {
+  if (operation.credential === 'none') return undefined;
+  if (caller === undefined) return new AppError('unauthorized');
   const { credential } = caller;
-  if (operation.credential === 'jwt' && credential.type !== 'jwt') throw new AppError('jwt_required');
-  if (!permits(credential.permissions, operation))
-    throw new AppError('permission_denied', `This requires the permission ${operation.permission}`);
+  if (operation.credential === 'jwt' && credential.type !== 'jwt') return new AppError('jwt_required');
+  if (permits(credential.permissions, operation)) return undefined;
+  return new AppError('permission_denied', `This requires the permission ${operation.permission}`);
 }
 
 async function noContent(): Promise<Content> {

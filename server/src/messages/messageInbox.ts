@@ -292,8 +292,8 @@ async function known(
 }
 
 /**
- * A message in a chat that the sender of an event is in. Ids on the network are no secret, and whoever knows one can
- * name it from another chat.
+ * Finds the message that an event refers to, if the sender of the event is in its chat. Message ids are not secret on
+ * the network: a person who knows one can refer to it from another chat.
  */
 async function knownTo(
   tx: Tx,

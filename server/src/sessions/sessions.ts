@@ -311,7 +311,7 @@ export class Sessions {
     state.isLost = true;
   }
 
-  /** Other nodes may own all of them already: nothing that is closed here changes anything any more. */
+  /** Closes all connections without storing anything, because other nodes may own the sessions already. */
   #dropAll(): void {
     for (const state of this.#live.clear()) {
       state.isLost = true;

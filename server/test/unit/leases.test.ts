@@ -22,7 +22,7 @@ describe('the share of a node', () => {
       [['a', 'b'], { a: 3, b: 2 }, [3, 2]],
       [['a', 'b', 'c'], { b: 1, free: 1 }, [1, 1, 0]],
       [['a', 'b', 'c'], { a: 1, b: 5, c: 5 }, [3, 4, 4]],
-      // What a node holds that accepts no more work is shared among the others.
+      // The leases of a node that accepts no more work are divided among the others.
       [['a', 'b'], { leaving: 5, b: 1 }, [3, 3]],
     ];
     for (const [nodes, counts, shares] of cases)

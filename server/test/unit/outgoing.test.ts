@@ -13,7 +13,7 @@ it('an account alone gets half of the connections, two get a third each, and a s
   assert.equal(takeAll(connections, 'one'), 600);
   assert.equal(takeAll(connections, 'two'), 300);
   assert.equal(takeAll(connections, 'three'), 150);
-  // Who has more than the share that all have now, gets no more.
+  // An account above the present share gets no more connections.
   connections.release('one');
   assert.equal(takeAll(connections, 'one'), 0);
   assert.equal(connections.isFull, false);

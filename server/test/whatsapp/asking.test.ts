@@ -46,7 +46,11 @@ it('what WhatsApp does not answer within 20 seconds has not been done: no answer
     const { answer } = await askInVain(namespace, ask);
     await clock.advance(20_000);
     const { body } = await answer;
-    assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp does not answer; try again'], name);
+    assert.deepEqual(
+      [body.code, body.detail],
+      ['send_failed', 'WhatsApp did not answer in time; check whether the change was made before you try again'],
+      name,
+    );
     whatsapp.faults.answerQueries();
   }
   assert.equal((await call('GET', `/groups/${groupId}`)).body.subject, 'Us');

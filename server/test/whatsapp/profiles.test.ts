@@ -139,7 +139,10 @@ it('a server that does not answer is waited for 20 seconds, and no longer', asyn
     );
     await clock.advance(20_000);
     const { body } = await answer;
-    assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp does not answer; try again']);
+    assert.deepEqual(
+      [body.code, body.detail],
+      ['send_failed', 'WhatsApp did not answer in time; check whether the change was made before you try again'],
+    );
     whatsapp.faults.answerQueries();
   }
 });

@@ -42,7 +42,12 @@ export function createAsking(newest: () => WASocket | undefined, clock: Clock): 
         stop.abort();
       };
       const cancel = clock.after(limitMs, () =>
-        giveUp(new AppError('send_failed', 'WhatsApp does not answer; try again')),
+        giveUp(
+          new AppError(
+            'send_failed',
+            'WhatsApp did not answer in time; check whether the change was made before you try again',
+          ),
+        ),
       );
       waiting.add(giveUp);
       const answer = work(stop.signal).catch((cause: unknown) => {
