@@ -334,6 +334,7 @@ export async function createApp(
       sender.start();
       const address = await http.listen({ host: settings.host, port: settings.port });
       await cluster.listensAt(settings.nodeUrl?.href ?? reachableAt(address));
+      database.startCheck();
       return address;
     },
     stop() {

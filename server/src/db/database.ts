@@ -38,6 +38,8 @@ export interface Database {
   onFull(listener: () => void): void;
   /** As `Store.trimLog`. */
   readonly trimLog: () => void;
+  /** As `Store.startCheck`. */
+  readonly startCheck: () => void;
   /** Through which secrets go in and out of rows. */
   readonly seal: Seal;
   close(): Promise<void>;
@@ -125,6 +127,7 @@ export async function openDatabase(
       shutOut,
       onFull: (listener) => (onFull = listener),
       trimLog: opened.trimLog,
+      startCheck: opened.startCheck,
       seal: await openSeal(commit, { encryptionKey, encryptionKeyPrevious }, opened.rewrite),
       close,
     };

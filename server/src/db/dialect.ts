@@ -187,6 +187,8 @@ export interface Store {
   rewrite(): Promise<void>;
   /** Removes what was deleted from the log of writes, if nobody uses it just now. */
   trimLog(): void;
+  /** Begins to check the files after an unclean end. Call it once the server has started. */
+  startCheck(): void;
   close(): Promise<void>;
 }
 /** The beginnings of words with one or two letters are too many to go through. */

@@ -231,6 +231,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     async rewrite() {
       await pool.query('vacuum full secrets, webhooks, sessions, session_store');
     },
+    startCheck() {}, // the server of PostgreSQL looks after its files
     trimLog() {}, // the log is the whole cluster's
     async close() {
       await Promise.all([pool.end(), heart.end()]);

@@ -162,6 +162,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
       writing.exec('pragma temp_store = default; vacuum; pragma temp_store = memory');
       writing.exec('pragma wal_checkpoint(truncate)');
     },
+    startCheck: () => files.startCheck(),
     trimLog() {
       // Not on a connection that a transaction may be open on.
       const database = openFile(file);

@@ -56,6 +56,8 @@ export class SqliteFiles {
   #commits: number;
   #isNoted = true;
   #isFlushed = true;
+  /** The database to check, if the last process did not close it. */
+  #unclean: string | undefined;
   #check: Worker | undefined;
   #damage: string | undefined;
   #saving: Promise<void> | undefined;
@@ -103,7 +105,7 @@ export class SqliteFiles {
     this.#write({ commits, isOpen: true });
     fdatasyncSync(this.#mark);
     this.#flushing = setInterval(() => this.#flush(), SYNC_MS).unref();
-    if (wasOpen) this.#startCheck(file);
+    this.#unclean = wasOpen ? file : undefined;
   }
 
   /** The count that the transaction under way has to write. */
@@ -168,7 +170,14 @@ export class SqliteFiles {
   }
 
   /** Reads the whole database in a thread of its own: 1 GB takes seconds, and the server need not wait for it. */
-  #startCheck(file: string): void {
+  /**
+   * Begins to look for destroyed pages if the last process ended without closing the database. Call it once the server
+   * has started: a server that finds damage says so by its readiness, and goes on reading.
+   */
+  startCheck(): void {
+    const file = this.#unclean;
+    if (file === undefined) return;
+    this.#unclean = undefined;
     this.#check = new Worker(new URL('./quickCheck.ts', import.meta.url), { workerData: file });
     this.#check.unref();
     this.#check.on('message', (found: string) => {
