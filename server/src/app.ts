@@ -47,12 +47,12 @@ import { Sessions } from './sessions/sessions.ts';
 import { SteadyClock } from './steadyClock.ts';
 import { createTargetPolicy, type TargetPolicy } from './target.ts';
 import type { Tracing } from './tracing/tracing.ts';
-import { createDeliver } from './webhooks/deliver.ts';
+import { HttpDeliver } from './webhooks/deliver.ts';
 import { createEmit } from './webhooks/emit.ts';
-import { createEngine } from './webhooks/engine.ts';
+import { Engine } from './webhooks/engine.ts';
 import { createEventLog } from './webhooks/eventLog.ts';
 import { createFeed } from './webhooks/feed.ts';
-import { createRetention, type Retention } from './webhooks/retention.ts';
+import { Retention } from './webhooks/retention.ts';
 
 export interface App {
   readonly http: FastifyInstance;
@@ -147,9 +147,9 @@ export async function createApp(
   const openFiles = readOpenFiles(settings.outgoingConnections);
   const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
   const outgoing = new OutgoingConnections(maxSockets);
-  const delivering = createDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
+  const delivering = new HttpDeliver({ policy: targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
   const deliver = tracing?.deliver(delivering) ?? delivering;
-  const engine = createEngine({
+  const engine = new Engine({
     database,
     cluster,
     clock,
@@ -168,8 +168,9 @@ export async function createApp(
     cluster.signals.send('account', accountId);
   };
   cluster.signals.on('account', feed.announce);
-  const emit = createEmit({ newId, clock, metrics, wake: engine.wake, announce, trace: tracing?.current });
-  const retention = createRetention({
+  const wake = (webhookId: string) => engine.wake(webhookId);
+  const emit = createEmit({ newId, clock, metrics, wake, announce, trace: tracing?.current });
+  const retention = new Retention({
     database,
     clock,
     steady,

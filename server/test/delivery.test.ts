@@ -210,7 +210,7 @@ describeOnEachDeployment('delivery', (_, database) => {
       newId,
       clock,
       metrics,
-      wake: server.app.services.webhooks.engine.wake,
+      wake: (webhookId) => server.app.services.webhooks.engine.wake(webhookId),
       announce: () => {},
     });
     const emitOne = (n: number) =>

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../src/clock.ts';
 import { createTargetPolicy } from '../src/target.ts';
-import { createDeliver, type Deliver } from '../src/webhooks/deliver.ts';
+import { type Deliver, HttpDeliver } from '../src/webhooks/deliver.ts';
 import type { Outcome } from '../src/webhooks/outcome.ts';
 import {
   type Behaviour,
@@ -43,7 +43,7 @@ describe('an attempt at a receiver that misbehaves', () => {
     receiver = await startFaultyReceiver({ slowMs: 300, dripMs: 20, retryAfterSeconds: 7 });
     setDefaultCACertificates([...getCACertificates('default'), receiver.caPem]);
     const policy = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
-    deliver = createDeliver({ policy, timeoutMs: TIMEOUT_MS, maxSockets: 1000, clock: systemClock });
+    deliver = new HttpDeliver({ policy, timeoutMs: TIMEOUT_MS, maxSockets: 1000, clock: systemClock });
   });
   after(async () => {
     await deliver.close();
@@ -98,7 +98,7 @@ describe('an attempt at a receiver that misbehaves', () => {
   });
 
   it('ends as unknown_outcome when the server stops meanwhile', async () => {
-    const own = createDeliver({
+    const own = new HttpDeliver({
       maxSockets: 1000,
       policy: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
       timeoutMs: TIMEOUT_MS,

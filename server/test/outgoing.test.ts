@@ -10,7 +10,7 @@ import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { outgoingLimit, readOpenFiles } from '../src/outgoing.ts';
 import { createTargetPolicy } from '../src/target.ts';
-import { createDeliver } from '../src/webhooks/deliver.ts';
+import { HttpDeliver } from '../src/webhooks/deliver.ts';
 import { eventually } from './support/eventually.ts';
 import { connectSession, startServer } from './support/server.ts';
 
@@ -67,7 +67,7 @@ function takeAllFiles(): () => void {
 it('a process without a free file says so of itself, whether a name is looked up or an address is dialled', {
   skip: !canLimit && 'prlimit is not installed',
 }, async (test) => {
-  const deliver = createDeliver({
+  const deliver = new HttpDeliver({
     policy: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
     timeoutMs: 5000,
     maxSockets: 100,

@@ -131,7 +131,8 @@ export function createTracing({ endpoint, nodeId, log }: { endpoint: URL; nodeId
         }),
     }),
     deliver: (deliver) => ({
-      ...deliver,
+      probe: (request) => deliver.probe(request),
+      close: () => deliver.close(),
       attempt: (request) => {
         const { 'x-webhook-event': kind, 'x-webhook-id': eventId, 'x-webhook-attempt': attempt } = request.headers;
         return within(SpanKind.CLIENT, `deliver ${kind}`, request.trace, async (span) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Condition, settledWithin, sleep } from '../async.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
@@ -43,20 +44,23 @@ import { count, minuteOf, noFigures } from './stats.ts';
  * Outcomes are settled in batches: what finishes while a transaction is being written shares the next one.
  */
 
-export interface LaneDeps {
+export interface LaneOptions {
   readonly database: Database;
-  /** The time of day, as receivers and the log see it. */
+  /** The time of day, for receivers and the log. */
   readonly clock: Clock;
-  /** What retries and the breaker wait by. */
+  /** The time for retries and the breaker. */
   readonly steady: SteadyClock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly deliver: Deliver;
   readonly retry: RetryPolicy;
   readonly breaker: BreakerPolicy;
+}
+
+export interface LaneDeps extends LaneOptions {
   /** The lane has something to start; the engine calls `startOne` when it is its turn. */
   offer(lane: Lane): void;
-  /** An attempt has ended: its place is free. */
+  /** An attempt has ended: its connection is free. */
   release(accountId: string): void;
   /** The lane has nothing to do and no timer running. */
   idle(lane: Lane): void;
@@ -64,10 +68,10 @@ export interface LaneDeps {
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
 const BATCH = 1024;
-/** Deliveries of one conversation kept in memory; they go out one at a time, so more would only take room. */
+/** Deliveries of one conversation kept in memory. They go out one at a time, so more would be of no use. */
 const CROWD = 16;
 const SETTLE_RETRY_MS = 250;
-/** An outcome waits this long for others to share its transaction. Nothing waits for it: the next attempts go on. */
+/** An outcome waits this long for others to share its transaction. The next attempts do not wait. */
 const GATHER_MS = 20;
 const GATHER_ENOUGH = 256;
 
@@ -79,7 +83,7 @@ export class Lane {
   #held = new Set<string>();
   #ready: Due[] = [];
   #conversations = new Map<string, Due[]>();
-  /** Settled while a read was under way: that read may still show them as pending. */
+  /** Settled during a read, which may still return them as pending. */
   #settledMeanwhile = new Set<string>();
   #finished: Settlement[] = [];
   #inFlight = 0;
@@ -89,7 +93,7 @@ export class Lane {
   readonly #changed = new Condition();
   #isStopped = false;
   #isAbandoned = false;
-  /** Something was emitted, or became due, since the last read began. */
+  /** Whether something was emitted, or became due, since the last read began. */
   #mayHaveMore = true;
   #mustReload = true;
   #cancelTimer = () => {};
@@ -102,13 +106,13 @@ export class Lane {
     this.#deps = deps;
   }
 
-  /** There may be something due. */
+  /** Looks for due deliveries. */
   wake(): void {
     this.#mayHaveMore = true;
     this.#advance();
   }
 
-  /** The webhook's row was changed: its URL, kinds, secret or breaker. */
+  /** Reads the webhook again, because its row was changed or removed. */
   reload(): void {
     this.#mustReload = true;
     this.wake();
@@ -148,7 +152,7 @@ export class Lane {
     await this.#changed.until(() => !this.#isSettling && !this.#isReading);
   }
 
-  /** Starts nothing more, and resolves when what is in flight is settled, or after `graceMs` given up. */
+  /** Starts nothing more. Resolves when what is in flight is settled, or abandons it after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     await this.stop();
     const isBusy = () => this.#inFlight > 0 || this.#isSettling || this.#finished.length > 0;
@@ -160,26 +164,26 @@ export class Lane {
     this.abandon();
   }
 
-  /** Starts nothing more and settles nothing: another node has the lane. */
+  /** Starts nothing more and settles nothing, because another node owns the lane. */
   abandon(): void {
     this.#isAbandoned = true;
     void this.stop();
   }
 
-  /** As `abandon`, and breaks off what is in flight. Once this resolves there is no request to the webhook. */
+  /** Abandons the lane and aborts what is in flight. Once this resolves, no request to the webhook is open. */
   async cut(): Promise<void> {
     this.abandon();
     this.#cut.abort();
     await this.#changed.until(() => this.#inFlight === 0);
   }
 
-  /** Does what can be done now: offers what may start, reads when there is room, waits for what is later. */
+  /** Offers what may start, reads more if there is room, and waits for what is due later. */
   #advance(): void {
     if (this.#isStopped) return;
     if (this.canStart) this.#deps.offer(this);
     if (this.#isReading) return;
     if (this.#mustReload) {
-      // What has finished belongs to the breaker as it was: it is settled first.
+      // Outcomes count for the breaker as it was, so they are settled first.
       if (!this.#isSettling && this.#finished.length === 0) void this.#read();
       return;
     }
@@ -192,7 +196,7 @@ export class Lane {
   }
 
   #permit(): Permit {
-    // Removed, or switched off: what is pending stays where it is.
+    // Removed or disabled: what is pending stays pending.
     if (this.#webhook === undefined || !this.#webhook.isEnabled) return { kind: 'go', limit: 0 };
     return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.steady.now());
   }
@@ -203,12 +207,12 @@ export class Lane {
     return allowed.kind === 'go' ? allowed.limit : 0;
   }
 
-  /** How many deliveries to keep in memory: behind a breaker that is not closed just the one that may go. */
+  /** Number of deliveries to keep in memory: just the probe unless the breaker is closed. */
   #capacity(allowed: Permit): number {
     return allowed.kind === 'go' && this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
   }
 
-  /** That the database is away the engine says once for all lanes. */
+  /** Logs an error. If the database is unreachable, the engine warns once for all lanes. */
   #report(error: unknown, message: string): void {
     this.#deps.log[isAway(error) ? 'debug' : 'error']({ err: error, webhook: this.webhookId }, message);
   }
@@ -246,7 +250,7 @@ export class Lane {
     this.#mayHaveMore = found?.isEnabled ?? false;
   }
 
-  /** The webhook is gone. What is pending all the same, because a server died while it was being removed, is over. */
+  /** Cancels what is still pending for a removed webhook, because a server died while it was removed. */
   async #cancelAll(): Promise<void> {
     const { database, clock } = this.#deps;
     const webhookId = this.webhookId;
@@ -254,7 +258,7 @@ export class Lane {
     if (accountId === undefined) return;
     const piece = () =>
       database.commit((tx) => cancelPending(tx, { accountId, webhookId }, [], 'The webhook was removed', clock.now()));
-    while (!this.#isStopped && !(await piece())) await new Promise((resolve) => setImmediate(resolve));
+    while (!this.#isStopped && !(await piece())) await setImmediate();
   }
 
   async #fill(): Promise<void> {
@@ -267,25 +271,25 @@ export class Lane {
     const allowed = this.#permit();
     this.#mayHaveMore = false;
     const wanted = this.#capacity(allowed) + this.#held.size;
-    // A conversation that has enough waiting is left out, so that it does not fill the memory of the others.
+    // Leaves out conversations with enough waiting, so that they do not fill the memory of the others.
     const crowded = [...this.#conversations].filter(([, behind]) => behind.length >= CROWD).map(([name]) => name);
     const due = await readDue(database.reader, this.webhookId, steady.now(), wanted, crowded);
     if (this.#mustReload || this.#isStopped) return;
     const isKnown = (id: string) => this.#held.has(id) || this.#settledMeanwhile.has(id);
     const fresh = due.filter(({ deliveryId }) => !isKnown(deliveryId));
-    // One that was settled as due again is passed over this once.
+    // The read may have missed what was settled as due again.
     if (this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
     if (due.length === wanted) this.#mayHaveMore = true;
     if (allowed.kind === 'probe_due' && fresh.length > 0)
       await this.#changeBreaker(beginProbe(webhook.breaker, steady.now()));
-    for (const delivery of fresh) this.#take(delivery);
+    for (const delivery of fresh) this.#hold(delivery);
     if (fresh.length === 0 && !this.#mayHaveMore) {
       const next = await readNextDue(database.reader, this.webhookId, steady.now());
       if (next !== undefined) this.#wakeAt(next);
     }
   }
 
-  #take(due: Due): void {
+  #hold(due: Due): void {
     this.#held.add(due.deliveryId);
     if (due.attempts > 0) {
       this.#ready.push(due);
@@ -326,11 +330,11 @@ export class Lane {
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
     this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
-    // Cut off by a stop: nothing is written, so it is pending and goes out again.
+    // Aborted by a stop: it stays pending and goes out again.
     if (outcome.class === 'unknown_outcome' || this.#isAbandoned) return;
 
     const now = steady.now();
-    // What failed at a URL that has been replaced meanwhile says nothing about the new one: it goes there now.
+    // A failure at a URL that was replaced meanwhile says nothing about the new one: it goes there now.
     const isMoved = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
     const verdict = isMoved
       ? ({ state: 'pending', dueAt: now, steps: due.steps } as const)
@@ -367,11 +371,11 @@ export class Lane {
     const next = behind?.shift();
     if (next !== undefined) this.#ready.push(next);
     else this.#conversations.delete(done.conversation);
-    // It may have been left out while it was crowded.
+    // A read may have left the conversation out.
     if (behind?.length === CROWD / 2) this.#mayHaveMore = true;
   }
 
-  /** One transaction for everything that has finished; a failure keeps it and tries again. */
+  /** Settles everything that has finished in one transaction, and tries again if that fails. */
   async #settle(): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
@@ -385,7 +389,7 @@ export class Lane {
       } catch (error) {
         this.#report(error, 'settling deliveries failed; trying again');
         this.#finished = [...batch, ...this.#finished];
-        // Stopping: what is not settled stays pending and is delivered again.
+        // What a stop leaves unsettled stays pending and is delivered again.
         if (this.#isStopped) break;
         await sleep(this.#deps.clock, SETTLE_RETRY_MS);
         continue;
@@ -403,7 +407,7 @@ export class Lane {
     this.#checkIdle();
   }
 
-  /** Under load the next outcomes are some milliseconds away: one transaction for all of them. */
+  /** Waits for more outcomes: under load the next ones are some milliseconds away. */
   async #gather(): Promise<void> {
     if (this.#isStopped || this.#finished.length >= GATHER_ENOUGH) return;
     await new Promise<void>((resolve) => {
@@ -442,11 +446,11 @@ export class Lane {
 
   #noteStored(breaker: Breaker | undefined, stored: boolean): void {
     if (stored && breaker !== undefined) this.#storedGeneration = breaker.generation;
-    // Somebody reset it or set a new URL meanwhile: theirs counts.
+    // The breaker was reset or the URL changed meanwhile: that wins.
     else if (!stored) this.#mustReload = true;
   }
 
-  /** Forgets what has not started; it is still pending in the database. */
+  /** Forgets what has not started. It is still pending in the database. */
   #drop(): void {
     for (const { deliveryId } of this.#ready) this.#held.delete(deliveryId);
     for (const [conversation, behind] of this.#conversations) {

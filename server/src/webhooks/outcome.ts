@@ -50,3 +50,100 @@ export interface Outcome {
   /** What the receiver asked for by `Retry-After`, 1 s to 1 h. */
   readonly retryAfterMs: number | null;
 }
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type Described = readonly [kind: OutcomeClass, status: number | null, message: string];
+
+export function headerValue(headers: AnswerHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+export function describeAnswer(status: number, headers: AnswerHeaders, body: string, url: URL): Described {
+  const isHtml =
+    (headerValue(headers, 'content-type') ?? '').includes('html') || /^\s*<(!doctype html|html)/i.test(body);
+  if (status < 300) {
+    const looksLikeLogin = isHtml && /password|log ?in|sign ?in/i.test(body);
+    const hint = looksLikeLogin
+      ? ' with an HTML page that looks like a login: a proxy in front of the receiver may be answering in its place'
+      : '';
+    return ['ok', status, `Answered ${status}${hint}`];
+  }
+  if (status < 400) {
+    const location = headerValue(headers, 'location');
+    const target = location === undefined ? 'nowhere (no Location header)' : location.slice(0, 300);
+    return [
+      'redirect',
+      status,
+      `Answered ${status}, redirecting to ${target}. Redirects are not followed: set that URL instead`,
+    ];
+  }
+  if (status === 410) return ['gone', status, 'Answered 410 Gone: it accepts no more deliveries'];
+  if (status === 429) return ['throttled', status, 'Answered 429 Too Many Requests'];
+  if (status >= 500) return ['server_error', status, `Answered ${status}${isHtml ? ' with an HTML page' : ''}`];
+  if (status === 404 && url.pathname.includes('/webhook-test/')) {
+    return [
+      'client_error',
+      status,
+      'Answered 404. This is an n8n test URL, which listens only while its workflow is tested; activate the workflow and set its production URL (/webhook/…)',
+    ];
+  }
+  if (status === 401 || status === 403) {
+    return ['client_error', status, `Answered ${status}: the receiver, or a proxy in front of it, wants a credential`];
+  }
+  return ['client_error', status, `Answered ${status}${isHtml ? ' with an HTML page' : ''}`];
+}
+
+const SWITCHING_PROTOCOLS = 101;
+
+export function describeSwitchedProtocols({ host }: URL): Described {
+  const message = `${host} answered 101 Switching Protocols, which nobody had asked for: does another service listen there?`;
+  return ['protocol', SWITCHING_PROTOCOLS, message];
+}
+
+/** undici's words for an interim answer that has no place there; their code is that of a broken connection. */
+export function isUnrequestedAnswer({ message }: Error): boolean {
+  return message === 'bad upgrade' || message === 'bad response';
+}
+
+const TLS_PROBLEMS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain ends in a self-signed certificate that is not trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'it does not send its intermediate certificates, or their issuer is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT: 'the issuer of its certificate is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the issuer of its certificate is not trusted here',
+  CERT_REVOKED: 'its certificate was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port: should the URL start with http://?',
+};
+
+export function describeError(error: Error, url: URL, timeoutMs: number): Described {
+  // Happy eyeballs tries several addresses and reports all of them: the first one stands for the rest.
+  const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
+  const code = String((first as { code?: unknown }).code ?? '');
+  const { host } = url;
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return ['no_socket', null, `This server has no free socket (${code}): ${host} was not asked`];
+  if (code === 'ERR_TARGET_REFUSED') return ['dns', null, first.message];
+  if (code === 'UND_ERR_CONNECT_TIMEOUT')
+    return ['timeout', null, `No connection to ${host} within ${timeoutMs / 1000} s`];
+  if (code === 'ECONNREFUSED') return ['connect', null, `Nothing listens on ${host}: the connection was refused`];
+  if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/.test(code)) {
+    return ['connect', null, `${host} cannot be reached from here (${code})`];
+  }
+  if (code === 'ETIMEDOUT') return ['connect', null, `${host} did not take the connection (${code})`];
+  if (code in TLS_PROBLEMS || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(code)) {
+    return ['tls', null, `No TLS connection to ${host}: ${TLS_PROBLEMS[code] ?? first.message.slice(0, 200)}`];
+  }
+  if (first.message === 'bad upgrade') return describeSwitchedProtocols(url);
+  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code) && !isUnrequestedAnswer(first)) {
+    return ['reset', null, `${host} closed the connection before it answered`];
+  }
+  // undici gives the parser's own complaint without a code, and asserts what it has not checked of a status line.
+  if (first.name === 'HTTPParserError' || /^(HPE_|UND_ERR_|ERR_ASSERTION$)/.test(code))
+    return ['protocol', null, `${host} did not answer in valid HTTP${code && ` (${code})`}`];
+  return ['connect', null, `No answer from ${host}: ${(code || first.message).slice(0, 200)}`];
+}
