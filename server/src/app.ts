@@ -13,10 +13,10 @@ import { fingerprintOf, serverSecret } from './auth/serverSecret.ts';
 import { createLoginTokens } from './auth/tokens.ts';
 import { WaitingCalls } from './auth/waitingCalls.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { createAlone } from './cluster/cluster.ts';
-import { createForward } from './cluster/forward.ts';
+import { SingleNode } from './cluster/cluster.ts';
+import { NodeClient } from './cluster/forward.ts';
 import { instanceOf, noteRun } from './cluster/instance.ts';
-import { createNode } from './cluster/node.ts';
+import { ClusterNode } from './cluster/node.ts';
 import { NodeSignatures } from './cluster/nodeSignature.ts';
 import { contentDir, type Settings, SettingsError } from './config.ts';
 import { ConnectorError, loadConnectors } from './connectors/registry.ts';
@@ -111,12 +111,12 @@ export async function createApp(
   const store = openContentStore(settings, clock);
   const cluster =
     database.shared === undefined
-      ? createAlone(nodeId, database)
-      : createNode({
+      ? new SingleNode(nodeId, database)
+      : new ClusterNode({
           database,
           shared: database.shared,
           nodeId,
-          carries: settings.nodeRole === 'all',
+          acceptsWork: settings.nodeRole === 'all',
           former: noteRun(settings.dataDir, nodeId),
           instance: instanceOf(settings.dataDir),
           jwtFingerprint: fingerprintOf(secret),
@@ -126,7 +126,7 @@ export async function createApp(
           log,
         });
   const signatures = new NodeSignatures(secret, nodeId, steady);
-  const sending = createForward(signatures);
+  const sending = new NodeClient(signatures);
   const forward = tracing?.forward(sending) ?? sending;
 
   const tokens = createLoginTokens(secret, clock);
@@ -139,7 +139,7 @@ export async function createApp(
     announce: (accountId) => cluster.signals.send('credentials', accountId),
   });
   cluster.signals.on('credentials', (accountId) => authenticator.forget(accountId));
-  cluster.signals.onGap(() => authenticator.forgetAll());
+  cluster.signals.on('gap', () => authenticator.forgetAll());
 
   const passwords = new PasswordHasher();
   const devices = new LoginDevices(secret);
@@ -331,10 +331,10 @@ export async function createApp(
       await media.start();
       await sessions.start();
       between?.start();
-      await cluster.start();
+      await cluster.start({ sessions, webhooks: engine });
       sender.start();
       const address = await http.listen({ host: settings.host, port: settings.port });
-      await cluster.listensAt(settings.nodeUrl?.href ?? reachableAt(address));
+      await cluster.announce(settings.nodeUrl?.href ?? reachableAt(address));
       database.startCheck();
       return address;
     },

@@ -46,10 +46,10 @@ describe('the connection that a node listens on', () => {
     directUrl: string,
     pingMs: number,
   ): Promise<{ channel: Channel; heard: string[] }> {
-    const channel = new Channel(sharedBy(directUrl), nodeId, log, { pingMs });
+    const channel = new Channel(sharedBy(directUrl), { nodeId, hasOthers: true }, log, { pingMs });
     const heard: string[] = [];
     channel.on('lane', (id) => heard.push(id));
-    channel.onGap(() => heard.push('gap'));
+    channel.on('gap', () => heard.push('gap'));
     await channel.start();
     channels.push(channel);
     return { channel, heard };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
-import { createAlone } from '../src/cluster/cluster.ts';
+import { SingleNode } from '../src/cluster/cluster.ts';
 import { readSettings } from '../src/config.ts';
 import { type Database, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
@@ -32,7 +32,7 @@ async function onDisk(test: TestContext) {
     database: { ...database, commit },
     clock,
     newId: createIds(clock),
-    cluster: createAlone('nod_A', database),
+    cluster: new SingleNode('nod_A', database),
   });
   const once = (key: string, run: () => Promise<unknown>) =>
     idempotency.once({ accountId: 'acc_1', key, operationId: 'messages.send', input: {} }, run);

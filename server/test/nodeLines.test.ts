@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/clock.ts';
-import { createForward, NoAnswerError } from '../src/cluster/forward.ts';
+import { NoAnswerError, NodeClient } from '../src/cluster/forward.ts';
 import { NodeSignatures } from '../src/cluster/nodeSignature.ts';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -124,7 +124,7 @@ describe('a request to another node', () => {
   const nodeAt = (port: number) => ({
     nodeId: 'nod_other',
     url: `http://127.0.0.1:${port}`,
-    carries: true,
+    acceptsWork: true,
     fileStore: null,
     isAlive: true,
   });
@@ -137,7 +137,7 @@ describe('a request to another node', () => {
     await once(server, 'listening');
     const line = await startFaultyLine();
     line.aim({ hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port) });
-    const forward = createForward(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
+    const forward = new NodeClient(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
       tickMs: 50,
     });
     test.after(async () => {
@@ -161,7 +161,7 @@ describe('a request to another node', () => {
     const answers = new Set<() => void>();
     const server = createServer((_, response) => void answers.add(() => response.end('{}'))).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const forward = createForward(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
+    const forward = new NodeClient(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
       tickMs: 5,
     });
     test.after(async () => {
@@ -187,7 +187,7 @@ describe('a request to another node', () => {
       waiting.add(setInterval(() => response.writeProcessing(), 5));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const forward = createForward(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
+    const forward = new NodeClient(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
       tickMs: 50,
     });
     test.after(async () => {

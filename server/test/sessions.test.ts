@@ -179,7 +179,7 @@ describe('a session that its node loses while it is being opened', () => {
         (isLive) => !isLive,
       );
       await eventually(
-        async () => cluster.sessions.holds(sessionId),
+        async () => cluster.sessions.owns(sessionId),
         (holds) => holds,
       );
       puppet.opening = async () => {};
@@ -249,7 +249,7 @@ describe('a session that another node gets while it is being disconnected', () =
     await ask(`update sessions set lease_owner = 'nod_other'`);
     await ask('delete from nodes');
     await eventually(
-      async () => cluster.isMember() && !cluster.sessions.holds(sessionId),
+      async () => cluster.isMember() && !cluster.sessions.owns(sessionId),
       (isWithOther) => isWithOther,
     );
     closed.resolve();

@@ -2,15 +2,16 @@ import { sleep } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import type { Listening, Shared } from '../db/dialect.ts';
 import type { Log } from '../log.ts';
-import type { Signals, Topic } from './signals.ts';
+import type { Peers } from './peers.ts';
+import { Signals, type Topic, topics } from './signals.ts';
 
 const CHANNEL = 'switchboard';
-/** Signals of this long go together: many commits then cost one notification. */
+/** Signals of this period share a notification, so that many commits cost one. */
 const GATHER_MS = 5;
 const RECONNECT_MS = 500;
-/** How often to ask whether the connection lives: with the deadline of the answer, a dead one is noticed in 3.5 s. */
+/** With the deadline of a ping, a dead connection is noticed within 3.5 s. */
 const PING_MS = 2000;
-/** PostgreSQL takes payloads of less than 8,000 bytes. */
+/** PostgreSQL accepts payloads of less than 8,000 bytes. */
 const IDS_PER_PAYLOAD = 150;
 
 interface Payload {
@@ -19,17 +20,17 @@ interface Payload {
   readonly ids: readonly string[];
 }
 
+type KnownPeers = Pick<Peers, 'nodeId' | 'hasOthers'>;
+
 /**
- * Signals over LISTEN and NOTIFY, on one connection that listens and notifies. It is asked again and again whether it
- * lives, since one that is half open is as quiet as one on which nothing happens. Without it signals leave by the pool.
+ * Signals over LISTEN and NOTIFY, on a connection of its own. It pings the connection, because a half-open one is as
+ * quiet as an idle one. While there is no connection, signals leave through the pool.
  */
-export class Channel implements Signals {
+export class Channel extends Signals {
   readonly #shared: Shared;
-  readonly #nodeId: string;
+  readonly #peers: KnownPeers;
   readonly #log: Log;
   readonly #pingMs: number;
-  readonly #listeners = new Map<Topic, ((id: string) => void)[]>();
-  readonly #gapListeners: (() => void)[] = [];
   #waiting = new Map<Topic, Set<string>>();
   #gathering: NodeJS.Timeout | undefined;
   #flushed = Promise.resolve();
@@ -37,14 +38,15 @@ export class Channel implements Signals {
   #pinging: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(shared: Shared, nodeId: string, log: Log, { pingMs = PING_MS } = {}) {
+  constructor(shared: Shared, peers: KnownPeers, log: Log, { pingMs = PING_MS } = {}) {
+    super();
     this.#shared = shared;
-    this.#nodeId = nodeId;
+    this.#peers = peers;
     this.#log = log;
     this.#pingMs = pingMs;
   }
 
-  /** Whether this node hears at once what others tell; otherwise it finds out by polling. */
+  /** Whether this node receives signals; otherwise it polls. */
   get isListening(): boolean {
     return this.#connection !== undefined;
   }
@@ -56,46 +58,35 @@ export class Channel implements Signals {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#pinging);
-    await this.#flush(); // a node that misses it finds out by polling
+    await this.#flush();
     this.#connection?.close();
   }
 
   send(topic: Topic, id: string): void {
+    // A node that has just joined does not know the others yet, but tells them.
+    if (!this.#peers.hasOthers && topic !== 'nodes') return;
     const ids = this.#waiting.get(topic) ?? new Set();
     this.#waiting.set(topic, ids.add(id));
     this.#gathering ??= setTimeout(() => void this.#flush(), GATHER_MS);
   }
 
-  on(topic: Topic, listener: (id: string) => void): void {
-    this.#listeners.set(topic, [...(this.#listeners.get(topic) ?? []), listener]);
-  }
-
-  onGap(listener: () => void): void {
-    this.#gapListeners.push(listener);
-  }
-
-  /** Signals may have been missed, or heard when nothing could be done about them. */
-  noteGap(): void {
-    for (const listener of this.#gapListeners) listener();
-  }
-
   #hear(text: string): void {
     const { from, topic, ids } = this.#parse(text);
-    if (from === this.#nodeId) return;
-    for (const listener of this.#listeners.get(topic) ?? []) for (const id of ids) listener(id);
+    // A newer node may know more topics.
+    if (from !== this.#peers.nodeId && topics.includes(topic)) for (const id of ids) this.emit(topic, id);
   }
 
-  /** Anybody who may connect to the database can notify. */
+  /** Every client of the database can notify. */
   #parse(text: string): Payload {
     try {
       return JSON.parse(text) as Payload;
     } catch {
       this.#log.warn('ignored an unknown notification');
-      return { from: this.#nodeId, topic: 'nodes', ids: [] };
+      return { from: '', topic: 'nodes', ids: [] };
     }
   }
 
-  /** Sends what waits, after what is being sent. */
+  /** Sends the waiting signals, after those that are being sent. */
   #flush(): Promise<void> {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
@@ -111,7 +102,7 @@ export class Channel implements Signals {
     for (const [topic, all] of sending) {
       const ids = [...all];
       for (let at = 0; at < ids.length; at += IDS_PER_PAYLOAD) {
-        const payload: Payload = { from: this.#nodeId, topic, ids: ids.slice(at, at + IDS_PER_PAYLOAD) };
+        const payload: Payload = { from: this.#peers.nodeId, topic, ids: ids.slice(at, at + IDS_PER_PAYLOAD) };
         await this.#notify(JSON.stringify(payload));
       }
     }
@@ -146,7 +137,7 @@ export class Channel implements Signals {
     }, this.#pingMs);
   }
 
-  /** Gives up a connection that broke or does not answer. */
+  /** Closes a connection that broke or does not answer. */
   #drop(connection: Listening | undefined): void {
     if (connection === undefined || this.#connection !== connection) return;
     this.#connection = undefined;
@@ -162,6 +153,6 @@ export class Channel implements Signals {
       await this.#connect().catch(() => {});
     }
     if (this.#isStopped) this.#connection?.close();
-    else this.noteGap();
+    else this.emit('gap');
   }
 }

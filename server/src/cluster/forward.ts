@@ -13,23 +13,23 @@ export class ElsewhereError extends AppError {
   }
 }
 
-/** A request of the REST interface, as its caller made it. */
+/** A REST request as its caller made it. */
 export interface ForwardedRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
   readonly body: string | undefined;
-  /** The credential that its caller has shown. */
+  /** Of its caller. */
   readonly credential: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
-  /** How long the operation may take at the most. */
+  /** How long the operation may take. */
   readonly deadlineMs: number;
-  /** `traceparent` of the span that it belongs to, where there are traces. */
+  /** `traceparent` of the span that it belongs to. */
   readonly trace?: string;
 }
 
-/** A request from outside that is passed on as it came. */
+/** A request of a network, forwarded byte for byte. */
 export interface RelayedRequest {
   readonly method: string;
   /** With the query. */
@@ -46,9 +46,9 @@ export interface ForwardedAnswer {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** The node did not answer: what was asked for may have been done, or not. */
+/** The node did not answer. The request may have taken effect, or not. */
 export class NoAnswerError extends Error {
-  /** Whether it was reached and took too long. */
+  /** Whether the node was reached, and took too long. */
   readonly isLate: boolean;
   constructor(cause: unknown) {
     super('the node did not answer', { cause });
@@ -59,17 +59,17 @@ export class NoAnswerError extends Error {
 
 export interface Forward {
   /**
-   * Asks another node, once.
-   * @param life ends when the node is known to be dead
+   * Sends a request to another node, once.
+   * @param life aborts when the node is known to be dead
    * @throws {NoAnswerError}
    */
   to(node: Member, request: ForwardedRequest, life: AbortSignal): Promise<ForwardedAnswer>;
-  /** The same for what is no operation. @throws {NoAnswerError} */
+  /** The same for a request that is not an operation. @throws {NoAnswerError} */
   relay(node: Member, request: RelayedRequest, life: AbortSignal): Promise<{ status: number; text: string }>;
   close(): Promise<void>;
 }
 
-/** Headers that speak of a connection and not of the request (RFC 9110, 7.6.1), or that undici writes itself. */
+/** Headers about the connection rather than the request (RFC 9110, 7.6.1), and those that undici writes itself. */
 const OF_ONE_HOP = new Set([
   'connection',
   'host',
@@ -82,107 +82,117 @@ const OF_ONE_HOP = new Set([
 ]);
 
 /**
- * How long the send of a file may take, in ms: 30 s for the network's answer, and before that the upload, which takes
- * five minutes for 100 MB at some 3 MBit/s. A callback may bring a file of that size.
+ * How long it may take to send a file, in ms: five minutes for the upload, which is enough for 100 MB at 3 Mbit/s, and
+ * 30 s for the network's answer. A callback may bring a file of that size.
  */
 export const LONGEST_SEND_MS = 330_000;
 const CONNECT_MS = 2000;
 const CONNECTIONS_PER_NODE = 64;
-/** A node says at once, and then this often, that it works on a forwarded request: by `102 Processing`. */
+/** How often a node reports that it works on a forwarded request, by `102 Processing`. */
 export const STILL_AT_IT_MS = 1000;
 const TICK_MS = 500;
 /**
- * A node that says nothing for this many ticks cannot be reached: the connection is half open, or the node stands
- * still. Counted in ticks of our own, so that a stall of this process is not taken for a silence of the other.
+ * A node that reports nothing for so many ticks cannot be reached: the connection is half open, or the node hangs.
+ * Counted in ticks of this process, so that a stall of its own does not look like silence of the other.
  */
 const SILENT_TICKS = 7;
 
-/** The REST interface is how nodes ask one another: there is no other remote interface. */
-export function createForward(signatures: Pick<NodeSignatures, 'sign'>, { tickMs = TICK_MS } = {}): Forward {
-  const pools = new Map<string, Pool>();
-  /** Nodes that have said before that they are at work: their silence tells. Older ones never do, nor through some proxies. */
-  const telling = new Set<string>();
+/** Sends requests to other nodes, over the REST interface: there is no other remote interface. */
+export class NodeClient implements Forward {
+  readonly #signatures: Pick<NodeSignatures, 'sign'>;
+  readonly #tickMs: number;
+  /** By origin. */
+  readonly #pools = new Map<string, Pool>();
+  /** Nodes that have sent `102 Processing`: only their silence means something. Older nodes and some proxies never do. */
+  readonly #reporting = new Set<string>();
 
-  function poolOf(origin: string): Pool {
-    let pool = pools.get(origin);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        connections: CONNECTIONS_PER_NODE,
-        connect: { timeout: CONNECT_MS },
-        headersTimeout: 0,
-      });
-      pools.set(origin, pool);
-    }
-    return pool;
+  constructor(signatures: Pick<NodeSignatures, 'sign'>, { tickMs = TICK_MS } = {}) {
+    this.#signatures = signatures;
+    this.#tickMs = tickMs;
   }
 
-  /** The idle connections of a line that is half open are no better than the one that showed it. */
-  function retire(origin: string): void {
-    const pool = pools.get(origin);
-    pools.delete(origin);
-    pool?.close().catch(() => {});
+  async to(node: Member, request: ForwardedRequest, life: AbortSignal): Promise<ForwardedAnswer> {
+    const { method, path, body, credential, requestId, idempotencyKey, deadlineMs, trace } = request;
+    const headers = {
+      accept: 'application/json',
+      'x-request-id': requestId,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(trace !== undefined && { traceparent: trace }),
+    };
+    const answer = await this.#send(node, { method, path, headers, body, deadlineMs }, life);
+    const retryAfter = Number(answer.headers['retry-after']);
+    return {
+      status: answer.status,
+      body: parse(answer.text),
+      isReplayed: answer.headers['idempotency-replayed'] === 'true',
+      retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
+    };
+  }
+
+  async relay(node: Member, request: RelayedRequest, life: AbortSignal): Promise<{ status: number; text: string }> {
+    const { method, path, body } = request;
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !OF_ONE_HOP.has(name)));
+    const sent = body.length > 0 ? body : undefined;
+    return this.#send(node, { method, path, headers, body: sent, deadlineMs: LONGEST_SEND_MS }, life);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
   /** @throws {NoAnswerError} */
-  async function ask({ nodeId, url }: Member, request: Asked, life: AbortSignal): Promise<Answered> {
+  async #send({ nodeId, url }: Member, request: NodeRequest, life: AbortSignal): Promise<NodeResponse> {
     const { method, path, headers, body, deadlineMs } = request;
     const { origin } = new URL(url ?? '');
-    const silence = new Silence(tickMs, telling.has(nodeId));
+    const silence = new Silence(this.#tickMs, this.#reporting.has(nodeId));
     try {
-      const response = await poolOf(origin).request({
-        // Only what undici is told: it takes every method.
+      const response = await this.#poolOf(origin).request({
+        // Only what undici's types know; it accepts every method.
         method: method as 'POST',
         path,
-        headers: { ...headers, ...signatures.sign({ method, path, body: body ?? '' }, nodeId) },
+        headers: { ...headers, ...this.#signatures.sign({ method, path, body: body ?? '' }, nodeId) },
         ...(body !== undefined && { body }),
         signal: AbortSignal.any([life, silence.signal, AbortSignal.timeout(deadlineMs)]),
         onInfo: () => {
-          telling.add(nodeId);
+          this.#reporting.add(nodeId);
           silence.break();
         },
       });
       silence.break();
       return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
     } catch (error) {
-      if (silence.signal.aborted) retire(origin);
+      if (silence.signal.aborted) this.#retire(origin);
       throw new NoAnswerError(error);
     } finally {
       silence.end();
     }
   }
 
-  return {
-    async to(node, { method, path, body, credential, requestId, idempotencyKey, deadlineMs, trace }, life) {
-      const headers = {
-        accept: 'application/json',
-        'x-request-id': requestId,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-        ...(trace !== undefined && { traceparent: trace }),
-      };
-      const answer = await ask(node, { method, path, headers, body, deadlineMs }, life);
-      const retryAfter = Number(answer.headers['retry-after']);
-      return {
-        status: answer.status,
-        body: parse(answer.text),
-        isReplayed: answer.headers['idempotency-replayed'] === 'true',
-        retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
-      };
-    },
-    async relay(node, { method, path, headers: all, body }, life) {
-      const headers = Object.fromEntries(Object.entries(all).filter(([name]) => !OF_ONE_HOP.has(name)));
-      const given = body.length > 0 ? body : undefined;
-      return ask(node, { method, path, headers, body: given, deadlineMs: LONGEST_SEND_MS }, life);
-    },
-    async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
-    },
-  };
+  #poolOf(origin: string): Pool {
+    let pool = this.#pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        connections: CONNECTIONS_PER_NODE,
+        connect: { timeout: CONNECT_MS },
+        headersTimeout: 0,
+      });
+      this.#pools.set(origin, pool);
+    }
+    return pool;
+  }
+
+  /** If one connection is half open, the idle ones of its pool probably are as well. */
+  #retire(origin: string): void {
+    const pool = this.#pools.get(origin);
+    this.#pools.delete(origin);
+    pool?.close().catch(() => {});
+  }
 }
 
 /** A request as it goes to another node. */
-interface Asked {
+interface NodeRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -190,13 +200,13 @@ interface Asked {
   readonly deadlineMs: number;
 }
 
-interface Answered {
+interface NodeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** @throws {NoAnswerError} when something else than a node listens at its address */
+/** @throws {NoAnswerError} if something other than a node listens at its address */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -205,14 +215,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** Watches one request, and aborts it once the other side has been silent for too long. */
+/** Aborts a request once the other side has been silent for too long. */
 class Silence {
   readonly #silent = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #isWatched: boolean;
   #ticks = 0;
 
-  /** @param isWatched from the beginning, and not only once something has come */
+  /** @param isWatched from the beginning, rather than from the first response on */
   constructor(tickMs: number, isWatched: boolean) {
     this.#isWatched = isWatched;
     this.#timer = setInterval(() => {
@@ -224,7 +234,7 @@ class Silence {
     return this.#silent.signal;
   }
 
-  /** Something came. */
+  /** Notes that something was received. */
   break(): void {
     this.#isWatched = true;
     this.#ticks = 0;

@@ -3,30 +3,29 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** What tells a data folder from others, from its first start on. One process at a time runs on it. */
+/** Returns the id of a data folder, made on its first start. */
 export function instanceOf(dataDir: string): string {
   const file = idFile(dataDir);
   if (!existsSync(file)) writeFileSync(file, randomUUID(), { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Enough for a process that is killed whenever it starts: each start adds one, and a dead node counts for 8 s. */
+/** Each start adds one, and a dead node counts for the rest of its lease: enough for a process that keeps crashing. */
 const NODES_KEPT = 50;
 
 interface Runs {
-  /** Inode of the file with the folder's id: a copy of the folder has another. */
+  /** Of the file with the folder's id: a copy of the folder has a different one. */
   readonly inode: number;
-  /** The start of the machine: a copy of its whole disk runs on another one. */
+  /** Boot id of the machine: a copy of the whole disk has a different one. */
   readonly boot: string;
-  /** The nodes that ran on this very folder, oldest first. */
+  /** Nodes that ran on this folder, oldest first. */
   readonly nodeIds: readonly string[];
 }
 
 /**
- * Notes in a data folder that a node runs on it now. The lock on the folder is held by that time, so the nodes before it
- * are dead.
- * @returns those nodes, if this is still the folder and the machine that they ran on; undefined if nobody can tell,
- *   because an older version ran here
+ * Records in a data folder that a node runs on it. The caller holds the lock on the folder, so earlier nodes are dead.
+ * @returns the earlier nodes, if this is still the folder and the machine that they ran on; undefined if unknown, because
+ *   an older version ran here
  */
 export function noteRun(dataDir: string, nodeId: string): ReadonlySet<string> | undefined {
   const file = join(dataDir, 'instance-runs');
@@ -41,7 +40,7 @@ export function noteRun(dataDir: string, nodeId: string): ReadonlySet<string> | 
   return noted === undefined && !isNew ? undefined : new Set(former);
 }
 
-/** An id of its own for each start of a machine (Linux), or else the machine's name. */
+/** Returns the boot id (Linux), or else the name of the machine. */
 function bootOfMachine(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

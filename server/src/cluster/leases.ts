@@ -1,253 +1,277 @@
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { countHeld, giveBack, type Leasable, type Member, readOwn, readOwner, takeFree, takeOne } from './members.ts';
+import {
+  acquireFree,
+  acquireOne,
+  countLeases,
+  freeLeases,
+  type Leasable,
+  type Member,
+  readOwned,
+  readOwner,
+} from './members.ts';
+import type { Peers } from './peers.ts';
 import type { Signals } from './signals.ts';
 
-/** Who works on a thing: this node, another one, or nobody that could be reached now. */
-export type Holder = 'here' | 'nobody' | Member;
+/** Who works on a session or webhook: this node, another one, or nobody that can be reached now. */
+export type Owner = 'here' | 'nobody' | Member;
 
-/** What this node holds of one kind: sessions, or webhooks. Each is held by one node at a time. */
+/** The sessions, or the webhooks, that this node owns. Each has one owner at a time. */
 export interface Leases {
-  /** Whether this node has it, and is to go on working on it. */
-  holds(id: string): boolean;
-  /** Whether what becomes of it is this node's to store: also while another node is to have it and it is put down. */
+  /** Whether this node owns it and goes on working on it. */
+  owns(id: string): boolean;
+  /** Whether this node may store its state: also while it stops work on what another node is to own. */
   isOurs(id: string): boolean;
-  holderOf(id: string): Promise<Holder>;
-  /** Takes it if it is free: whoever calls it works on it then, `onGain` is not told. @returns who has it now */
-  take(id: string): Promise<Holder>;
+  ownerOf(id: string): Promise<Owner>;
+  /** Acquires it if it is free; the caller works on it then, `LeaseWorker.onAcquired` is not called. @returns its owner */
+  acquire(id: string): Promise<Owner>;
   /** Frees it. Nothing of it may run here any more. */
-  giveUp(id: string): Promise<void>;
-  /** Frees all of it, and takes nothing more. Nothing of it may run here any more. */
-  giveUpAll(): Promise<void>;
-  /** Calls `listener` with what this node has got: it is to work on it from now on. */
-  onGain(listener: (ids: readonly string[]) => Promise<void>): void;
-  /** Calls `listener` with what another node is to have. Once it resolves nothing of it may run here any more. */
-  onLetGo(listener: (id: string) => Promise<void>): void;
+  release(id: string): Promise<void>;
+  /** Frees everything and acquires nothing more. Nothing of it may run here any more. */
+  releaseAll(): Promise<void>;
 }
 
-export interface ManagedLeases extends Leases {
-  /** Takes what is free up to this node's share, and lets go of what it has beyond it. */
-  balance(carriers: readonly Member[], isChanged: boolean): Promise<void>;
-  /** How many this node holds. */
-  count(): number;
-  /** Resolves when work on all that was taken has begun. */
-  takenUp(): Promise<void>;
-  /** Forgets all of it: others may have it now. */
-  drop(): void;
+/** Works on what this node owns. */
+export interface LeaseWorker {
+  /** Starts work on what this node acquired. Resolves once it has begun. */
+  onAcquired(ids: readonly string[]): Promise<void>;
+  /** Stops work on what another node is to own. Once this resolves, nothing of it may run here. */
+  onReleasing(id: string): Promise<void>;
 }
 
-const TAKEN_AT_ONCE = 500;
-const LET_GO_AT_ONCE = 50;
+const ACQUIRED_AT_ONCE = 500;
+const RELEASED_AT_ONCE = 50;
+/** A node may have this much more than its share without anything being moved. */
+const UNEVEN = 0.2;
 
-export function createLeases(
-  kind: Leasable,
-  {
-    database,
-    nodeId,
-    carries,
-    signals,
-    log,
-    reach,
-  }: {
-    database: Database;
-    nodeId: string;
-    carries: boolean;
-    signals: Signals;
-    log: Log;
-    /** The node with this id, if it lives and is not this one; or any that carries, without an id. */
-    reach: (nodeId?: string) => Member | undefined;
-  },
-): ManagedLeases {
-  const held = new Set<string>();
-  /** What is being taken one by one just now. */
-  const taking = new Set<string>();
-  const takingUp = new Set<Promise<void>>();
-  let gain = async (_: readonly string[]) => {};
-  let letGo = async (_: string) => {};
-  /** What another node is to have, and this one has not put down yet. */
-  const leaving = new Set<string>();
-  /** Of these, what `onLetGo` is at. */
-  const puttingDown = new Set<string>();
-  /** Of these, what is put down, and is to be free in the database. */
-  const putDown = new Set<string>();
-  let freeing: Promise<void> | undefined;
-  let isLettingGo = false;
-  let isEnding = false;
-  /** Raised when all was dropped: what began before has nothing to add. */
-  let era = 0;
+interface Options {
+  readonly database: Database;
+  readonly peers: Peers;
+  readonly acceptsWork: boolean;
+  readonly signals: Signals;
+  readonly log: Log;
+}
 
-  function toHolder(id: string, owner: string | null | undefined): Holder {
-    // Not taken up yet, or not put down yet, is nobody's.
-    if (owner === nodeId) return held.has(id) ? 'here' : 'nobody';
-    return (typeof owner === 'string' ? reach(owner) : undefined) ?? 'nobody';
+/** The leases of one node among several. */
+export class NodeLeases implements Leases {
+  readonly #kind: Leasable;
+  readonly #options: Options;
+  readonly #nodeId: string;
+  readonly #owned = new Set<string>();
+  /** Leases that a caller is acquiring. */
+  readonly #acquiring = new Set<string>();
+  /** Leases that another node is to have, until they are free in the database. */
+  readonly #leaving = new Map<string, 'stopping' | 'stopped' | 'freeing'>();
+  readonly #beginning = new Set<Promise<void>>();
+  #worker: LeaseWorker | undefined;
+  #freeing: Promise<void> | undefined;
+  #isReleasing = false;
+  #isEnding = false;
+  /** Counts how often all leases were lost. Work that began before the last time must not change anything. */
+  #generation = 0;
+
+  constructor(kind: Leasable, options: Options) {
+    this.#kind = kind;
+    this.#options = options;
+    this.#nodeId = options.peers.nodeId;
   }
 
-  async function take(id: string): Promise<Holder> {
-    if (held.has(id)) return 'here';
-    if (!carries) return sendOn(id);
-    const began = era;
-    taking.add(id);
+  get count(): number {
+    return this.#owned.size;
+  }
+
+  /** Sets what works on the leases. Nothing is acquired before, except by `acquire`. */
+  start(worker: LeaseWorker): void {
+    this.#worker = worker;
+  }
+
+  owns(id: string): boolean {
+    return this.#owned.has(id);
+  }
+
+  isOurs(id: string): boolean {
+    return this.#owned.has(id) || this.#leaving.get(id) === 'stopping';
+  }
+
+  async ownerOf(id: string): Promise<Owner> {
+    if (this.#owned.has(id)) return 'here';
+    return this.#toOwner(id, await readOwner(this.#options.database.reader, this.#kind, id));
+  }
+
+  async acquire(id: string): Promise<Owner> {
+    if (this.#owned.has(id)) return 'here';
+    const { acceptsWork, database, peers } = this.#options;
+    if (!acceptsWork) {
+      const owner = await readOwner(database.reader, this.#kind, id);
+      return owner === null ? (peers.anyWorker() ?? 'nobody') : this.#toOwner(id, owner);
+    }
+    const generation = this.#generation;
+    this.#acquiring.add(id);
     try {
-      const owner = await database.commit((tx) => takeOne(tx, kind, nodeId, id));
-      if (owner === nodeId && began === era && !leaving.has(id)) held.add(id);
-      return toHolder(id, owner);
+      const owner = await database.commit((tx) => acquireOne(tx, this.#kind, this.#nodeId, id));
+      if (owner === this.#nodeId && generation === this.#generation && !this.#leaving.has(id)) this.#owned.add(id);
+      return this.#toOwner(id, owner);
     } finally {
-      taking.delete(id);
+      this.#acquiring.delete(id);
     }
   }
 
-  /** What this node does not take, another one may. */
-  async function sendOn(id: string): Promise<Holder> {
-    const owner = await readOwner(database.reader, kind, id);
-    return owner === null ? (reach() ?? 'nobody') : toHolder(id, owner);
+  async release(id: string): Promise<void> {
+    const generation = this.#generation;
+    this.#owned.delete(id);
+    this.#leaving.set(id, 'freeing');
+    try {
+      await this.#options.database.commit((tx) => freeLeases(tx, this.#kind, this.#nodeId, [id]));
+      this.#leaving.delete(id);
+    } catch (error) {
+      if (generation === this.#generation) this.#leaving.set(id, 'stopped');
+      throw error;
+    }
   }
 
-  async function takeShare(missing: number): Promise<void> {
-    for (let left = missing; left > 0 && !isEnding; ) {
-      const began = era;
-      const limit = Math.min(left, TAKEN_AT_ONCE);
-      const ids = await database.commit((tx) => takeFree(tx, kind, nodeId, limit));
-      if (began !== era || ids.length === 0) return;
-      takeUp(ids);
+  async releaseAll(): Promise<void> {
+    this.#isEnding = true;
+    for (const id of [...this.#owned, ...this.#leaving.keys()]) this.#leaving.set(id, 'stopped');
+    this.#owned.clear();
+    await this.#freeStopped();
+  }
+
+  /** Forgets all leases at once, because other nodes may have them now. */
+  lose(): void {
+    this.#owned.clear();
+    this.#leaving.clear();
+    this.#generation++;
+  }
+
+  /**
+   * Acquires what is free up to this node's share, and releases what it has beyond it.
+   * @param workers the nodes that accept work
+   * @param isChanged whether nodes came or went
+   */
+  async balance(workers: readonly Member[], isChanged: boolean): Promise<void> {
+    await this.#freeStopped();
+    if (this.#isEnding) return;
+    const counts = await countLeases(this.#options.database, this.#kind);
+    const mine = counts.get(this.#nodeId) ?? 0;
+    if (mine !== this.#owned.size + this.#leaving.size) await this.#reconcile();
+    const share = shareOf(this.#nodeId, workers, counts);
+    const free = counts.get(null) ?? 0;
+    const surplus = this.#owned.size - share;
+    if (mine < share && free > 0) await this.#acquireShare(Math.min(share - mine, free));
+    // Moving a session breaks its connection for a moment: only a node that comes or goes is worth it at once.
+    else if (surplus > (isChanged ? 0 : Math.max(2, share * UNEVEN))) void this.#releaseSurplus(surplus);
+  }
+
+  /** Resolves when work on everything acquired so far has begun. */
+  async begun(): Promise<void> {
+    await Promise.all(this.#beginning);
+  }
+
+  #toOwner(id: string, owner: string | null | undefined): Owner {
+    // A lease of this node on which work has not begun, or has ended, has no owner.
+    if (owner === this.#nodeId) return this.#owned.has(id) ? 'here' : 'nobody';
+    return (typeof owner === 'string' ? this.#options.peers.find(owner) : undefined) ?? 'nobody';
+  }
+
+  async #acquireShare(missing: number): Promise<void> {
+    for (let left = missing; left > 0 && !this.#isEnding; ) {
+      const generation = this.#generation;
+      const limit = Math.min(left, ACQUIRED_AT_ONCE);
+      const ids = await this.#options.database.commit((tx) => acquireFree(tx, this.#kind, this.#nodeId, limit));
+      if (generation !== this.#generation || ids.length === 0) return;
+      this.#begin(ids);
       left -= ids.length;
     }
   }
 
-  /** Work on it begins; how long that takes holds up nothing else. */
-  function takeUp(ids: readonly string[]): void {
-    for (const id of ids) held.add(id);
-    log.info({ [kind.table]: ids.length }, 'acquired leases');
-    const gaining = gain(ids).catch((error) => log.error({ err: error }, 'failed to start work on acquired leases'));
-    takingUp.add(gaining);
-    void gaining.finally(() => takingUp.delete(gaining));
+  /** Begins work on leases; how long that takes holds up nothing else. */
+  #begin(ids: readonly string[]): void {
+    const { log } = this.#options;
+    for (const id of ids) this.#owned.add(id);
+    log.info({ [this.#kind.table]: ids.length }, 'acquired leases');
+    const beginning = (async () => this.#worker?.onAcquired(ids))().catch((error) =>
+      log.error({ err: error }, 'failed to start work on acquired leases'),
+    );
+    this.#beginning.add(beginning);
+    void beginning.finally(() => this.#beginning.delete(beginning));
   }
 
-  /** Some at a time; each is free as soon as it is put down, so that one which takes long keeps no other waiting. */
-  async function letGoOf(surplus: number): Promise<void> {
-    if (isLettingGo) return;
-    isLettingGo = true;
-    log.info({ [kind.table]: surplus }, 'releasing surplus leases');
-    const began = era;
-    const waiting = [...held].slice(-surplus).values();
-    const letGoNext = async () => {
+  /** Frees each lease as soon as work on it has stopped, so that a slow one delays no other. */
+  async #releaseSurplus(surplus: number): Promise<void> {
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    this.#options.log.info({ [this.#kind.table]: surplus }, 'releasing surplus leases');
+    const waiting = [...this.#owned].slice(-surplus).values();
+    const generation = this.#generation;
+    const releaseNext = async () => {
       for (const id of waiting) {
-        if (began !== era || isEnding || !held.delete(id)) continue;
-        leaving.add(id);
-        puttingDown.add(id);
-        await letGo(id).catch((error) => log.warn({ err: error, id }, 'failed to release lease'));
-        if (began !== era) return;
-        puttingDown.delete(id);
-        putDown.add(id);
-        void freePutDown();
+        if (generation !== this.#generation || this.#isEnding || !this.#owned.delete(id)) continue;
+        this.#leaving.set(id, 'stopping');
+        await this.#worker
+          ?.onReleasing(id)
+          .catch((error) => this.#options.log.warn({ err: error, id }, 'failed to release lease'));
+        if (generation !== this.#generation) return;
+        this.#leaving.set(id, 'stopped');
+        void this.#freeStopped();
       }
     };
-    await Promise.all(Array.from({ length: LET_GO_AT_ONCE }, letGoNext));
-    isLettingGo = false;
+    await Promise.all(Array.from({ length: RELEASED_AT_ONCE }, releaseNext));
+    this.#isReleasing = false;
   }
 
-  /** What cannot be freed now, with the database away, is freed with the next balance. */
-  function freePutDown(): Promise<void> {
-    freeing ??= (async () => {
-      while (putDown.size > 0) {
-        const ids = [...putDown];
-        await database.commit((tx) => giveBack(tx, kind, nodeId, ids));
-        for (const id of ids) {
-          putDown.delete(id);
-          leaving.delete(id);
-        }
-        signals.send('nodes', nodeId);
-      }
-    })()
-      .catch((error) => log.debug({ err: error }, 'failed to free leases; trying again'))
-      .finally(() => (freeing = undefined));
-    return freeing;
+  /** What cannot be freed while the database is away is freed in the next round. */
+  #freeStopped(): Promise<void> {
+    this.#freeing ??= this.#freeAllStopped()
+      .catch((error) => this.#options.log.debug({ err: error }, 'failed to free leases; trying again'))
+      .finally(() => (this.#freeing = undefined));
+    return this.#freeing;
+  }
+
+  async #freeAllStopped(): Promise<void> {
+    const { database, signals } = this.#options;
+    for (;;) {
+      const ids = [...this.#leaving].flatMap(([id, stage]) => (stage === 'stopped' ? id : []));
+      if (ids.length === 0) return;
+      await database.commit((tx) => freeLeases(tx, this.#kind, this.#nodeId, ids));
+      for (const id of ids) this.#leaving.delete(id);
+      signals.send('nodes', this.#nodeId);
+    }
   }
 
   /**
-   * Makes good what the database and this node think differently of: a commit whose answer was lost has taken
-   * something that nobody works on, and what was deleted is not held any more.
+   * Settles differences between the database and this node: a commit whose answer was lost has acquired a lease that
+   * nobody works on, and what was deleted is no longer owned.
    */
-  async function reconcile(): Promise<void> {
-    const [before, began] = [new Set(held), era];
-    const own = new Set(await readOwn(database.reader, kind, nodeId));
-    if (began !== era) return;
-    for (const id of before) if (!own.has(id)) held.delete(id);
-    const unknown = [...own].filter((id) => !held.has(id) && !leaving.has(id) && !before.has(id) && !taking.has(id));
-    if (unknown.length > 0) takeUp(unknown);
+  async #reconcile(): Promise<void> {
+    const [before, generation] = [new Set(this.#owned), this.#generation];
+    const stored = new Set(await readOwned(this.#options.database.reader, this.#kind, this.#nodeId));
+    if (generation !== this.#generation) return;
+    for (const id of before) if (!stored.has(id)) this.#owned.delete(id);
+    const isUnknown = (id: string) =>
+      ![this.#owned, this.#leaving, before, this.#acquiring].some((known) => known.has(id));
+    const unknown = [...stored].filter(isUnknown);
+    if (unknown.length > 0) this.#begin(unknown);
   }
-
-  return {
-    holds: (id) => held.has(id),
-    isOurs: (id) => held.has(id) || puttingDown.has(id),
-    holderOf: async (id) => (held.has(id) ? 'here' : toHolder(id, await readOwner(database.reader, kind, id))),
-    take,
-    async giveUp(id) {
-      held.delete(id);
-      leaving.add(id);
-      try {
-        await database.commit((tx) => giveBack(tx, kind, nodeId, [id]));
-        leaving.delete(id);
-      } catch (error) {
-        putDown.add(id);
-        throw error;
-      }
-    },
-    async giveUpAll() {
-      isEnding = true;
-      for (const id of [...held, ...leaving]) putDown.add(id);
-      held.clear();
-      await freePutDown();
-    },
-    onGain: (listener) => (gain = listener),
-    onLetGo: (listener) => (letGo = listener),
-    count: () => held.size,
-    async takenUp() {
-      await Promise.all(takingUp);
-    },
-    async balance(carriers, isChanged) {
-      await freePutDown();
-      if (isEnding) return;
-      const counts = await countHeld(database, kind);
-      const mine = counts.get(nodeId) ?? 0;
-      if (mine !== held.size + leaving.size) await reconcile();
-      const share = shareOf(nodeId, carriers, counts);
-      const free = counts.get(null) ?? 0;
-      const surplus = held.size - share;
-      if (mine < share && free > 0) await takeShare(Math.min(share - mine, free));
-      // Moving a session breaks its connection for a moment: only a node that comes or goes is worth it at once.
-      else if (surplus > (isChanged ? 0 : Math.max(2, share * UNEVEN))) void letGoOf(surplus);
-    },
-    drop() {
-      held.clear();
-      leaving.clear();
-      puttingDown.clear();
-      putDown.clear();
-      era++;
-    },
-  };
 }
 
-/** A node may have this much more than its share without anything being moved. */
-const UNEVEN = 0.2;
-
 /**
- * How many a node is to hold: all the same number, and one more those that have the most now when it does not divide,
- * so that nothing is moved which need not be.
- * @param counts who holds how many; under null, what nobody holds
+ * Returns how many leases a node is to have: all nodes the same number. Nodes that have the most now get the remainder,
+ * so that as few as possible move.
+ * @param counts how many each node has; under null, how many are free
  */
 export function shareOf(
   nodeId: string,
-  carriers: readonly Member[],
+  workers: readonly Member[],
   counts: ReadonlyMap<string | null, number>,
 ): number {
-  const place = carriers.findIndex((member) => member.nodeId === nodeId);
+  const place = workers.findIndex((member) => member.nodeId === nodeId);
   if (place === -1) return 0;
-  const heldBy = (member: Member | undefined) => counts.get(member?.nodeId ?? '') ?? 0;
-  const mine = heldBy(carriers[place]);
-  const ahead = carriers.filter((other, index) => {
-    const theirs = heldBy(other);
+  const countOf = (member: Member | undefined) => counts.get(member?.nodeId ?? '') ?? 0;
+  const mine = countOf(workers[place]);
+  const ahead = workers.filter((other, index) => {
+    const theirs = countOf(other);
     return theirs > mine || (theirs === mine && index < place);
   });
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return Math.floor(total / carriers.length) + (ahead.length < total % carriers.length ? 1 : 0);
+  return Math.floor(total / workers.length) + (ahead.length < total % workers.length ? 1 : 0);
 }

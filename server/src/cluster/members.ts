@@ -4,18 +4,18 @@ import type { Database } from '../db/database.ts';
 import type { Membership, Queryable } from '../db/dialect.ts';
 
 /*
- * The rows of `nodes`, by statements that only PostgreSQL runs: where the database is one process's own there are no
- * others. What says whether a node is alive is the clock of the database; those of the nodes may differ.
+ * The rows of `nodes` and the leases that depend on them, in SQL that only PostgreSQL runs. The clock of the database
+ * decides whether a node is alive, because the clocks of the nodes may differ.
  */
 
-/** Another process of the deployment, or this one. */
+/** A node of the deployment. */
 export interface Member {
   readonly nodeId: string;
-  /** Where it is reached; null until it listens. */
+  /** Null until it listens. */
   readonly url: string | null;
-  /** Whether it takes sessions and webhooks. */
-  readonly carries: boolean;
-  /** What tells the place where it keeps files from others; null when that is not known. */
+  /** Whether it acquires sessions and webhooks. */
+  readonly acceptsWork: boolean;
+  /** Identifies its media store; null if unknown. */
   readonly fileStore: string | null;
   readonly isAlive: boolean;
 }
@@ -26,13 +26,13 @@ export interface Joining extends Membership {
   readonly former: ReadonlySet<string> | undefined;
   readonly url: string | null;
   readonly version: string;
-  readonly carries: boolean;
+  readonly acceptsWork: boolean;
   /** Of the secret that signs login tokens. */
   readonly jwtFingerprint: string;
   readonly fileStore: string | null;
 }
 
-/** The others sign login tokens with another secret. */
+/** The running nodes sign login tokens with another secret. */
 export class OtherSecretError extends Error {
   constructor(others: readonly string[]) {
     super(
@@ -42,7 +42,7 @@ export class OtherSecretError extends Error {
   }
 }
 
-/** Another node has a lease on a data folder with the same id, and never ran on this one. */
+/** A live node has a data folder with the same id, and never ran on this one. */
 export class CopiedFolderError extends Error {
   /** When the last of their leases ends unless it is renewed, in ms of the database's clock. */
   readonly expiresAt: number;
@@ -57,7 +57,7 @@ export class CopiedFolderError extends Error {
 }
 
 /**
- * Adds this node, in place of whoever was on the same data folder: that one is dead, or was given up and is this one.
+ * Adds this node in place of an earlier one on the same data folder, which is dead, or is this node after an eviction.
  * @throws {OtherSecretError}
  * @throws {CopiedFolderError}
  */
@@ -65,14 +65,14 @@ export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<M
   await oneAtATime(tx);
   await requireOwnFolder(tx, joining);
   const { now } = tx.dialect;
-  const { nodeId, epoch, instance, url, version, carries, jwtFingerprint, fileStore } = joining;
+  const { nodeId, epoch, instance, url, version, acceptsWork, jwtFingerprint, fileStore } = joining;
   const { rows: former } = await sql<{ node_id: string }>`
     delete from nodes where instance = ${instance} or node_id = ${nodeId} returning node_id`.execute(tx.kysely);
   await free(tx, [nodeId, ...former.map(({ node_id }) => node_id)]);
   await requireSameSecret(tx, jwtFingerprint);
   await sql`insert into nodes
       (node_id, epoch, instance, url, version, carries, jwt_fingerprint, file_store, joined_at, expires_at)
-    values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${carries ? 1 : 0}, ${jwtFingerprint}, ${fileStore},
+    values (${nodeId}, ${epoch}, ${instance}, ${url}, ${version}, ${acceptsWork ? 1 : 0}, ${jwtFingerprint}, ${fileStore},
       ${now}, ${now} + ${leaseMs})`.execute(tx.kysely);
   return { nodeId, epoch };
 }
@@ -94,7 +94,7 @@ async function requireOwnFolder({ kysely, dialect }: Tx, { nodeId, instance, for
 }
 
 /**
- * A node of an older version leaves no fingerprint, and is taken to agree.
+ * A node of an older version stores no fingerprint, and counts as having the same.
  * @throws {OtherSecretError}
  */
 async function requireSameSecret({ kysely, dialect }: Tx, fingerprint: string): Promise<void> {
@@ -104,16 +104,17 @@ async function requireSameSecret({ kysely, dialect }: Tx, fingerprint: string): 
   if (rows.length > 0) throw new OtherSecretError(rows.map(({ node_id, url }) => url ?? node_id));
 }
 
-/** What one beat tells: whether this node is still a member, who the others are, and whether something is free. */
+/** What a node learns when it renews its leases. */
 export interface Beat {
   readonly isMember: boolean;
   readonly members: readonly Member[];
-  readonly isFree: { readonly sessions: boolean; readonly webhooks: boolean };
-  /** Whether another node's lease ends later than any can: the clock of the database went back. */
+  /** Whether a session or webhook has no owner. */
+  readonly isFree: boolean;
+  /** Whether another node's lease ends later than is possible: the clock of the database went back. */
   readonly isClockBack: boolean;
 }
 
-/** Renews all that this node holds, by the one row that all of it hangs on. */
+/** Renews all leases of this node, by the row that they depend on. */
 export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs: number): Promise<Beat> {
   const { now } = on.dialect;
   const { rows } = await sql<{
@@ -124,36 +125,35 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
     is_alive: boolean;
     is_ahead: boolean;
     beats: number;
-    free_sessions: boolean;
-    free_webhooks: boolean;
+    is_free: boolean;
   }>`
     with beat as (
       update nodes set expires_at = ${now} + ${leaseMs} where node_id = ${nodeId} and epoch = ${epoch} returning node_id
     )
     select node_id, url, carries, file_store, expires_at > ${now} as is_alive,
       expires_at > ${latest(on, leaseMs)} as is_ahead, (select count(*) from beat) as beats,
-      exists (select from sessions where wanted = 1 and lease_owner is null) as free_sessions,
-      exists (select from webhooks where lease_owner is null) as free_webhooks
+      exists (select from sessions where wanted = 1 and lease_owner is null)
+        or exists (select from webhooks where lease_owner is null) as is_free
     from nodes order by node_id`.execute(on.kysely);
   const members = rows.map((row) => ({
     nodeId: row.node_id,
     url: row.url,
-    carries: row.carries === 1,
+    acceptsWork: row.carries === 1,
     fileStore: row.file_store,
-    // What the others see of this node is as of before this beat.
+    // The query sees the row as it was before this update.
     isAlive: row.is_alive || row.node_id === nodeId,
   }));
-  const isFree = { sessions: rows[0]?.free_sessions === true, webhooks: rows[0]?.free_webhooks === true };
+  const isFree = rows[0]?.is_free === true;
   const isClockBack = rows.some((row) => row.is_ahead && row.node_id !== nodeId);
   return { isMember: rows[0]?.beats === 1, members, isFree, isClockBack };
 }
 
-/** When a lease that was renewed just now ends at the latest: transactions read the clock at moments of their own. */
+/** When a lease that was renewed just now ends at the latest: transactions read the clock at different times. */
 const latest = ({ dialect }: Queryable, leaseMs: number) => sql<number>`${dialect.now} + ${leaseMs + 1000}`;
 
 /**
- * Shortens leases to what they are for, after the clock of the database went back: a node that is dead would keep its
- * sessions until the clock is there again. One that lives renews its own.
+ * Shortens leases after the clock of the database went back; a dead node would otherwise keep its sessions until the
+ * clock gets there again. Live nodes renew their own.
  */
 export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
   await oneAtATime(tx);
@@ -162,16 +162,16 @@ export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
   );
 }
 
-/** Tells the others where this node is reached. */
+/** Stores the URL of this node. */
 export async function announce(tx: Tx, { nodeId }: Membership, url: string): Promise<void> {
   await sql`update nodes set url = ${url} where node_id = ${nodeId}`.execute(tx.kysely);
 }
 
 /**
- * Removes nodes that have not renewed their leases in time, and frees what they held.
+ * Evicts nodes that have not renewed their leases in time, and frees the leases.
  * @returns their ids
  */
-export async function buryDead(tx: Tx): Promise<string[]> {
+export async function evictDead(tx: Tx): Promise<string[]> {
   await oneAtATime(tx);
   const { rows } = await sql<{ node_id: string }>`
     delete from nodes where expires_at <= ${tx.dialect.now} returning node_id`.execute(tx.kysely);
@@ -180,7 +180,7 @@ export async function buryDead(tx: Tx): Promise<string[]> {
   return dead;
 }
 
-/** Takes this node away, and frees what it held. */
+/** Removes this node and frees its leases. */
 export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void> {
   await oneAtATime(tx);
   const { rows } = await sql<{ node_id: string }>`
@@ -196,14 +196,14 @@ async function free(tx: Tx, nodeIds: readonly string[]): Promise<void> {
   }
 }
 
-/** Two that bury the same node, or a node and its heir, would wait for one another in a ring. */
+/** Prevents deadlocks between two nodes that evict the same one, or between a node and its successor. */
 async function oneAtATime({ dialect, connection }: Tx): Promise<void> {
   const lock = dialect.oneAtATime?.('nodes');
   if (lock !== undefined) await connection.query(lock, []);
 }
 
-/** How many rows of a table each node holds; under null those that are free. */
-export async function countHeld(
+/** Counts the leases of each node; under null those that are free. */
+export async function countLeases(
   { reader }: Database,
   { table, free: isFree }: Leasable,
 ): Promise<Map<string | null, number>> {
@@ -217,9 +217,9 @@ export async function countHeld(
 export interface Leasable {
   readonly table: 'sessions' | 'webhooks';
   readonly id: 'session_id' | 'webhook_id';
-  /** Which rows are free to be taken. */
+  /** Which rows can be acquired. */
   readonly free: RawBuilder<boolean>;
-  /** What is set in a row that becomes free. */
+  /** What to set in a row that becomes free. */
   readonly freed: RawBuilder<unknown>;
 }
 
@@ -228,7 +228,7 @@ export const leasable = {
     table: 'sessions',
     id: 'session_id',
     free: sql<boolean>`wanted = 1 and lease_owner is null`,
-    // Nobody is connected for it until another node is.
+    // It is not connected again until another node connects it.
     freed: sql`lease_owner = null, status = case status when 'connected' then 'connecting' else status end`,
   },
   webhooks: {
@@ -239,8 +239,8 @@ export const leasable = {
   },
 } as const satisfies Record<string, Leasable>;
 
-/** Takes up to `limit` free rows. @returns their ids */
-export async function takeFree(
+/** Acquires up to `limit` free leases. @returns their ids */
+export async function acquireFree(
   tx: Tx,
   { table, id, free: isFree }: Leasable,
   nodeId: string,
@@ -255,8 +255,8 @@ export async function takeFree(
   return rows.map((row) => row.id);
 }
 
-/** Takes one row, if nobody has it. @returns who has it now; undefined when there is no such row */
-export async function takeOne(
+/** Acquires a lease if it is free. @returns its owner; undefined if there is no such row */
+export async function acquireOne(
   tx: Tx,
   { table, id }: Leasable,
   nodeId: string,
@@ -268,7 +268,7 @@ export async function takeOne(
   return rows.length > 0 ? nodeId : readOwner(tx, { table, id }, rowId);
 }
 
-/** Who has a row; null when nobody does, undefined when there is no such row. */
+/** Returns the owner of a lease: null if it is free, undefined if there is no such row. */
 export async function readOwner(
   on: Queryable,
   { table, id }: Pick<Leasable, 'table' | 'id'>,
@@ -279,15 +279,15 @@ export async function readOwner(
   return rows[0]?.lease_owner;
 }
 
-/** The rows that a node has. */
-export async function readOwn(on: Queryable, { table, id }: Leasable, nodeId: string): Promise<string[]> {
+/** Returns the ids of a node's leases. */
+export async function readOwned(on: Queryable, { table, id }: Leasable, nodeId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select ${sql.ref(id)} as id from ${sql.table(table)} where lease_owner = ${nodeId}`.execute(on.kysely);
   return rows.map((row) => row.id);
 }
 
-/** Frees rows that this node holds. */
-export async function giveBack(
+/** Frees leases of a node. */
+export async function freeLeases(
   tx: Tx,
   { table, id, freed }: Leasable,
   nodeId: string,

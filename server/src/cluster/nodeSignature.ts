@@ -1,12 +1,12 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 
-/** Marks a request that was passed on, so that it is not passed on again. Its value is the node that did. */
+/** Marks a forwarded request, so that it is not forwarded again. The value is the node that forwarded it. */
 export const FORWARDED_BY = 'x-switchboard-forwarded-by';
-/** Proves it: `v1,<ms since the epoch>,<HMAC-SHA256>`. */
+/** `v1,<ms since the epoch>,<HMAC-SHA256>`. */
 export const NODE_SIGNATURE = 'x-switchboard-node-signature';
 
-/** Clocks of nodes may differ by this much. */
+/** How far the clocks of nodes may differ. */
 const LONGEST_AGE_MS = 15 * 60_000;
 
 /** A request as the receiving node sees it. */
@@ -20,8 +20,8 @@ export interface PassedOn {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Signs requests between nodes. The key is derived from the secret that all nodes of a deployment share, so that
- * nothing else can pose as a node.
+ * Signs requests between nodes. The key is derived from the secret that all nodes of a deployment share, so only they
+ * can sign.
  */
 export class NodeSignatures {
   readonly #key: Buffer;
@@ -34,14 +34,14 @@ export class NodeSignatures {
     this.#clock = clock;
   }
 
-  /** The headers that make a request one of this node to another. */
+  /** Returns the headers that mark a request to another node as forwarded by this one. */
   sign(request: PassedOn, receiver: string): Record<string, string> {
     const at = this.#clock.now();
     const mac = this.#mac({ ...request, sender: this.#nodeId, receiver, at }).toString('base64url');
     return { [FORWARDED_BY]: this.#nodeId, [NODE_SIGNATURE]: `v1,${at},${mac}` };
   }
 
-  /** Whether a request was signed for this node, by one that has the secret. */
+  /** Whether a node with the secret signed the request for this node. */
   verify(request: PassedOn, headers: Headers): boolean {
     const { [FORWARDED_BY]: sender, [NODE_SIGNATURE]: signature } = headers;
     if (typeof sender !== 'string' || typeof signature !== 'string') return false;

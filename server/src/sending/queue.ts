@@ -59,7 +59,7 @@ export class SendQueue {
       const [accountId = '', sessionId = ''] = id.split(' ');
       this.#wakeHere({ accountId, sessionId });
     });
-    signals.onGap(() => void this.#look());
+    signals.on('gap', () => void this.#look());
   }
 
   start(): void {

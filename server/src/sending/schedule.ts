@@ -46,7 +46,7 @@ export class Schedule {
     this.#options = options;
     const { signals } = options.cluster;
     signals.on('schedule', () => void this.plan());
-    signals.onGap(() => void this.plan());
+    signals.on('gap', () => void this.plan());
   }
 
   start(): void {

@@ -3,7 +3,7 @@ import { settledWithin } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
-import type { Holder } from '../cluster/leases.ts';
+import type { Owner } from '../cluster/leases.ts';
 import type { Connection, Connector } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
@@ -152,13 +152,13 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
   async requireOwner(session: SessionRef): Promise<void> {
     const { sessionId } = session;
     if (this.stateOf(session) !== undefined) return;
-    const owner = await this.#cluster.sessions.holderOf(sessionId);
+    const owner = await this.#cluster.sessions.ownerOf(sessionId);
     if (owner !== 'here' || this.#restoring.has(sessionId))
       this.requireOwnedBy(owner, await findSession(this.#database.reader, session));
   }
 
   /** @throws {AppError} as `requireOwner` */
-  requireOwnedBy(owner: Holder, row: SessionTable | undefined): void {
+  requireOwnedBy(owner: Owner, row: SessionTable | undefined): void {
     if (typeof owner === 'object') throw new ElsewhereError(owner);
     const isOnItsWay = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
     if (isOnItsWay) throw new AppError('session_unavailable');
@@ -196,7 +196,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = state;
     if (connection === undefined || !isConnected) return undefined;
     const isOurs = () => !state.isLost;
-    const isOpen = () => !isEnding(state) && this.#cluster.sessions.holds(sessionId) && this.#cluster.isMember();
+    const isOpen = () => !isEnding(state) && this.#cluster.sessions.owns(sessionId) && this.#cluster.isMember();
     return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
   }
 }

@@ -450,10 +450,10 @@ export function createSandboxExchange({
     };
   }
 
-  cluster.onLost(giveUpAll);
+  cluster.on('lost', giveUpAll);
   signals.on('post', wake);
   signals.on('nodes', forgetAll);
-  signals.onGap(() => {
+  signals.on('gap', () => {
     poll().catch((error) => log.debug({ err: error }, 'failed to look for waiting sandbox events; trying again'));
   });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { KeyedQueue, settledWithin, sleep, withTimeout } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { LeaseWorker } from '../cluster/leases.ts';
 import type { CallbackAnswer, CallbackRequest, Connection, Connector } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
@@ -40,7 +41,7 @@ interface Options {
 }
 
 /** Opens and closes the connections of sessions: for accounts, and as this node acquires and releases sessions. */
-export class Sessions {
+export class Sessions implements LeaseWorker {
   /** By name; each has the schema of its options. */
   readonly connectors: ReadonlyMap<string, Connector>;
   readonly #options: Options;
@@ -61,9 +62,7 @@ export class Sessions {
     this.#lastHeard = createLastHeard(database, () => live.states(), clock, log);
     this.#hosts = new SessionHosts({ ...options, lastHeard: this.#lastHeard });
     this.#soles = createSoleSessions(database.reader, clock);
-    cluster.sessions.onGain((sessionIds) => this.#restore(sessionIds));
-    cluster.sessions.onLetGo((sessionId) => this.#turns.run(sessionId, () => this.#letGo(sessionId)));
-    cluster.onLost(() => this.#dropAll());
+    cluster.on('lost', () => this.#dropAll());
   }
 
   /** Gets ready for the sessions that this node acquires. Those that were connected before connect again then. */
@@ -87,7 +86,33 @@ export class Sessions {
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
     // A session that is just being opened, or released, may still have a connection that nobody else must overlap.
     await settledWithin(this.#options.clock, TURNS_MS, this.#turns.idle());
-    await this.#options.cluster.sessions.giveUpAll();
+    await this.#options.cluster.sessions.releaseAll();
+  }
+
+  /** Connects those of the sessions that are to be connected. */
+  async onAcquired(sessionIds: readonly string[]): Promise<void> {
+    const restored = this.#live.restoring(sessionIds);
+    const waiting = sessionIds.values();
+    const restoreNext = async () => {
+      for (const sessionId of waiting) {
+        await this.#turns.run(sessionId, async () => {
+          await this.#restoreOne(sessionId);
+          restored(sessionId);
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restoreNext));
+    this.#isStarted = true;
+  }
+
+  /** Closes the session, because another node is to own it. Resolves once the events that it reported are stored. */
+  onReleasing(sessionId: string): Promise<void> {
+    return this.#turns.run(sessionId, async () => {
+      const state = this.#live.stateById(sessionId);
+      if (state === undefined) return;
+      this.#live.remove(state);
+      await this.#release(state);
+    });
   }
 
   /**
@@ -137,7 +162,7 @@ export class Sessions {
       await this.#options.inbox.end(session, 'disconnected', 'The account deleted it');
       if (connection !== undefined) await this.#logoutInTime(session, connection);
       await this.#freeNumber(session);
-      await this.#options.cluster.sessions.giveUp(session.sessionId);
+      await this.#options.cluster.sessions.release(session.sessionId);
     });
   }
 
@@ -193,25 +218,9 @@ export class Sessions {
     return { accountId: row.account_id, sessionId };
   }
 
-  /** Connects those of the sessions that are to be connected. */
-  async #restore(sessionIds: readonly string[]): Promise<void> {
-    const restored = this.#live.restoring(sessionIds);
-    const waiting = sessionIds.values();
-    const restoreNext = async () => {
-      for (const sessionId of waiting) {
-        await this.#turns.run(sessionId, async () => {
-          await this.#restoreOne(sessionId);
-          restored(sessionId);
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restoreNext));
-    this.#isStarted = true;
-  }
-
   async #restoreOne(sessionId: string): Promise<void> {
     const { database, cluster, clock, log } = this.#options;
-    while (!this.#isStopped && cluster.sessions.holds(sessionId) && this.#live.stateById(sessionId) === undefined) {
+    while (!this.#isStopped && cluster.sessions.owns(sessionId) && this.#live.stateById(sessionId) === undefined) {
       try {
         const row = await sessionById.first(database.reader, { sessionId });
         if (row?.wanted === 1) await this.#restoreRow(row);
@@ -244,7 +253,7 @@ export class Sessions {
     if (state !== undefined) return state.connection?.retry?.();
     const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found', 'The session does not exist');
-    const owner = await cluster.sessions.take(session.sessionId);
+    const owner = await cluster.sessions.acquire(session.sessionId);
     this.#live.requireOwnedBy(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
     // From now until `inbox.end`, whichever node owns the session connects it.
@@ -294,14 +303,6 @@ export class Sessions {
     this.#live.announce(state);
   }
 
-  /** Another node is to own it: this resolves once it is closed here, and the events that it reported are stored. */
-  async #letGo(sessionId: string): Promise<void> {
-    const state = this.#live.stateById(sessionId);
-    if (state === undefined) return;
-    this.#live.remove(state);
-    await this.#release(state);
-  }
-
   /** Resolves once the session has drained and the events that it reported are stored. */
   async #release(state: SessionState): Promise<void> {
     await this.#live.drain(state);
@@ -342,7 +343,7 @@ export class Sessions {
 
   async #end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void> {
     await this.#options.inbox.end(session, status, reason);
-    await this.#options.cluster.sessions.giveUp(session.sessionId);
+    await this.#options.cluster.sessions.release(session.sessionId);
   }
 
   async #logoutInTime({ sessionId }: SessionRef, connection: Connection): Promise<void> {

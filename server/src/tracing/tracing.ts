@@ -123,7 +123,8 @@ export function createTracing({ endpoint, nodeId, log }: { endpoint: URL; nodeId
         }),
     }),
     forward: (forward) => ({
-      ...forward,
+      relay: (node, request, life) => forward.relay(node, request, life),
+      close: () => forward.close(),
       to: (node, request, life) =>
         within(SpanKind.CLIENT, 'forward', null, async (span) => {
           span.setAttribute('switchboard.node_id', node.nodeId);

@@ -2,6 +2,7 @@ import { Condition, settledWithin } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ElsewhereError } from '../cluster/forward.ts';
+import type { LeaseWorker } from '../cluster/leases.ts';
 import { isAway } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Totals } from '../metrics.ts';
@@ -25,7 +26,7 @@ const RELOAD_EVERY = 30;
  * Runs the lanes: one per webhook that has something pending and that this node owns. Lanes that may start a delivery
  * take turns, so that none waits for another one's queue to empty.
  */
-export class Engine {
+export class Engine implements LeaseWorker {
   readonly #options: EngineOptions;
   readonly #leases: Cluster['webhooks'];
   readonly #laneDeps: LaneDeps;
@@ -48,14 +49,10 @@ export class Engine {
       release: (accountId) => this.#release(accountId),
       idle: (lane) => this.#dropIdle(lane),
     };
-    this.#leases.onGain(async (webhookIds) => {
-      for (const webhookId of webhookIds) this.#wakeHere(webhookId);
-    });
-    this.#leases.onLetGo((webhookId) => this.#moveAway(webhookId));
-    cluster.onLost(() => this.#abandonAll());
+    cluster.on('lost', () => this.#abandonAll());
     cluster.signals.on('lane', (webhookId) => this.#wakeHere(webhookId));
     cluster.signals.on('webhook', (webhookId) => this.#reloadHere(webhookId));
-    cluster.signals.onGap(() => {
+    cluster.signals.on('gap', () => {
       this.#reloadAll();
       if (this.#isRunning) void this.#poll();
     });
@@ -84,25 +81,33 @@ export class Engine {
     await stopping;
     // Settles what ended meanwhile.
     await Promise.all(all.map((lane) => lane.stop()));
-    await this.#leases.giveUpAll();
+    await this.#leases.releaseAll();
+  }
+
+  async onAcquired(webhookIds: readonly string[]): Promise<void> {
+    for (const webhookId of webhookIds) this.#wakeHere(webhookId);
+  }
+
+  async onReleasing(webhookId: string): Promise<void> {
+    await this.#detach(webhookId)?.drain(MOVE_GRACE_MS);
   }
 
   /** Looks for new deliveries to this webhook, on the node that owns it. */
   wake(webhookId: string): void {
-    if (this.#leases.holds(webhookId)) this.#wakeHere(webhookId);
+    if (this.#leases.owns(webhookId)) this.#wakeHere(webhookId);
     else this.#options.cluster.signals.send('lane', webhookId);
   }
 
   /** Applies a change of the webhook itself, or its removal, on the node that owns it. */
   reload(webhookId: string): void {
-    if (this.#leases.holds(webhookId)) this.#reloadHere(webhookId);
+    if (this.#leases.owns(webhookId)) this.#reloadHere(webhookId);
     else void this.#reloadAnywhere(webhookId);
   }
 
   /** @throws {ElsewhereError} if another node delivers to this webhook */
   async requireHere(webhookId: string): Promise<void> {
-    const holder = await this.#leases.holderOf(webhookId);
-    if (typeof holder === 'object') throw new ElsewhereError(holder);
+    const owner = await this.#leases.ownerOf(webhookId);
+    if (typeof owner === 'object') throw new ElsewhereError(owner);
   }
 
   /** Stops delivering to a removed webhook. Once this resolves, this node makes no request to it. */
@@ -143,11 +148,11 @@ export class Engine {
   }
 
   #wakeHere(webhookId: string): void {
-    if (this.#isRunning && this.#leases.holds(webhookId)) this.#laneOf(webhookId).wake();
+    if (this.#isRunning && this.#leases.owns(webhookId)) this.#laneOf(webhookId).wake();
   }
 
   #reloadHere(webhookId: string): void {
-    if (this.#isRunning && this.#leases.holds(webhookId)) this.#laneOf(webhookId).reload();
+    if (this.#isRunning && this.#leases.owns(webhookId)) this.#laneOf(webhookId).reload();
   }
 
   #reloadAll(): void {
@@ -158,8 +163,8 @@ export class Engine {
   async #reloadAnywhere(webhookId: string): Promise<void> {
     const { cluster, log } = this.#options;
     try {
-      if ((await this.#leases.take(webhookId)) === 'here') return this.#reloadHere(webhookId);
-      const hasOwner = (await this.#leases.holderOf(webhookId)) !== 'nobody';
+      if ((await this.#leases.acquire(webhookId)) === 'here') return this.#reloadHere(webhookId);
+      const hasOwner = (await this.#leases.ownerOf(webhookId)) !== 'nobody';
       cluster.signals.send(hasOwner ? 'webhook' : 'nodes', webhookId);
     } catch (error) {
       log.warn({ err: error, webhook: webhookId }, 'failed to reload a webhook; its change takes effect within 30 s');
@@ -206,17 +211,13 @@ export class Engine {
     try {
       const now = steady.now();
       for (const { webhook_id, due_at } of await readLanes(database.reader))
-        if (due_at <= now && this.#leases.holds(webhook_id)) this.#laneOf(webhook_id).wake();
+        if (due_at <= now && this.#leases.owns(webhook_id)) this.#laneOf(webhook_id).wake();
       if (++this.#polls % RELOAD_EVERY === 0) this.#reloadAll();
     } catch (error) {
       log[isAway(error) ? 'warn' : 'error']({ err: error }, 'looking for due deliveries failed; trying again');
     }
     this.#cancelPoll();
     if (this.#isRunning) this.#cancelPoll = clock.after(POLL_MS, () => void this.#poll());
-  }
-
-  async #moveAway(webhookId: string): Promise<void> {
-    await this.#detach(webhookId)?.drain(MOVE_GRACE_MS);
   }
 
   #abandonAll(): void {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { shareOf } from '../../src/cluster/leases.ts';
 import type { Member } from '../../src/cluster/members.ts';
 
-const member = (nodeId: string): Member => ({ nodeId, url: null, carries: true, fileStore: null, isAlive: true });
+const member = (nodeId: string): Member => ({ nodeId, url: null, acceptsWork: true, fileStore: null, isAlive: true });
 
 /** The share of every node, in order. `counts` is what each holds, and what is `free`. */
 function sharesOf(nodes: readonly string[], counts: Readonly<Record<string, number>>): number[] {
