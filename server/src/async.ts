@@ -24,6 +24,22 @@ export async function withTimeout<T>(
   }
 }
 
+/**
+ * Resolves or rejects as `work` does.
+ * @throws the reason of `signal` as soon as it is aborted; `work` goes on
+ */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Resolves when `work` has settled, or after `ms`; `work` goes on. */
 export async function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const { promise: timeout, resolve } = Promise.withResolvers<void>();
@@ -63,6 +79,28 @@ export class KeyedQueue {
   }
 }
 
+/** Runs up to `count` pieces of work at a time, in the order of the calls. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
 /** Lets callers wait until a condition holds. Call `notify` after every change that may make it hold. */
 export class Condition {
   readonly #waiting = new Set<() => void>();
@@ -75,5 +113,19 @@ export class Condition {
 
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  /** Resolves when the condition holds, or after `ms`. */
+  async untilOrAfter(clock: Clock, ms: number, holds: () => boolean): Promise<void> {
+    let isLate = false;
+    const cancel = clock.after(ms, () => {
+      isLate = true;
+      this.notify();
+    });
+    try {
+      await this.until(() => isLate || holds());
+    } finally {
+      cancel();
+    }
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Condition, KeyedQueue, settledWithin, sleep, withTimeout } from '../../src/async.ts';
+import { Condition, KeyedQueue, Slots, settledWithin, sleep, unlessAborted, withTimeout } from '../../src/async.ts';
 import type { Clock } from '../../src/clock.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
@@ -82,6 +82,25 @@ describe('a timeout', () => {
     work.reject(new Error('broken'));
     await clock.advance(0);
     assert.equal(seen.state, 'rejected late');
+  });
+});
+
+describe('work under a signal', () => {
+  it('passes on what the work comes to', async () => {
+    const { signal } = new AbortController();
+    assert.equal(await unlessAborted(signal, Promise.resolve(7)), 7);
+    await assert.rejects(unlessAborted(signal, Promise.reject(new Error('broken'))), /broken/);
+  });
+
+  it('rejects with the reason of the signal, also when that was aborted before', async () => {
+    const controller = new AbortController();
+    const work = Promise.withResolvers<never>();
+    const seen = watch(unlessAborted(controller.signal, work.promise));
+    controller.abort(new Error('closed'));
+    await assert.rejects(unlessAborted(controller.signal, Promise.resolve(7)), /closed/);
+    assert.equal(seen.state, 'rejected closed');
+    // An unhandled rejection would end the process.
+    work.reject(new Error('broken'));
   });
 });
 
@@ -199,6 +218,32 @@ describe('a keyed queue', () => {
   });
 });
 
+describe('slots', () => {
+  it('run so much work at a time, the rest in order, and go on after work that fails', async () => {
+    const slots = new Slots(2);
+    const begun: string[] = [];
+    const start = (name: string) => {
+      const work = Promise.withResolvers<void>();
+      const result = slots.run(() => {
+        begun.push(name);
+        return work.promise;
+      });
+      return { ...work, result };
+    };
+    const [first, second, third] = [start('1'), start('2'), start('3')];
+    start('4');
+    assert.deepEqual(begun, ['1', '2']);
+    second.reject(new Error('broken'));
+    await assert.rejects(second.result, /broken/);
+    assert.deepEqual(begun, ['1', '2', '3']);
+    first.resolve();
+    third.resolve();
+    await Promise.all([first.result, third.result]);
+    start('5');
+    assert.deepEqual(begun, ['1', '2', '3', '4', '5']);
+  });
+});
+
 describe('a condition', () => {
   it('wakes its callers when it holds, and not at every change', async () => {
     const condition = new Condition();
@@ -213,5 +258,21 @@ describe('a condition', () => {
     assert.deepEqual(await change(), ['pending', 'pending']);
     assert.deepEqual(await change(), ['resolved undefined', 'resolved undefined']);
     await condition.until(() => count === 0);
+  });
+
+  it('can be awaited for a limited time', async () => {
+    const { clock, advance, timers } = countingClock();
+    const condition = new Condition();
+    let holds = false;
+    const other = watch(condition.until(() => holds));
+    const late = watch(condition.untilOrAfter(clock, 1000, () => holds));
+    const longer = watch(condition.untilOrAfter(clock, 2000, () => holds));
+    await advance(1000);
+    assert.deepEqual([late.state, longer.state, other.state], ['resolved undefined', 'pending', 'pending']);
+    holds = true;
+    condition.notify();
+    await advance(0);
+    assert.deepEqual([longer.state, other.state], ['resolved undefined', 'resolved undefined']);
+    assert.equal(timers(), 0);
   });
 });
