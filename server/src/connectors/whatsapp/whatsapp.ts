@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
-import { type NetworkSettings, openConnection } from './connection.ts';
-import { loadBaileys } from './link/load.ts';
+import { type NetworkSettings, WhatsappConnection } from './connection.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxy.ts';
 
 const PAUSE_MS = 1500;
@@ -47,9 +46,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
       const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
       // Checked against the schema above, when they were set.
       const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
-      const baileys = await loadBaileys();
-      const options = { proxy: typeof proxy === 'string' ? proxy : undefined, pacing };
-      return openConnection(host, baileys, settings, options);
+      return WhatsappConnection.open(host, settings, { proxy: typeof proxy === 'string' ? proxy : undefined, pacing });
     },
   };
 }

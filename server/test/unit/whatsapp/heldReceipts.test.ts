@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createHeldReceipts } from '../../../src/connectors/whatsapp/inbound/heldReceipts.ts';
+import { HeldReceipts } from '../../../src/connectors/whatsapp/inbound/heldReceipts.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 
 function setting() {
   const clock = createFakeClock(0);
-  const held = createHeldReceipts(clock);
+  const held = new HeldReceipts(clock);
   /** What those who wait were told so far. */
   const told: boolean[] = [];
   const wait = (id: string) => void held.whenSettled(id).then((isSettled) => told.push(isSettled));
@@ -50,7 +50,7 @@ it('says at the end that nothing more is stored, so that the network tells it ag
   const { clock, held, told, wait } = setting();
   held.expect('A');
   wait('A');
-  held.end();
+  held.stop();
   await clock.advance(0);
   assert.deepEqual(told, [false]);
 });

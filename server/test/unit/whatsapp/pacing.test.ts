@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionStore } from '../../../src/connectors/connector.ts';
-import { createPacing, type PacingOptions } from '../../../src/connectors/whatsapp/outbound/pacing.ts';
+import { Pacing, type PacingOptions } from '../../../src/connectors/whatsapp/outbound/pacing.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ function memoryStore(): SessionStore {
 function setting({ pauseMs = 1000, newChatsPerDay = 2 }: Partial<PacingOptions> = {}, random = () => 0.5) {
   const clock = createFakeClock();
   const store = memoryStore();
-  const pacing = createPacing({ pauseMs, newChatsPerDay }, { clock, random, store });
+  const pacing = new Pacing({ pauseMs, newChatsPerDay }, { clock, random, store });
   const begun = clock.elapsed();
   /** When each message went out, in ms from the beginning, or what it was told. */
   const sent: (number | string)[] = [];
@@ -139,7 +139,7 @@ describe('the limit of new chats', () => {
     const { clock, store, pacing } = setting();
     await Promise.all([pacing.beginChat(), pacing.beginChat()]);
     const random = () => 0.5;
-    const again = createPacing({ pauseMs: 0, newChatsPerDay: 2 }, { clock, random, store });
+    const again = new Pacing({ pauseMs: 0, newChatsPerDay: 2 }, { clock, random, store });
     await assert.rejects(again.beginChat(), { code: 'rate_limited' });
     await clock.advance(DAY_MS);
     await again.beginChat();

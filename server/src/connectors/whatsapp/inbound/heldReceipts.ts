@@ -1,54 +1,61 @@
 import type { Clock } from '../../../clock.ts';
 
-/**
- * Holds receipts back while the message that they are of is on its way into the database. That can only be one that the
- * own number has sent from another device: its receipts may come in the same moment as itself, and would find nothing.
- */
-export interface HeldReceipts {
-  /** Such a message has come. */
-  expect(wireId: string): void;
-  /** It could be read: however long its file takes, it will be stored. */
-  keep(wireId: string): void;
-  /** It is stored, or there is nothing to be stored of it. */
-  settle(wireId: string): void;
-  isHeld(wireId: string): boolean;
-  /** Resolves when the message is not on its way any more. @returns false when the session has ended before */
-  whenSettled(wireId: string): Promise<boolean>;
-  /** Nothing comes any more. The network tells again what was held. */
-  end(): void;
-}
-
-interface Coming {
+interface Pending {
   readonly settled: PromiseWithResolvers<boolean>;
-  readonly stopWaiting: () => void;
+  readonly cancelTimer: () => void;
 }
 
-/** What could not be read by then is asked of the phone again, and may never come. */
+/** A message that could not be read by then is requested from the phone again, and may never come. */
 const PATIENCE_MS = 30_000;
 
-export function createHeldReceipts(clock: Clock): HeldReceipts {
-  const coming = new Map<string, Coming>();
+/**
+ * Holds back receipts of messages that are being stored. Only a message that the own number sent from another device
+ * needs it: its receipts may come in the same moment as the message itself, and would find no row.
+ */
+export class HeldReceipts {
+  readonly #clock: Clock;
+  readonly #pending = new Map<string, Pending>();
 
-  function finish(wireId: string, isSettled: boolean): void {
-    const message = coming.get(wireId);
-    if (message === undefined) return;
-    coming.delete(wireId);
-    message.stopWaiting();
-    message.settled.resolve(isSettled);
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  return {
-    expect(wireId) {
-      if (coming.has(wireId)) return;
-      const stopWaiting = clock.after(PATIENCE_MS, () => finish(wireId, true));
-      coming.set(wireId, { settled: Promise.withResolvers(), stopWaiting });
-    },
-    keep: (wireId) => coming.get(wireId)?.stopWaiting(),
-    settle: (wireId) => finish(wireId, true),
-    isHeld: (wireId) => coming.has(wireId),
-    whenSettled: async (wireId) => coming.get(wireId)?.settled.promise ?? true,
-    end() {
-      for (const wireId of [...coming.keys()]) finish(wireId, false);
-    },
-  };
+  /** Holds the receipts of this message until it is settled, or for half a minute if it cannot be read. */
+  expect(wireId: string): void {
+    if (this.#pending.has(wireId)) return;
+    const cancelTimer = this.#clock.after(PATIENCE_MS, () => this.settle(wireId));
+    this.#pending.set(wireId, { settled: Promise.withResolvers(), cancelTimer });
+  }
+
+  /** Holds the receipts however long the message takes: it could be read, so it will be stored. */
+  keep(wireId: string): void {
+    this.#pending.get(wireId)?.cancelTimer();
+  }
+
+  /** The message is stored, or nothing of it will be. */
+  settle(wireId: string): void {
+    this.#finish(wireId, true);
+  }
+
+  isHeld(wireId: string): boolean {
+    return this.#pending.has(wireId);
+  }
+
+  /** Resolves when the message is settled. @returns false if the session has ended before */
+  async whenSettled(wireId: string): Promise<boolean> {
+    return this.#pending.get(wireId)?.settled.promise ?? true;
+  }
+
+  /** Settles nothing any more. The network repeats what was held. */
+  stop(): void {
+    for (const wireId of [...this.#pending.keys()]) this.#finish(wireId, false);
+  }
+
+  #finish(wireId: string, isSettled: boolean): void {
+    const pending = this.#pending.get(wireId);
+    if (pending === undefined) return;
+    this.#pending.delete(wireId);
+    pending.cancelTimer();
+    pending.settled.resolve(isSettled);
+  }
 }

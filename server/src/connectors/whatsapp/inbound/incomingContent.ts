@@ -5,7 +5,7 @@ import type { Baileys } from '../link/load.ts';
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
 
-/** What a message says, before its file is fetched and the people in it are known by number. */
+/** The content of a message, before its file is fetched and its mentions are resolved. */
 export interface Parsed {
   readonly content: Omit<MessageContent, 'media' | 'mentions'>;
   readonly media?: ParsedMedia;
@@ -16,22 +16,22 @@ export interface ParsedMedia {
   readonly mimeType: string;
   readonly size: number;
   readonly fileName: string | null;
-  /** Undefined when the message does not say all that it takes to fetch and check the file. */
+  /** Undefined if the message lacks something that it takes to fetch and check the file. */
   readonly file: FileReference | undefined;
 }
 
-/** Where a file is on the media host, and how it is read. The sender says so, which may be anybody. */
+/** The place of a file on the media host, and how to decrypt it. It is the sender's word, who may be anybody. */
 export interface FileReference {
   /** Begins with a slash. */
   readonly directPath: string;
   readonly mediaKey: Uint8Array;
   /** SHA-256 of the file. */
   readonly hash: Uint8Array;
-  /** SHA-256 of what the host keeps, which is encrypted. */
+  /** SHA-256 of the encrypted file. */
   readonly encryptedHash: Uint8Array;
 }
 
-/** Kinds that say nothing to a person: keys, settings, and the headers of what follows. */
+/** Kinds that have no content for a person: keys, settings, and headers of later messages. */
 const SILENT: ReadonlySet<string> = new Set([
   'senderKeyDistributionMessage',
   'protocolMessage',
@@ -50,7 +50,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'placeholderMessage',
 ]);
 
-/** What a message says to a person; undefined when it says nothing. */
+/** The content of a message for a person; undefined if it has none. */
 export function parseContent(baileys: Baileys, whole: Message): Parsed | undefined {
   const message = baileys.normalizeMessageContent(whole);
   const kind = baileys.getContentType(message);
@@ -60,7 +60,7 @@ export function parseContent(baileys: Baileys, whole: Message): Parsed | undefin
   return text(`[WhatsApp message of a kind that cannot be shown: ${kind}]`);
 }
 
-/** Whether a message says or changes something that is worth an event. */
+/** Whether a message is worth an event. */
 export function concernsPeople(baileys: Baileys, whole: Message): boolean {
   const message = baileys.normalizeMessageContent(whole);
   if (message === undefined) return false;
@@ -122,7 +122,7 @@ const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Pars
   groupInviteMessage: ({ groupInviteMessage: m }) => text(m?.caption || m?.groupName, m?.contextInfo),
 };
 
-/** What was chosen of what a message offered, and what that carries. */
+/** An answer to a message that offers choices. */
 function choice(
   words: string | null | undefined,
   payload: string | null | undefined,
@@ -159,7 +159,7 @@ function media(type: MessageType, file: File | null | undefined, caption: string
 const KEY_BYTES = 32;
 
 function referenceOf({ directPath, mediaKey, fileSha256, fileEncSha256 }: File): FileReference | undefined {
-  // What follows a host must not become a part of its name, as `@example.com/` would.
+  // The path must not extend the name of the host, as `@example.com/` would.
   if (!directPath || !/^\/[!-[\]-~]*$/.test(directPath)) return undefined;
   if (mediaKey?.length !== KEY_BYTES || fileSha256?.length !== KEY_BYTES) return undefined;
   if (fileEncSha256?.length !== KEY_BYTES) return undefined;
@@ -179,9 +179,9 @@ function contact(
   return { content: { type: 'contact', text: '', contact: card }, context };
 }
 
-/** The name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into a parameter of its own, `waid`. */
+/** Reads the name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into a parameter of its own, `waid`. */
 function readVcard(vcard: string): ContactCard {
-  // A long line goes on behind a line break and a space.
+  // A long line continues after a line break and a space.
   const lines = vcard.replace(/\r?\n[ \t]/g, '').split(/\r?\n/);
   const name = unescaped(lines.find((line) => /^FN[;:]/i.test(line))?.replace(/^[^:]*:/, '') ?? '');
   const phoneNumbers = lines.flatMap((line) => {
@@ -192,14 +192,14 @@ function readVcard(vcard: string): ContactCard {
   return { name, phoneNumbers };
 }
 
-/** A text of a vCard without its escapes (RFC 6350, 3.4). */
+/** Removes the escapes from a text of a vCard (RFC 6350, 3.4). */
 function unescaped(value: string): string {
   return value.replace(/\\(.)/g, (_, sign: string) => (sign.toLowerCase() === 'n' ? '\n' : sign));
 }
 
 function poll(m: proto.Message.IPollCreationMessage | null | undefined): Parsed {
   const options = m?.options?.map(({ optionName }) => optionName ?? '') ?? [];
-  // 0 is "as many as one likes".
+  // 0 means any number.
   const maxSelections = m?.selectableOptionsCount || Math.max(1, options.length);
   return { content: { type: 'poll', text: m?.name ?? '', poll: { options, maxSelections } }, context: m?.contextInfo };
 }

@@ -1,122 +1,90 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { BinaryNode, proto, SignalDataSet, SocketConfig } from 'baileys';
-import type { Clock } from '../../../clock.ts';
-import type { SessionStore } from '../../connector.ts';
+import { EventEmitter } from 'node:events';
+import type { BinaryNode, proto, SignalDataSet, SignalKeyStoreWithTransaction, SocketConfig } from 'baileys';
+import type { SessionHost, SessionStore } from '../../connector.ts';
 import { RECEIVED, RECEIVED_PREFIX } from '../link/credentials.ts';
 import type { Baileys } from '../link/load.ts';
+import { concernsPeople } from './incomingContent.ts';
 
-/*
- * The network forgets a message as soon as the client confirms it, and Baileys confirms it before anybody has seen it;
- * the key that decrypts it works once. So what is decrypted is written down in the very transaction that uses the key
- * up, which comes before the confirmation: a crash at any moment leaves either a message that the network sends again,
- * or one that stands in the journal and is passed on at the next start. It costs no transaction of its own.
- */
+/** The attributes of a stanza, such as `id`, `from` and `participant`. */
+export type Attributes = Readonly<Record<string, string>>;
 
-/** A message as it came: what stood on its envelope, and what was in it. */
+/** A message as it came. */
 export interface Received {
   /** Its key in the store. */
   readonly key: string;
-  readonly attrs: Readonly<Record<string, string>>;
-  /** Its place among the others: a time, in ms, that no two have. The network's own times are of whole seconds. */
+  readonly attrs: Attributes;
+  /** Its position among the others: a time, in ms, that is unique. The network's own times are in whole seconds. */
   readonly place: number;
   /** A `proto.Message`, encoded. */
   readonly message: Uint8Array;
 }
 
-/** What stood on the envelope of a message; keys come in a part of their own, before what they open. */
+/** The stanza of a message. Keys come in a part of their own, before the message that they open. */
 interface Envelope {
-  readonly attrs: Received['attrs'];
+  readonly attrs: Attributes;
   readonly isLastPart: boolean;
 }
 
-export interface Journal {
-  /** Baileys' own, writing down what it decrypts. */
-  readonly makeSignalRepository: SocketConfig['makeSignalRepository'];
-  /** A stanza has come that Baileys is about to decrypt. */
-  expect(node: BinaryNode): void;
-  /** Writes down what came in another way, and passes it on. */
-  add(attrs: Readonly<Record<string, string>>, message: proto.IMessage): Promise<void>;
-  /** Whether a message of this id has come by the journal just now. */
-  has(id: string): boolean;
-  /** What was written down before the last stop and not passed on, oldest first. */
-  left(): Promise<Received[]>;
-  /** It has been passed on. */
-  done(received: Received): void;
-  /** Crosses out what is done, for the last time. */
-  end(): Promise<void>;
+interface JournalEvents {
+  /** A message is in the journal, or will be once the transaction that decrypts it has committed. */
+  received: [received: Received];
+  /** The message with this id has nothing for people. */
+  ignored: [id: string];
 }
 
 /**
- * Many share a transaction. What is crossed out late is told again after a crash: a message is recognised then, but a
- * reaction or an edit that was changed since would be changed back. So it is not given up.
+ * Acknowledgements are gathered for this long, and share a transaction. One that is lost in a crash repeats its message:
+ * a message is recognized then, but an older reaction or edit would replace a newer one. So a failed one is repeated.
  */
 const FLUSH_MS = 1000;
-/** Baileys tells of a message soon after it was decrypted, but of all that waited at the network only when all is there. */
+/**
+ * Baileys reports a message soon after it was decrypted, but those that waited at the network only once all of them are
+ * decrypted.
+ */
 const RECENT_KEPT = 10_000;
 
 /**
- * @param concerns whether a message is worth passing on: most protocol messages are for Baileys alone
- * @param onReceived a message has been written down
- * @param onNothing there was nothing to be written down of the message with this id
+ * Received messages that the host has not stored yet.
+ *
+ * The network forgets a message as soon as the client confirms it, and Baileys confirms it before anybody has seen it;
+ * the key that decrypts it works once. So a decrypted message is written down in the transaction that uses up its key,
+ * which commits before the confirmation: a crash at any moment leaves either a message that the network sends again, or
+ * one in the journal, which is passed on at the next start. It costs no transaction of its own.
  */
-export function createJournal({
-  baileys: { DEFAULT_CONNECTION_CONFIG, proto, unpadRandomMax16 },
-  store,
-  clock,
-  concerns,
-  onReceived,
-  onNothing,
-  onTrouble,
-}: {
-  baileys: Baileys;
-  store: SessionStore;
-  clock: Clock;
-  concerns: (message: InstanceType<Baileys['proto']['Message']>) => boolean;
-  onReceived: (received: Received) => void;
-  onNothing: (id: string) => void;
-  onTrouble: (error: unknown) => void;
-}): Journal {
-  /** Which envelope a ciphertext came in: Baileys decrypts it without telling. */
-  const envelopes = new WeakMap<Uint8Array, Envelope>();
-  /** In the order in which they came. A cache would take its room at once; an idle session needs none. */
-  const recent = new Set<string>();
-  let done = new Map<string, null>();
-  /** What is passed on already while it is still being written. */
-  const writing = new Map<string, Promise<unknown>>();
-  let lastPlace = 0;
-  let cancelFlush: (() => void) | undefined;
-  let isEnded = false;
-
+export class Journal extends EventEmitter<JournalEvents> {
+  readonly #baileys: Baileys;
+  readonly #store: SessionStore;
+  readonly #host: SessionHost;
+  /** The envelope of each ciphertext: Baileys decrypts it without naming it. */
+  readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
+  /** In the order in which they came. A cache would allocate its places at once; an idle session needs none. */
+  readonly #recent = new Set<string>();
+  /** Messages that are passed on while they are being written. */
+  readonly #writing = new Map<string, Promise<unknown>>();
+  #acknowledged = new Map<string, null>();
+  #lastPlace = 0;
+  #cancelFlush: (() => void) | undefined;
+  #isStopped = false;
   // Baileys knows by the context of a call that it belongs to a transaction. What follows from a message does not.
-  const outside = AsyncLocalStorage.snapshot();
+  readonly #outside = AsyncLocalStorage.snapshot();
 
-  const makeSignalRepository: SocketConfig['makeSignalRepository'] = (auth, logger, lidsOf) => {
-    const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, lidsOf);
+  constructor(baileys: Baileys, store: SessionStore, host: SessionHost) {
+    super();
+    this.#baileys = baileys;
+    this.#store = store;
+    this.#host = host;
+  }
+
+  /** That of Baileys, which also writes down what it decrypts. */
+  readonly makeSignalRepository: SocketConfig['makeSignalRepository'] = (auth, logger, lidsOf) => {
+    const repository = this.#baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, lidsOf);
     const { keys } = auth;
-
-    /**
-     * Decrypts and writes down in one transaction: the one inside becomes a part of it. What was decrypted is passed on
-     * before that is committed, so that both are stored by one fsync. When only the other of them is, the network sends
-     * the message again, and it is recognised.
-     */
-    function decrypt(ciphertext: Uint8Array, lock: string, inner: () => Promise<Uint8Array>): Promise<Uint8Array> {
-      const envelope = envelopes.get(ciphertext);
+    const decrypt = (ciphertext: Uint8Array, lock: string, inner: () => Promise<Uint8Array>) => {
+      const envelope = this.#envelopes.get(ciphertext);
       if (envelope === undefined || !('transaction' in keys)) return inner();
-      const written: Promise<Uint8Array> = keys.transaction(async () => {
-        const padded = await inner();
-        const received = receive(envelope.attrs, unpadRandomMax16(padded));
-        if (received === undefined) {
-          if (envelope.isLastPart) onNothing(envelope.attrs['id'] ?? '');
-        } else {
-          await keys.set(entryOf(received));
-          expectWritten(received.key, written);
-          outside(onReceived, received);
-        }
-        return padded;
-      }, lock);
-      return written;
-    }
-
+      return this.#decrypt(envelope, inner, keys, lock);
+    };
     return {
       ...repository,
       decryptMessage: (options) => decrypt(options.ciphertext, options.jid, () => repository.decryptMessage(options)),
@@ -125,94 +93,134 @@ export function createJournal({
     };
   };
 
-  function receive(attrs: Received['attrs'], message: Uint8Array): Received | undefined {
-    const whole = proto.Message.decode(message);
-    if (!concerns(proto.Message.create(whole.deviceSentMessage?.message ?? whole))) return undefined;
-    const { from, participant = '', id = '' } = attrs;
-    remember(id);
-    lastPlace = Math.max(lastPlace + 1, clock.now());
-    return { key: `${RECEIVED_PREFIX}${from}/${participant}/${id}`, attrs, place: lastPlace, message };
+  /** Takes note of a stanza that Baileys is about to decrypt. */
+  expect({ attrs, content }: BinaryNode): void {
+    if (!Array.isArray(content)) return;
+    const parts = content.flatMap((part) =>
+      part.tag === 'enc' && part.content instanceof Uint8Array ? [part.content] : [],
+    );
+    for (const part of parts) this.#envelopes.set(part, { attrs, isLastPart: part === parts.at(-1) });
   }
 
-  function remember(id: string): void {
-    recent.add(id);
-    const [oldest] = recent;
-    if (recent.size > RECENT_KEPT && oldest !== undefined) recent.delete(oldest);
-  }
-
-  async function add(attrs: Readonly<Record<string, string>>, message: proto.IMessage): Promise<void> {
-    const received = receive(attrs, proto.Message.encode(message).finish());
+  /** Writes down a message that was not decrypted here, and passes it on. */
+  async add(attrs: Attributes, message: proto.IMessage): Promise<void> {
+    const received = this.#receive(attrs, this.#baileys.proto.Message.encode(message).finish());
     if (received === undefined) return;
-    await store.set(received.key, JSON.stringify(rowOf(received)));
-    onReceived(received);
+    await this.#store.set(received.key, JSON.stringify(rowOf(received)));
+    this.emit('received', received);
   }
 
-  function expectWritten(key: string, written: Promise<unknown>): void {
-    writing.set(key, written);
+  /** Whether a message with this id has come recently. */
+  has(id: string): boolean {
+    return this.#recent.has(id);
+  }
+
+  /** Returns the messages that were not acknowledged before the last stop, oldest first. */
+  async left(): Promise<Received[]> {
+    const entries = [...(await this.#store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
+      const { attrs, place, message } = JSON.parse(text);
+      this.#remember(attrs.id ?? '');
+      return { key, attrs, place, message: Buffer.from(message, 'base64') };
+    });
+    return entries.sort((a, b) => a.place - b.place);
+  }
+
+  /** Removes a message that the host has stored. */
+  acknowledge({ key }: Received): void {
+    const remove = () => this.#remove(key);
+    // Removed before it is written, it would stay for good.
+    const written = this.#writing.get(key);
+    if (written === undefined) remove();
+    else written.then(remove, remove);
+  }
+
+  /** Removes what is acknowledged, for the last time. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#flush();
+  }
+
+  /**
+   * Decrypts and writes down in one transaction: the one of the repository becomes a part of it. The message is passed
+   * on before that commits, so that one fsync stores both. If only the other write survives a crash, the network sends
+   * the message again, and it is recognized.
+   */
+  #decrypt(
+    envelope: Envelope,
+    inner: () => Promise<Uint8Array>,
+    keys: SignalKeyStoreWithTransaction,
+    lock: string,
+  ): Promise<Uint8Array> {
+    const written: Promise<Uint8Array> = keys.transaction(async () => {
+      const padded = await inner();
+      const received = this.#receive(envelope.attrs, this.#baileys.unpadRandomMax16(padded));
+      if (received === undefined) {
+        if (envelope.isLastPart) this.emit('ignored', envelope.attrs['id'] ?? '');
+      } else {
+        await keys.set(entryOf(received));
+        this.#expectWritten(received.key, written);
+        this.#outside(() => this.emit('received', received));
+      }
+      return padded;
+    }, lock);
+    return written;
+  }
+
+  /** @returns undefined for a message that is for Baileys alone, as most protocol messages are */
+  #receive(attrs: Attributes, message: Uint8Array): Received | undefined {
+    const { Message } = this.#baileys.proto;
+    const whole = Message.decode(message);
+    if (!concernsPeople(this.#baileys, Message.create(whole.deviceSentMessage?.message ?? whole))) return undefined;
+    const { from, participant = '', id = '' } = attrs;
+    this.#remember(id);
+    this.#lastPlace = Math.max(this.#lastPlace + 1, this.#host.clock.now());
+    return { key: `${RECEIVED_PREFIX}${from}/${participant}/${id}`, attrs, place: this.#lastPlace, message };
+  }
+
+  #remember(id: string): void {
+    this.#recent.add(id);
+    const [oldest] = this.#recent;
+    if (this.#recent.size > RECENT_KEPT && oldest !== undefined) this.#recent.delete(oldest);
+  }
+
+  #expectWritten(key: string, written: Promise<unknown>): void {
+    this.#writing.set(key, written);
     const leave = () => {
-      if (writing.get(key) === written) writing.delete(key);
+      if (this.#writing.get(key) === written) this.#writing.delete(key);
     };
     written.then(leave, leave);
   }
 
-  function crossOut(key: string): void {
-    done.set(key, null);
-    if (!isEnded) cancelFlush ??= clock.after(FLUSH_MS, () => void flush().catch(onTrouble));
+  #remove(key: string): void {
+    this.#acknowledged.set(key, null);
+    if (this.#isStopped) return;
+    this.#cancelFlush ??= this.#host.clock.after(FLUSH_MS, () => {
+      this.#flush().catch((error) =>
+        this.#host.log.warn({ err: error }, 'failed to acknowledge journal entries; trying again'),
+      );
+    });
   }
 
-  async function flush(): Promise<void> {
-    cancelFlush?.();
-    cancelFlush = undefined;
-    const gone = done;
-    done = new Map();
+  async #flush(): Promise<void> {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    const removed = this.#acknowledged;
+    this.#acknowledged = new Map();
     try {
-      if (gone.size > 0) await store.write(gone);
+      if (removed.size > 0) await this.#store.write(removed);
     } catch (error) {
-      for (const key of gone.keys()) crossOut(key);
+      for (const key of removed.keys()) this.#remove(key);
       throw error;
     }
   }
-
-  return {
-    makeSignalRepository,
-    expect({ attrs, content }) {
-      if (!Array.isArray(content)) return;
-      const parts = content.flatMap((part) =>
-        part.tag === 'enc' && part.content instanceof Uint8Array ? [part.content] : [],
-      );
-      for (const part of parts) envelopes.set(part, { attrs, isLastPart: part === parts.at(-1) });
-    },
-    add,
-    has: (id) => recent.has(id),
-    async left() {
-      const entries = [...(await store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
-        const { attrs, place, message } = JSON.parse(text);
-        remember(attrs.id ?? '');
-        return { key, attrs, place, message: Buffer.from(message, 'base64') };
-      });
-      return entries.sort((a, b) => a.place - b.place);
-    },
-    done({ key }) {
-      const cross = () => crossOut(key);
-      // Crossed out before it stands there, it would stand there for good.
-      const written = writing.get(key);
-      if (written === undefined) cross();
-      else written.then(cross, cross);
-    },
-    end() {
-      isEnded = true;
-      return flush();
-    },
-  };
 }
 
 function entryOf(received: Received): SignalDataSet {
   const id = received.key.slice(RECEIVED_PREFIX.length);
-  // Baileys passes types through that it does not know, and TypeScript does not.
+  // Baileys passes on types that it does not know; TypeScript does not.
   return { [RECEIVED]: { [id]: rowOf(received) } } as SignalDataSet;
 }
 
-/** What is written down. */
 const rowOf = ({ attrs, place, message }: Received) => ({
   attrs,
   place,

@@ -1,24 +1,19 @@
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
-import type { MediaType, WAMessage, WASocket } from 'baileys';
+import type { MediaType, WAMessage } from 'baileys';
 import { type Dispatcher, request } from 'undici';
 import { withTimeout } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
 import type { MessageType } from '../../connector.ts';
+import type { Link } from '../link/link.ts';
 import type { Baileys } from '../link/load.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
 
-/** Where the network keeps the files of messages, encrypted. */
-export interface MediaHost {
-  /** Opens a file as a stream of what is in it. One that the host has deleted is asked of the sender's phone again. */
-  download(message: WAMessage): Promise<Readable>;
-}
-
-/** A phone that is off says nothing, and Baileys would wait for it for ever. */
+/** A phone that is off does not answer, and Baileys would wait for ever. */
 const PHONE_MS = 30_000;
-/** Answers of a host that has deleted a file. */
+/** Statuses by which the host says that it has deleted a file. */
 const GONE: readonly number[] = [404, 410];
-/** Which of WhatsApp's keys a type of file is encrypted with. */
+/** The key that each type of file is encrypted with. */
 const KEY_TYPES: Readonly<Partial<Record<MessageType, MediaType>>> = {
   image: 'image',
   video: 'video',
@@ -30,38 +25,44 @@ const KEY_TYPES: Readonly<Partial<Record<MessageType, MediaType>>> = {
 
 class GoneError extends Error {}
 
+interface MediaHostDeps {
+  readonly baileys: Baileys;
+  readonly link: Link;
+  /** The only host that files are fetched from. */
+  readonly host: string;
+  /** Connects to no other host, within limits (see `pinnedHosts.ts`). */
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+}
+
 /**
- * The server downloads by itself: Baileys would ask any host that a message names, follow it anywhere, and check
- * neither the MAC nor the hashes.
- * @param host the one host that files are fetched from
- * @param dispatcher asks nothing but this host, within limits (see `pinnedHosts.ts`)
+ * Downloads the encrypted files of messages from the network's media host. Baileys is not used for that: it would
+ * contact any host that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
  */
-export function createMediaHost({
-  baileys,
-  socket,
-  host,
-  dispatcher,
-  clock,
-}: {
-  baileys: Baileys;
-  socket: () => WASocket | undefined;
-  host: string;
-  dispatcher: Dispatcher;
-  clock: Clock;
-}): MediaHost {
-  async function askPhone(message: WAMessage): Promise<WAMessage> {
-    const open = socket();
-    if (open === undefined) throw new Error('the session is not connected');
-    return withTimeout(clock, PHONE_MS, open.updateMediaMessage(message), () => new Error('the phone does not answer'));
+export class MediaHost {
+  readonly #deps: MediaHostDeps;
+
+  constructor(deps: MediaHostDeps) {
+    this.#deps = deps;
   }
 
-  async function open({ message }: WAMessage): Promise<Readable> {
+  /** Opens the decrypted file as a stream. A file that the host has deleted is requested from the sender's phone. */
+  async download(message: WAMessage): Promise<Readable> {
+    try {
+      return await this.#open(message);
+    } catch (error) {
+      if (!(error instanceof GoneError)) throw error;
+      return this.#open(await this.#askPhone(message));
+    }
+  }
+
+  async #open({ message }: WAMessage): Promise<Readable> {
+    const { baileys, host, dispatcher } = this.#deps;
     const { content, media } = parseContent(baileys, message ?? {}) ?? {};
     const keyType = content && KEY_TYPES[content.type];
     const file = media?.file;
     if (file === undefined || keyType === undefined) throw new Error('the message does not say what its file is');
-    const keys = await baileys.getMediaKeys(file.mediaKey, keyType);
-    const { cipherKey, iv, macKey } = keys;
+    const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, keyType);
     if (!macKey) throw new Error('the file has no key');
     const { statusCode, body } = await request(`https://${host}${file.directPath}`, {
       headers: { origin: baileys.DEFAULT_ORIGIN },
@@ -73,28 +74,24 @@ export function createMediaHost({
       throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
     }
     const decryption = new FileDecryption(file, { cipherKey, iv, macKey });
-    // A fault on either side ends the other, and the reader is told.
+    // A fault on either side ends the other, and the reader gets it.
     pipeline(body, decryption, () => {});
     return decryption;
   }
 
-  return {
-    async download(message) {
-      try {
-        return await open(message);
-      } catch (error) {
-        if (!(error instanceof GoneError)) throw error;
-        return open(await askPhone(message));
-      }
-    },
-  };
+  async #askPhone(message: WAMessage): Promise<WAMessage> {
+    const { socket } = this.#deps.link;
+    if (socket === undefined) throw new Error('the session is not connected');
+    const answer = socket.updateMediaMessage(message);
+    return withTimeout(this.#deps.clock, PHONE_MS, answer, () => new Error('the phone does not answer'));
+  }
 }
 
 const MAC_LENGTH = 10;
 
 /**
- * Decrypts a file as it comes: AES-256-CBC, behind it 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the
- * end unless the MAC and both hashes of the message are right.
+ * Decrypts a file as it comes: AES-256-CBC, followed by 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the
+ * end unless the MAC and both hashes of the message match.
  */
 class FileDecryption extends Transform {
   readonly #file: FileReference;
@@ -102,7 +99,7 @@ class FileDecryption extends Transform {
   readonly #mac;
   readonly #hash = createHash('sha256');
   readonly #encryptedHash = createHash('sha256');
-  /** The last bytes so far: at the end they are the MAC. */
+  /** The last bytes so far, which at the end are the MAC. */
   #tail: Buffer = Buffer.alloc(0);
 
   constructor(file: FileReference, keys: { cipherKey: Uint8Array; iv: Uint8Array; macKey: Uint8Array }) {

@@ -3,22 +3,21 @@ import type { Baileys } from '../link/load.ts';
 import { unhosted } from '../people/addresses.ts';
 
 /*
- * Not every message comes encrypted for us: of some the network sends an empty envelope. What has to be seen once only
- * is for the phone alone; the rest, such as the first words after a click on an advertisement, Baileys asks the phone
- * for, which hands them on as they were.
+ * Some messages come as an empty envelope. A view-once message is for the phone alone. Others, such as the first message
+ * after a click on an advertisement, Baileys requests from the phone, which passes them on as they were.
  */
 
-/** What is said of a message that its sender lets be seen once. */
+/** The text that stands in for a view-once message. */
 export const SEEN_ONCE = '[A message that can be seen once: it is on the phone alone]';
 
-/** Whether an envelope is that of a message that can be seen once. */
+/** Whether an envelope is that of a view-once message. */
 export function isSeenOnce({ content }: BinaryNode): boolean {
   if (!Array.isArray(content) || content.some(({ tag }) => tag === 'enc')) return false;
   return content.some(({ tag, attrs }) => tag === 'unavailable' && attrs['type']?.startsWith('view_once') === true);
 }
 
 /**
- * What stood on the envelope of a message that the phone has handed on; undefined when it does not say enough.
+ * Rebuilds the envelope of a message that the phone has passed on; undefined if the message does not say enough.
  * @param own address of the own number, without a device
  */
 export function envelopeOf(

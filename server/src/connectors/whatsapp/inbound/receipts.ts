@@ -2,7 +2,7 @@ import type { BinaryNode } from 'baileys';
 import type { NetworkEvent } from '../../connector.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 
-/** What a receipt's type says of the message. `inactive` comes from a device whose owner is not looking. */
+/** The status of a message by the type of its receipt. `inactive` comes from a device whose owner is not looking. */
 const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
   ['', 'delivered'],
   ['inactive', 'delivered'],
@@ -11,8 +11,8 @@ const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
 ]);
 
 /**
- * How far a message has come, as the stanza says; undefined when it says something else, such as that somebody could
- * not decrypt it, which Baileys answers. A message to a group counts as delivered, and as read, from the first member on.
+ * Reads a receipt; undefined for a stanza that says something else, such as that somebody could not decrypt a message,
+ * which Baileys answers. A message to a group counts as delivered, and as read, from the first member on.
  */
 export function receiptOf(
   { attrs, content }: BinaryNode,
@@ -20,7 +20,7 @@ export function receiptOf(
   now: number,
 ): Extract<NetworkEvent, { type: 'receipt' }> | undefined {
   const status = STATUSES.get(attrs['type'] ?? '');
-  // What our own other devices have got or read says nothing of the others.
+  // A receipt from another device of the session's own number says nothing about the recipient.
   if (status === undefined || attrs['id'] === undefined) return undefined;
   if (attrs['recipient'] !== undefined || isSelf(attrs['participant'])) return undefined;
   const list = Array.isArray(content) ? content.find(({ tag }) => tag === 'list') : undefined;

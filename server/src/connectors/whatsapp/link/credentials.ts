@@ -1,43 +1,72 @@
 import type { AuthenticationCreds, SignalDataSet, SignalDataTypeMap, SignalKeyStore } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import type { SessionStore } from '../../connector.ts';
+import { sleep } from '../../../async.ts';
+import type { SessionHost, SessionStore } from '../../connector.ts';
 import type { Baileys } from './load.ts';
 
-/** What a device is known by, and its encrypted conversations. Whoever has it is the device. */
-export interface Credentials {
-  readonly creds: AuthenticationCreds;
-  readonly keys: SignalKeyStore;
-  /** Stores `creds` as they are now. */
-  save(): Promise<void>;
-}
-
-/** A type of our own among Baileys' keys: messages that are decrypted and not passed on yet (see journal.ts). */
+/** A type of our own among the keys of Baileys: messages that are decrypted but not passed on yet (see journal.ts). */
 export const RECEIVED = 'received';
 export const RECEIVED_PREFIX = `key/${RECEIVED}/`;
 const CREDS = 'creds';
 const KEY = 'key';
-/** A busy session works with some dozens of keys at a time; each is about 1 KB, and an idle session has few. */
+const RETRY_MS = 500;
+/** A busy session uses some dozens of keys at a time; each takes about 1 KB, and an idle session has few. */
 const KEYS_CACHED = 400;
-/** Written once, and read once or never. */
+/** Written once, read once or never. */
 const UNCACHED: ReadonlySet<string> = new Set(['pre-key', RECEIVED]);
-/** Stands for what is known not to be there. */
+/** Marks a key that is known to be missing from the store. */
 const GONE = Symbol('gone');
 
-/** The credentials of a session as they are stored, or those of a device that is to be linked. */
-export async function openCredentials(store: SessionStore, baileys: Baileys): Promise<Credentials> {
-  const { BufferJSON, initAuthCreds } = baileys;
-  const stored = await store.get(CREDS);
-  const creds: AuthenticationCreds = stored === undefined ? initAuthCreds() : JSON.parse(stored, BufferJSON.reviver);
-  return {
-    creds,
-    keys: keysOf(store, baileys),
-    save: () => store.set(CREDS, JSON.stringify(creds, BufferJSON.replacer)),
-  };
-}
+/** The identity of a linked device and its encrypted conversations. Anyone who has them is the device. */
+export class Credentials {
+  readonly creds: AuthenticationCreds;
+  readonly keys: SignalKeyStore;
+  readonly #store: SessionStore;
+  readonly #baileys: Baileys;
+  readonly #host: SessionHost;
+  #saving: Promise<void> | undefined;
+  #isStale = false;
+  #isStopped = false;
 
-/** Forgets the device: the next connection is that of a new one. */
-export function dropCredentials(store: SessionStore): Promise<void> {
-  return store.clear();
+  /** Reads the credentials of a session, or creates those of a device that is yet to be linked. */
+  static async open(store: SessionStore, baileys: Baileys, host: SessionHost): Promise<Credentials> {
+    return new Credentials(await store.get(CREDS), store, baileys, host);
+  }
+
+  private constructor(stored: string | undefined, store: SessionStore, baileys: Baileys, host: SessionHost) {
+    this.creds = stored === undefined ? baileys.initAuthCreds() : JSON.parse(stored, baileys.BufferJSON.reviver);
+    this.keys = keysOf(store, baileys);
+    this.#store = store;
+    this.#baileys = baileys;
+    this.#host = host;
+  }
+
+  /** Stores `creds` in their latest state, and tries again when that fails: a device that loses them must be relinked. */
+  save(): void {
+    this.#isStale = true;
+    this.#saving ??= this.#saveWhileStale();
+  }
+
+  /** Resolves when everything is stored, or when that has failed once more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#saving;
+  }
+
+  async #saveWhileStale(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        await this.#store.set(CREDS, JSON.stringify(this.creds, this.#baileys.BufferJSON.replacer));
+      } catch (error) {
+        this.#host.log.error({ err: error }, 'failed to store the credentials');
+        if (this.#isStopped) break;
+        this.#isStale = true;
+        await sleep(this.#host.clock, RETRY_MS);
+      }
+    }
+    this.#saving = undefined;
+  }
 }
 
 function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyStore {
@@ -45,7 +74,7 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
 
   function revive(type: string, text: string) {
     const value = JSON.parse(text, BufferJSON.reviver);
-    // The one type that is handed on as a protocol message.
+    // The only type that Baileys expects as a protocol message.
     return type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value) : value;
   }
 
@@ -62,7 +91,7 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
         const stored = await store.getMany(missing);
         for (const name of missing) {
           const text = stored.get(name);
-          // What was written while this was being read is newer.
+          // A write during this read is newer.
           const value = cached.get(name) ?? (text === undefined ? GONE : revive(type, text));
           read.set(name, value);
           if (!UNCACHED.has(type)) cached.set(name, value);
@@ -71,12 +100,12 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
       const found: { [id: string]: SignalDataTypeMap[T] } = {};
       for (const id of ids) {
         const value = read.get(nameOf(type, id));
-        // Under its name is what was stored under its type.
+        // The value under the name of a type has that type.
         if (value !== undefined && value !== GONE) found[id] = value as SignalDataTypeMap[T];
       }
       return found;
     },
-    /** All of it in one transaction, for half of a step in a conversation would make the rest of it unreadable. */
+    /** Writes in one transaction: half of a ratchet step would make the rest of the conversation unreadable. */
     async set(data: SignalDataSet) {
       const changes = new Map<string, string | null>();
       const fresh: [string, object | string | typeof GONE][] = [];
@@ -93,5 +122,5 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
   };
 }
 
-/** Where the keys of a type are stored. The types are Baileys' own, and grow with it. */
+/** The store key of a Baileys key. Its types are those of Baileys, and new versions add some. */
 const nameOf = (type: string, id: string) => `${KEY}/${type}/${id}`;

@@ -1,20 +1,20 @@
 /*
- * Why connections end, and what follows. The numbers are those that Baileys gives: the server's own, or those of HTTP
- * for what happens on the way.
+ * Why connections end, and what follows. The codes are those of Baileys: the server's own, or those of HTTP for errors
+ * on the way.
  */
 
 /** What to do after a connection has ended. */
 export type Ending =
-  /** The server asked for it: a new connection at once, and nothing to tell. */
+  /** The server asked for a new connection: at once, and nothing is reported. */
   | { readonly next: 'now' }
   /** Try again, each time later; or not before `afterMs`. */
   | { readonly next: 'later'; readonly reason: string; readonly afterMs?: number }
-  /** Trying again would do no good before somebody has acted. */
+  /** Another attempt is pointless before somebody acts. */
   | { readonly next: 'stop'; readonly reason: string }
-  /** The device is not linked any more: its credentials are worthless. */
+  /** The device is no longer linked: its credentials are worthless. */
   | { readonly next: 'unlinked'; readonly reason: string };
 
-/** A connection's end as Baileys tells it. */
+/** A connection's end as Baileys reports it. */
 export interface End {
   readonly code: number | undefined;
   readonly message: string;
@@ -22,12 +22,12 @@ export interface End {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A new version is looked for by hand: asking more often than this would only be noticed. */
+/** Somebody has to look for a new version: more attempts would only draw attention. */
 const OLD_VERSION_RETRY_MS = 15 * 60_000;
 const BAN_RETRY_MS = 60 * 60_000;
 const QR_OVER = 'QR refs attempts ended';
 
-/** @param isLinked whether the device was ever linked; until then the server's refusals are about the linking */
+/** @param isLinked whether the device was ever linked; until then, a refusal is about the linking */
 export function endingOf({ code, message, data }: End, isLinked: boolean): Ending {
   if (message === QR_OVER)
     return { next: 'stop', reason: 'The session was not linked in time; connect it again for a new QR code' };
@@ -83,8 +83,8 @@ const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * How long to wait before the next attempt: twice as long each time, up to a minute, and by chance up to half less, so
- * that many sessions that lost the network together do not come back together.
+ * The wait before the next attempt: twice as long each time, up to a minute, and at random up to half less, so that
+ * sessions that lost the network together do not come back together.
  * @param attempts how many have failed in a row, from 0
  */
 export function backoffMs(attempts: number, random: () => number): number {

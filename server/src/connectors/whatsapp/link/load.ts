@@ -9,9 +9,9 @@ const MISSING: ReadonlySet<unknown> = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_N
 let loading: Promise<Baileys> | undefined;
 
 /**
- * Baileys, on first use: it costs 0.4 s and some 60 MB, which a server without a WhatsApp session is spared. It is an
- * optional dependency, for the library below it is under another licence than ours (see docs/whatsapp.md).
- * @throws {AppError} `not_supported` when it is not installed, saying how to install it
+ * Loads Baileys on first use: it takes 0.4 s and some 60 MB, which a server without a WhatsApp session is spared. It is
+ * an optional dependency, because the library below it has another license than ours (see docs/whatsapp.md).
+ * @throws {AppError} `not_supported` if it is not installed, saying how to install it
  */
 export function loadBaileys(): Promise<Baileys> {
   loading ??= load();
@@ -19,7 +19,7 @@ export function loadBaileys(): Promise<Baileys> {
 }
 
 async function load(): Promise<Baileys> {
-  // Both before the import, which keeps the functions that it finds then.
+  // Both before the import, whose modules keep the functions that they find then.
   silenceSignal(console);
   try {
     keepSignalContexts();

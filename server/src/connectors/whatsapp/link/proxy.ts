@@ -5,24 +5,24 @@ import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } 
 import { invalidField } from '../../../errors.ts';
 import { checkUrl, createLookup, type Lookup, type TargetPolicy } from '../../../target.ts';
 
-/** The way to the network, straight or through a proxy, for each of the three ways in which Baileys speaks to it. */
+/** The way to the network, direct or through a proxy, for each of the three clients that Baileys uses. */
 export interface Route {
-  /** For the WebSocket and for uploads; undefined for the straight way. */
+  /** For the WebSocket and for uploads; undefined without a proxy. */
   readonly agent: HttpsAgent | undefined;
   /** For downloads. */
   readonly dispatcher: Dispatcher;
   close(): Promise<void>;
 }
 
-/** What a proxy's URL looks like: perhaps a name and password, a host and perhaps a port, and no path. */
+/** A proxy's URL: an optional name and password, a host, an optional port, and no path. */
 export const PROXY_PATTERN =
   '^(https?|socks5h?)://(([^\\s/?#@%]|%[0-9A-Fa-f]{2})*@)?([^\\s/?#@%:\\[\\]]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$';
 
 const CONNECT_MS = 15_000;
 
 /**
- * The account chooses the proxy and the server dials it, as it does a webhook's host. So it is vetted in the same way:
- * a literal address here, and what a name resolves to in the lookup of each connection.
+ * Checks a proxy like the host of a webhook, because the account chooses it and the server connects to it: a literal
+ * address here, and the addresses of a name in the lookup of each connection.
  * @throws {AppError} `validation_failed`, which does not repeat the URL: it may hold a password
  */
 export function checkProxy(proxy: string, targets: TargetPolicy): void {
@@ -53,7 +53,7 @@ export function openRoute(proxy: string | undefined, targets: TargetPolicy, reso
     ? new Socks5ProxyAgent(proxy.replace(/^socks5h:/, 'socks5:'), { connect: buildConnector({ lookup }) })
     : new ProxyAgent({ uri: proxy, proxyTls: { lookup } });
   return {
-    // Either agent is one for http and https; Baileys' type names the one it uses.
+    // Both agents are for http and https; the type of Baileys names the one that it uses.
     agent: agent as unknown as HttpsAgent,
     dispatcher,
     async close() {

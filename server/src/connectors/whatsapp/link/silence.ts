@@ -1,10 +1,10 @@
 /*
- * libsignal, the encryption below Baileys, tells the console about sessions as it opens and closes them, whole: with
- * their private keys, on ordinary traffic. It has no switch for that, and whoever reads a server's output must not be
- * able to read its messages.
+ * libsignal, the encryption below Baileys, prints whole sessions to the console as it opens and closes them: with their
+ * private keys, on ordinary traffic. It has no switch for that, and whoever reads a server's output must not be able to
+ * read its messages.
  */
 
-/** What its sentences begin with, in libsignal 6.0.0. What else is printed is printed. */
+/** How its lines begin, in libsignal 6.0.0. Anything else is printed. */
 const SENTENCES = [
   'Closing session:',
   'Closing open session',
@@ -20,7 +20,7 @@ const SENTENCES = [
   'V1 session storage migration error',
 ];
 
-/** Keeps libsignal's sentences off a console. Doing it twice does no harm. */
+/** Keeps libsignal's lines off a console. Doing it twice does no harm. */
 export function silenceSignal(target: Pick<Console, 'log' | 'info' | 'warn' | 'error'>): void {
   for (const level of ['log', 'info', 'warn', 'error'] as const) {
     const print = target[level];

@@ -1,15 +1,15 @@
 import type { SessionStore } from '../../connector.ts';
 
-/** A session's store as one connection has it. */
+/** A session's store as one connection uses it. */
 export interface OwnStore extends SessionStore {
-  /** Takes nothing any more: by now it may be that of the next connection, perhaps of another device. */
-  shut(): void;
+  /** Rejects every later write: the store may belong to the next connection by then, perhaps of another device. */
+  close(): void;
 }
 
-export function createOwnStore(store: SessionStore): OwnStore {
-  let isShut = false;
+export function openOwnStore(store: SessionStore): OwnStore {
+  let isClosed = false;
   const write = async (work: () => Promise<void>) => {
-    if (isShut) throw new Error('the connection is over');
+    if (isClosed) throw new Error('the connection is over');
     return work();
   };
   return {
@@ -20,8 +20,8 @@ export function createOwnStore(store: SessionStore): OwnStore {
     write: (changes) => write(() => store.write(changes)),
     delete: (key) => write(() => store.delete(key)),
     clear: () => write(store.clear),
-    shut() {
-      isShut = true;
+    close() {
+      isClosed = true;
     },
   };
 }

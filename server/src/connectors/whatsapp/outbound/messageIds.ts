@@ -1,7 +1,7 @@
 /*
- * Ids of messages on the network are chosen by who sends: capital hexadecimal digits, 32 of them from a phone. Ours are
- * ULIDs, which are 128 bits as well, so one is written as the other: a message that is sent a second time, after a
- * crash, has the same id, and whoever has it already does not show it twice.
+ * The sender chooses the id of a message on the network: capital hexadecimal digits, 32 of them from a phone. Our ids
+ * are ULIDs, which have 128 bits as well, so each can be written as the other. A message that is sent again after a
+ * crash has the same id, and a recipient that has it already does not show it twice.
  */
 
 // Crockford's base 32, as ids.ts has it.
@@ -9,7 +9,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const OURS = /^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const WIRE = /^[0-9A-F]{32}$/;
 
-/** The id that the network knows one of our messages by. That of somebody else's stays as it is. */
+/** The id on the network of a message of ours. The id of any other message stays as it is. */
 export function toWireId(networkId: string): string {
   if (!OURS.test(networkId)) return networkId;
   let value = 0n;

@@ -2,70 +2,79 @@ import type { BaileysEventMap, NewChatMessageCapInfo, WASocket } from 'baileys';
 import { type Clock, isoTime } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
-
-/** What WhatsApp itself allows a number, as far as it says so: the step before a ban. */
-export interface NetworkLimits {
-  /** Asks for what holds now, and listens for what comes. */
-  watch(socket: WASocket): void;
-  ask(socket: WASocket): Promise<void>;
-  /** @throws {AppError} `rate_limited` while the number may begin no chats */
-  requireNewChat(): void;
-}
+import type { Link } from '../link/link.ts';
 
 type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLock']>;
 
-/** WhatsApp's own clients take a lock that does not say when it ends for one of a minute. */
+/** WhatsApp's own clients take a lock without an end for one of a minute. */
 const UNSAID_LOCK_MS = 60_000;
-/** A quota is one of a month, and who has used it up may come back to ask. */
+/** A quota lasts a month; callers may retry earlier. */
 const QUOTA_RETRY_S = 3600;
 
-export function createNetworkLimits({ clock, log }: { clock: Clock; log: Log }): NetworkLimits {
-  let lockedUntil = 0;
-  let quota: NewChatMessageCapInfo | undefined;
-
-  function onTimelock({ isActive, timeEnforcementEnds, enforcementType }: Timelock): void {
-    const until = isActive === true ? (timeEnforcementEnds?.getTime() ?? clock.now() + UNSAID_LOCK_MS) : 0;
-    if (until > clock.now() && until !== lockedUntil)
-      log.warn({ until: isoTime(until), kind: enforcementType }, 'WhatsApp does not let this number start new chats');
-    lockedUntil = until;
-  }
-
-  function onQuota(told: NewChatMessageCapInfo): void {
-    if (told.capping_status !== quota?.capping_status && told.capping_status !== NO_QUOTA)
-      log.warn({ used: told.used_quota, of: told.total_quota }, 'WhatsApp limits how many chats this number starts');
-    quota = told;
-  }
-
-  return {
-    watch({ ev }) {
-      ev.on('connection.update', ({ reachoutTimeLock }) => {
-        if (reachoutTimeLock !== undefined) onTimelock(reachoutTimeLock);
-      });
-      ev.on('message-capping.update', onQuota);
-    },
-    async ask(socket) {
-      await socket.fetchAccountReachoutTimelock();
-      const told = await socket.fetchNewChatMessageCap();
-      if (told !== undefined && told !== null) onQuota(told);
-    },
-    requireNewChat() {
-      const waitMs = lockedUntil - clock.now();
-      if (waitMs > 0)
-        throw new AppError(
-          'rate_limited',
-          `WhatsApp does not let this number start new chats until ${isoTime(lockedUntil)}; existing chats still work`,
-          { retryAfterSeconds: Math.ceil(waitMs / 1000) },
-        );
-      if (quota?.capping_status === QUOTA_USED)
-        throw new AppError(
-          'rate_limited',
-          `WhatsApp does not let this number start more chats: it has started ${quota.used_quota} of ${quota.total_quota}`,
-          { retryAfterSeconds: QUOTA_RETRY_S },
-        );
-    },
-  };
-}
-
-// Words of the protocol; Baileys has them as an enum, which would be loaded with it.
+// Words of the protocol. Baileys has them as an enum, which would be loaded with it.
 const NO_QUOTA = 'NONE';
 const QUOTA_USED = 'CAPPED';
+
+/** The limits that WhatsApp itself sets for a number, as far as it reports them: the step before a ban. */
+export class NetworkLimits {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #lockedUntil = 0;
+  #quota: NewChatMessageCapInfo | undefined;
+
+  constructor(link: Link, clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+    link.on('socket', ({ ev }) => {
+      ev.on('connection.update', ({ reachoutTimeLock }) => {
+        if (reachoutTimeLock !== undefined) this.#onTimelock(reachoutTimeLock);
+      });
+      ev.on('message-capping.update', (quota) => this.#onQuota(quota));
+    });
+    link.on('open', (socket) => {
+      this.#read(socket).catch((error) => log.debug({ err: error }, 'failed to read the limits of the number'));
+    });
+  }
+
+  /** @throws {AppError} `rate_limited` while the number may not start chats */
+  requireNewChat(): void {
+    const waitMs = this.#lockedUntil - this.#clock.now();
+    if (waitMs > 0)
+      throw new AppError(
+        'rate_limited',
+        `WhatsApp does not let this number start new chats until ${isoTime(this.#lockedUntil)}; existing chats still work`,
+        { retryAfterSeconds: Math.ceil(waitMs / 1000) },
+      );
+    const quota = this.#quota;
+    if (quota?.capping_status === QUOTA_USED)
+      throw new AppError(
+        'rate_limited',
+        `WhatsApp does not let this number start more chats: it has started ${quota.used_quota} of ${quota.total_quota}`,
+        { retryAfterSeconds: QUOTA_RETRY_S },
+      );
+  }
+
+  async #read(socket: WASocket): Promise<void> {
+    await socket.fetchAccountReachoutTimelock();
+    const quota = await socket.fetchNewChatMessageCap();
+    if (quota !== undefined && quota !== null) this.#onQuota(quota);
+  }
+
+  #onTimelock({ isActive, timeEnforcementEnds, enforcementType }: Timelock): void {
+    const now = this.#clock.now();
+    const until = isActive === true ? (timeEnforcementEnds?.getTime() ?? now + UNSAID_LOCK_MS) : 0;
+    if (until > now && until !== this.#lockedUntil)
+      this.#log.warn(
+        { until: isoTime(until), kind: enforcementType },
+        'WhatsApp does not let this number start new chats',
+      );
+    this.#lockedUntil = until;
+  }
+
+  #onQuota(quota: NewChatMessageCapInfo): void {
+    const { capping_status: status, used_quota: used, total_quota: of } = quota;
+    if (status !== this.#quota?.capping_status && status !== NO_QUOTA)
+      this.#log.warn({ used, of }, 'WhatsApp limits how many chats this number starts');
+    this.#quota = quota;
+  }
+}

@@ -1,21 +1,21 @@
-import type { AnyMessageContent, proto, WAMessage } from 'baileys';
+import type { AnyMessageContent, proto, WAMessage, WAMessageKey } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { ContactCard, MessageContent, OutgoingMessage } from '../../connector.ts';
+import type { ContactCard, MessageContent, MessageKey, OutgoingMessage } from '../../connector.ts';
 import { jidOf, jidOfChat } from '../people/addresses.ts';
 import { toWireId } from './messageIds.ts';
 
-/** A message as Baileys takes it. Its file is opened, and read once. */
+/** A message in the form of Baileys. Its file is opened, and read once. */
 export async function toBaileysContent(content: MessageContent): Promise<AnyMessageContent> {
   const { type, text, location, contact, poll } = content;
   const mentions = content.mentions?.map(jidOf) ?? [];
   const contextInfo: proto.IContextInfo = {
-    // Once is what a client shows as "forwarded"; what was forwarded before it came to us, nobody has counted.
+    // A score of 1 is what clients show as "forwarded". How often it was forwarded before is unknown.
     ...(content.isForwarded === true && { isForwarded: true, forwardingScore: 1 }),
   };
   const around = { mentions, contextInfo };
   switch (type) {
     case 'text':
-      // A preview would be fetched by this server, from an address that anybody may have written.
+      // No preview: this server would fetch it from an address that anybody may have written.
       return { text, linkPreview: null, ...around };
     case 'location':
       if (location === undefined) break;
@@ -59,12 +59,12 @@ async function fileOf(
     case 'image':
       return { image: file, mimetype, ...caption, ...around };
     case 'video':
-      // A thumbnail would take ffmpeg; the other side makes its own once it has the video.
+      // A thumbnail would need ffmpeg; the other side makes its own once it has the video.
       return { video: file, mimetype, jpegThumbnail: '', ...caption, ...around };
     case 'audio':
       return { audio: file, mimetype, ...around };
     case 'voice':
-      // Phones play voice messages as Opus in Ogg, and want to hear so.
+      // Phones play voice messages as Opus in Ogg, and need the MIME type to say so.
       return { audio: file, ptt: true, mimetype: mimetype.startsWith('audio/ogg') ? OPUS : mimetype, ...around };
     case 'sticker':
       return { sticker: file, mimetype, ...around };
@@ -74,11 +74,22 @@ async function fileOf(
 }
 const OPUS = 'audio/ogg; codecs=opus';
 
-/** A vCard as WhatsApp's clients write it: `waid` is what makes a number one that can be written to. */
+/** A vCard as WhatsApp's clients write it: `waid` makes a number one that can be written to. */
 function toVcard({ name, phoneNumbers }: ContactCard): string {
   const escaped = name.replace(/[\\,;]/g, (sign) => `\\${sign}`).replace(/\n/g, '\\n');
   const numbers = phoneNumbers.map((digits) => `TEL;type=CELL;type=VOICE;waid=${digits}:+${digits}`);
   return ['BEGIN:VCARD', 'VERSION:3.0', `N:;${escaped};;;`, `FN:${escaped}`, ...numbers, 'END:VCARD'].join('\n');
+}
+
+/** The key by which Baileys refers to a message that was sent before. */
+export function keyOf({ networkId, chat, from }: MessageKey, ownNumber: string): WAMessageKey {
+  const fromMe = from === ownNumber;
+  return {
+    id: toWireId(networkId),
+    remoteJid: jidOfChat(chat),
+    fromMe,
+    ...(chat.type === 'group' && !fromMe && { participant: jidOf(from) }),
+  };
 }
 
 /** The message that one answers, as far as it is known: clients show it above the answer. */

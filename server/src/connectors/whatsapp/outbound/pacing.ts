@@ -1,82 +1,83 @@
-import { sleep } from '../../../async.ts';
+import { KeyedQueue, sleep } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { SessionStore } from '../../connector.ts';
 
-/*
- * Numbers that write faster than people do, or to many who have never written to them, get banned: that is what is
- * held against them most. So a session's messages go out one after the other with pauses of changing length, and only
- * so many of them begin a chat within a day.
- */
-
 export interface PacingOptions {
   /** The pause between two messages, on average; 0 for none. */
   readonly pauseMs: number;
-  /** How many chats may be begun in 24 hours. */
+  /** How many chats the session may start in 24 hours. */
   readonly newChatsPerDay: number;
 }
 
-export interface Pacing {
-  /**
-   * Resolves when the next message may go out.
-   * @throws {AppError} `rate_limited` when that would be too late for who waits
-   */
-  wait(): Promise<void>;
-  /**
-   * Counts a chat that is about to be begun.
-   * @throws {AppError} `rate_limited` when there were enough today
-   */
-  beginChat(): Promise<void>;
-}
-
-/** Who sends waits half a minute for the network's answer; this much of it may be the queue. */
+/** A send waits half a minute for the network's answer, of which the queue may take this much. */
 const LONGEST_WAIT_MS = 15_000;
 const DAY_MS = 24 * 3600 * 1000;
 const BEGUN = 'chats-begun';
 
-export function createPacing(
-  { pauseMs, newChatsPerDay }: PacingOptions,
-  { clock, random, store }: { clock: Clock; random: () => number; store: SessionStore },
-): Pacing {
-  let nextAt = 0;
-  let counting = Promise.resolve();
+/**
+ * Keeps a number from being banned. WhatsApp bans numbers that write faster than people do, and above all those that
+ * write to many people who have never written to them. So messages go out one after the other with pauses of varying
+ * length, and only some of them may start a chat within a day.
+ */
+export class Pacing {
+  readonly #options: PacingOptions;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #store: SessionStore;
+  readonly #counting = new KeyedQueue();
+  #nextAt = 0;
 
-  async function count(): Promise<void> {
-    const now = clock.now();
-    const begun: number[] = JSON.parse((await store.get(BEGUN)) ?? '[]');
-    const recent = begun.filter((at) => at > now - DAY_MS);
-    const oldest = recent[0];
-    if (recent.length >= newChatsPerDay) {
-      const waitMs = (oldest ?? now) + DAY_MS - now;
-      throw limited(
-        `The session has reached its limit of ${newChatsPerDay} new chats per day; WhatsApp bans numbers that start many`,
-        waitMs,
-      );
-    }
-    await store.set(BEGUN, JSON.stringify([...recent, now]));
+  constructor(
+    options: PacingOptions,
+    { clock, random, store }: { clock: Clock; random: () => number; store: SessionStore },
+  ) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#random = random;
+    this.#store = store;
   }
 
-  return {
-    async wait() {
-      if (pauseMs === 0) return;
-      // Not the time of day: after it was set back, nothing would go out until it caught up.
-      const now = clock.elapsed();
-      const at = Math.max(now, nextAt);
-      const waitMs = at - now;
-      if (waitMs > LONGEST_WAIT_MS)
-        throw limited(
-          'Too many messages are waiting to be sent by this session; wait before the next one',
-          waitMs - LONGEST_WAIT_MS,
-        );
-      nextAt = at + pauseMs * (0.5 + random());
-      if (waitMs > 0) await sleep(clock, waitMs);
-    },
-    beginChat() {
-      const mine = counting.then(count);
-      counting = mine.catch(() => {});
-      return mine;
-    },
-  };
+  /**
+   * Resolves when the next message may go out.
+   * @throws {AppError} `rate_limited` if that would be too late for the caller
+   */
+  async wait(): Promise<void> {
+    const { pauseMs } = this.#options;
+    if (pauseMs === 0) return;
+    // Not the time of day: if that was set back, nothing would go out until it caught up.
+    const now = this.#clock.elapsed();
+    const at = Math.max(now, this.#nextAt);
+    const waitMs = at - now;
+    if (waitMs > LONGEST_WAIT_MS)
+      throw limited(
+        'Too many messages are waiting to be sent by this session; wait before the next one',
+        waitMs - LONGEST_WAIT_MS,
+      );
+    this.#nextAt = at + pauseMs * (0.5 + this.#random());
+    if (waitMs > 0) await sleep(this.#clock, waitMs);
+  }
+
+  /**
+   * Counts a chat that is about to start.
+   * @throws {AppError} `rate_limited` if there were enough in the last 24 hours
+   */
+  beginChat(): Promise<void> {
+    return this.#counting.run(BEGUN, () => this.#count());
+  }
+
+  async #count(): Promise<void> {
+    const { newChatsPerDay } = this.#options;
+    const now = this.#clock.now();
+    const begun: number[] = JSON.parse((await this.#store.get(BEGUN)) ?? '[]');
+    const recent = begun.filter((at) => at > now - DAY_MS);
+    if (recent.length >= newChatsPerDay)
+      throw limited(
+        `The session has reached its limit of ${newChatsPerDay} new chats per day; WhatsApp bans numbers that start many`,
+        (recent[0] ?? now) + DAY_MS - now,
+      );
+    await this.#store.set(BEGUN, JSON.stringify([...recent, now]));
+  }
 }
 
 function limited(words: string, waitMs: number): AppError {

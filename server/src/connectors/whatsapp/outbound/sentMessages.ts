@@ -4,33 +4,35 @@ import type { SessionStore } from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
 
 /**
- * Messages that were sent, as they were sent. Whoever cannot decrypt one asks for it again, days later as well, and a
- * vote can only be read with the secret of its poll.
- */
-export interface SentMessages {
-  keep(wireId: string, message: proto.IMessage): Promise<void>;
-  find(wireId: string): Promise<proto.IMessage | undefined>;
-}
-
-/**
- * So many places per session, and a message takes the one that its id falls on, from whomever has it: nothing has to
- * be cleared away, and of the last thousand messages some 90 % are there.
+ * Each session has this many places. A message takes the place that its id hashes to and evicts the one that has it, so
+ * nothing has to be cleaned up; of the last thousand messages, some 90 % are kept.
  */
 const PLACES = 10_000;
 
-export function createSentMessages(store: SessionStore, { proto }: Baileys): SentMessages {
-  return {
-    keep(wireId, message) {
-      const encoded = Buffer.from(proto.Message.encode(message).finish()).toString('base64');
-      return store.set(placeOf(wireId), JSON.stringify([wireId, encoded]));
-    },
-    async find(wireId) {
-      const text = await store.get(placeOf(wireId));
-      if (text === undefined) return undefined;
-      const [id, encoded] = JSON.parse(text);
-      return id === wireId ? proto.Message.decode(Buffer.from(encoded, 'base64')) : undefined;
-    },
-  };
+/**
+ * Messages as they were sent. A device that cannot decrypt one requests it again, even days later, and a vote can be
+ * read only with the secret of its poll.
+ */
+export class SentMessages {
+  readonly #store: SessionStore;
+  readonly #baileys: Baileys;
+
+  constructor(store: SessionStore, baileys: Baileys) {
+    this.#store = store;
+    this.#baileys = baileys;
+  }
+
+  async keep(wireId: string, message: proto.IMessage): Promise<void> {
+    const encoded = Buffer.from(this.#baileys.proto.Message.encode(message).finish()).toString('base64');
+    await this.#store.set(placeOf(wireId), JSON.stringify([wireId, encoded]));
+  }
+
+  async find(wireId: string): Promise<proto.IMessage | undefined> {
+    const text = await this.#store.get(placeOf(wireId));
+    if (text === undefined) return undefined;
+    const [id, encoded] = JSON.parse(text);
+    return id === wireId ? this.#baileys.proto.Message.decode(Buffer.from(encoded, 'base64')) : undefined;
+  }
 }
 
 function placeOf(wireId: string): string {

@@ -1,87 +1,111 @@
-import { isStandIn, type NetworkChat, type SessionStore } from '../../connector.ts';
+import { AppError } from '../../../errors.ts';
+import { isStandIn, type NetworkChat, type SessionHost, type SessionStore } from '../../connector.ts';
+import type { Link } from '../link/link.ts';
 import type { Baileys } from '../link/load.ts';
-
-/*
- * The network knows a person by a phone number and by a LID, a number that shows nothing of it. Either may stand on a
- * message. We know people by phone numbers alone; who hides it goes by a stand-in made of the LID, until the number
- * becomes known, and then all of it is theirs.
- */
 
 const PERSON = 's.whatsapp.net';
 const STAND_IN = '000';
 const HIDDEN_PREFIX = 'hidden/';
 
-/** What is known of which LID is whose. */
-export interface LidMapping {
-  getPNForLID(lid: string): Promise<string | null>;
-}
+/**
+ * The people of the network, by digits.
+ *
+ * The network knows a person by a phone number and by a LID, a number that reveals nothing about it. A message may carry
+ * either. We know people by phone numbers alone; a person who hides it goes by a stand-in made of the LID until the
+ * number becomes known, and then everything stored under the stand-in is theirs.
+ */
+export class Addresses {
+  readonly #baileys: Baileys;
+  readonly #link: Link;
+  readonly #store: SessionStore;
+  readonly #host: SessionHost;
+  /** LIDs for which a stand-in was used. */
+  readonly #hidden = new Set<string>();
+  readonly #identified = new Map<string, string>();
 
-export interface Addresses {
-  start(): Promise<void>;
+  constructor(baileys: Baileys, link: Link, store: SessionStore, host: SessionHost) {
+    this.#baileys = baileys;
+    this.#link = link;
+    this.#store = store;
+    this.#host = host;
+    link.on('socket', ({ ev }) => {
+      ev.on('lid-mapping.update', ({ lid, pn }) => {
+        this.digitsOf(lid, pn).catch((error) =>
+          host.log.warn({ err: error }, 'failed to store a phone number that became known'),
+        );
+      });
+    });
+  }
+
+  async start(): Promise<void> {
+    for (const key of (await this.#store.list(HIDDEN_PREFIX)).keys()) this.#hidden.add(key.slice(HIDDEN_PREFIX.length));
+  }
+
+  /** Stand-ins whose numbers have become known → these numbers. */
+  get identified(): ReadonlyMap<string, string> {
+    return this.#identified;
+  }
+
   /**
-   * Digits of a person, or the stand-in.
-   * @param alternative the person's other address, where the network has said it
+   * Returns the digits of a person, or the stand-in.
+   * @param alternative the person's other address, if the network has said it
    */
-  digitsOf(jid: string, alternative?: string | null): Promise<string>;
-  chatOf(jid: string, alternative?: string | null): Promise<NetworkChat>;
-  /** Whether these digits stand in for somebody. */
-  isHidden(digits: string): boolean;
-}
-
-/** @param onIdentified a stand-in that was used has got its number */
-export function createAddresses(
-  { jidDecode, isLidUser, isJidGroup }: Baileys,
-  {
-    lids,
-    store,
-    onIdentified,
-  }: {
-    lids: LidMapping;
-    store: SessionStore;
-    onIdentified: (standIn: string, phoneNumber: string) => Promise<void>;
-  },
-): Addresses {
-  /** LIDs that a stand-in was used for. */
-  const hidden = new Set<string>();
-  const userOf = (jid: string) => jidDecode(jid)?.user ?? jid;
-
-  async function digitsOf(address: string, alternative?: string | null): Promise<string> {
+  async digitsOf(address: string, alternative?: string | null): Promise<string> {
+    const { isLidUser } = this.#baileys;
     const jid = unhosted(address);
-    if (!isLidUser(jid)) return userOf(jid);
-    const lid = userOf(jid);
+    if (!isLidUser(jid)) return this.#userOf(jid);
+    const lid = this.#userOf(jid);
     const isSaid = alternative !== undefined && alternative !== null && !isLidUser(unhosted(alternative));
-    const known = isSaid ? alternative : await lids.getPNForLID(jid);
-    if (known === null) {
-      if (!hidden.has(lid)) {
-        await store.set(HIDDEN_PREFIX + lid, '');
-        hidden.add(lid);
+    const known = isSaid ? alternative : await this.#link.newest?.signalRepository.lidMapping.getPNForLID(jid);
+    if (known === undefined || known === null) {
+      if (!this.#hidden.has(lid)) {
+        await this.#store.set(HIDDEN_PREFIX + lid, '');
+        this.#hidden.add(lid);
       }
       return STAND_IN + lid;
     }
-    const digits = userOf(known);
-    if (hidden.has(lid)) {
-      // Forgotten last: when storing it fails, it is told again with the next message.
-      await onIdentified(STAND_IN + lid, digits);
-      await store.delete(HIDDEN_PREFIX + lid);
-      hidden.delete(lid);
+    const digits = this.#userOf(known);
+    if (this.#hidden.has(lid)) {
+      // Forgotten last: if storing it fails, it is reported again with the next message.
+      await this.identify(STAND_IN + lid, digits);
+      await this.#store.delete(HIDDEN_PREFIX + lid);
+      this.#hidden.delete(lid);
     }
     return digits;
   }
 
-  return {
-    async start() {
-      for (const key of (await store.list(HIDDEN_PREFIX)).keys()) hidden.add(key.slice(HIDDEN_PREFIX.length));
-    },
-    digitsOf,
-    async chatOf(jid, alternative) {
-      if (isJidGroup(jid)) return { type: 'group', id: jid };
-      return { type: 'direct', id: await digitsOf(jid, alternative) };
-    },
-    isHidden: (digits) => isStandIn(digits) && hidden.has(digits.slice(STAND_IN.length)),
-  };
+  async chatOf(jid: string, alternative?: string | null): Promise<NetworkChat> {
+    if (this.#baileys.isJidGroup(jid)) return { type: 'group', id: jid };
+    return { type: 'direct', id: await this.digitsOf(jid, alternative) };
+  }
+
+  /** Reports that a person known by these digits, a stand-in or another number, has this phone number. */
+  async identify(digits: string, phoneNumber: string): Promise<void> {
+    // First, so that no group is reported with the stand-in after the stored ones have the number.
+    this.#identified.set(digits, phoneNumber);
+    await this.#host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
+  }
+
+  /** Whether these digits stand in for somebody. */
+  isHidden(digits: string): boolean {
+    return isStandIn(digits) && this.#hidden.has(digits.slice(STAND_IN.length));
+  }
+
+  /** @throws {AppError} `recipient_not_on_network` for digits that look like a stand-in and are none */
+  requireKnown(digits: string): void {
+    if (isStandIn(digits) && !this.isHidden(digits))
+      throw new AppError(
+        'recipient_not_on_network',
+        'This placeholder for a hidden number is unknown; use the one from a message of that person',
+      );
+  }
+
+  #userOf(jid: string): string {
+    return this.#baileys.jidDecode(jid)?.user ?? jid;
+  }
 }
 
-/** A business that has its messages answered at Meta (`hosted`) writes from other addresses, and is the same one. */
+/** Without the sign of a business whose messages are answered at Meta (`hosted`), which is the same one all the same. */
 export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, `@${PERSON}`);
 
 /** The address of a person. */

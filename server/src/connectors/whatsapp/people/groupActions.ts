@@ -1,36 +1,41 @@
 import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { GroupActions, GroupInvite, NetworkGroup } from '../../connector.ts';
-import { type Asking, asked } from '../link/requests.ts';
+import type { GroupActions, GroupInvite } from '../../connector.ts';
+import { translateErrors } from '../link/errors.ts';
+import type { Link } from '../link/link.ts';
+import type { Requests } from '../link/requests.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import type { Groups } from './groups.ts';
 import { setPicture } from './picture.ts';
+import type { Self } from './self.ts';
 
 const LINK = 'https://chat.whatsapp.com/';
 
-/** What the session does with groups. Each action has been told to the host when it resolves. */
+/** What the session does with groups. The host knows the result of an action when it resolves. */
 export function createGroupActions({
+  link,
+  requests,
   groups,
   addresses,
-  asking,
-  requireSocket,
-  ownNumber,
+  self,
 }: {
+  link: Link;
+  requests: Requests;
   groups: Groups;
   addresses: Addresses;
-  asking: Asking;
-  /** @throws {AppError} `session_not_connected` */
-  requireSocket: () => WASocket;
-  ownNumber: () => string;
+  self: Self;
 }): GroupActions {
-  const ask = <T>(socket: WASocket, what: () => Promise<T>, missing?: string) =>
-    asked(() => asking.inTime(socket, what), missing);
+  async function ask<T>(request: (socket: WASocket) => Promise<T>): Promise<T> {
+    const socket = link.requireSocket();
+    return requests.ask(socket, () => request(socket));
+  }
 
   /** Changes a group and reads it. */
-  async function change(networkId: string, act: (socket: WASocket) => Promise<unknown>): Promise<void> {
-    const socket = requireSocket();
-    await ask(socket, () => act(socket));
-    await asked(() => groups.read(socket, networkId));
+  async function change<T>(networkId: string, request: (socket: WASocket) => Promise<T>): Promise<T> {
+    const socket = link.requireSocket();
+    const answer = await requests.ask(socket, () => request(socket));
+    await translateErrors(() => groups.read(socket, networkId));
+    return answer;
   }
 
   async function inviteOf(code: string | undefined, networkId: string, isRenewed: boolean): Promise<GroupInvite> {
@@ -41,10 +46,8 @@ export function createGroupActions({
 
   return {
     async create(subject, phoneNumbers) {
-      const socket = requireSocket();
-      const others = [...new Set(phoneNumbers)].filter((number) => number !== ownNumber());
-      const made = await ask(socket, () => socket.groupCreate(subject, others.map(jidOf)));
-      return groups.put(made);
+      const others = [...new Set(phoneNumbers)].filter((number) => number !== self.phoneNumber);
+      return groups.put(await ask((socket) => socket.groupCreate(subject, others.map(jidOf))));
     },
     setSubject: (networkId, subject) => change(networkId, (socket) => socket.groupUpdateSubject(networkId, subject)),
     setDescription: (networkId, description) =>
@@ -57,46 +60,39 @@ export function createGroupActions({
         if (joinApproval !== undefined) await socket.groupJoinApprovalMode(networkId, joinApproval ? 'on' : 'off');
       }),
     async setPicture(networkId, picture) {
-      const socket = requireSocket();
-      await ask(socket, () => setPicture(socket, { jid: networkId, isGroup: true }, picture));
+      await ask((socket) => setPicture(socket, { jid: networkId, isGroup: true }, picture));
       await groups.notePicture(networkId, picture);
     },
     async updateParticipants(networkId, action, phoneNumbers) {
-      const socket = requireSocket();
       const wanted = [...new Set(phoneNumbers)];
-      const answers = await ask(socket, () => socket.groupParticipantsUpdate(networkId, wanted.map(jidOf), action));
-      await asked(() => groups.read(socket, networkId));
+      const answers = await change(networkId, (socket) =>
+        socket.groupParticipantsUpdate(networkId, wanted.map(jidOf), action),
+      );
       const statuses = new Map<string, string>();
       for (const { jid, status, content } of answers) {
         if (jid !== undefined) statuses.set(await addresses.digitsOf(jid, content.attrs['phone_number']), status);
       }
       return wanted.map((phoneNumber, index) => {
-        // The server answers in the order in which it was asked, and not always by number.
+        // The server answers in the order of the request, and not always by number.
         const status = statuses.get(phoneNumber) ?? answers[index]?.status ?? '404';
         return status === '200'
           ? { phoneNumber, ok: true }
           : { phoneNumber, ok: false, reason: REASONS[status] ?? `WhatsApp refused it (${status})` };
       });
     },
-    async invite(networkId) {
-      const socket = requireSocket();
-      return inviteOf(await ask(socket, () => socket.groupInviteCode(networkId)), networkId, false);
-    },
-    async renewInvite(networkId) {
-      const socket = requireSocket();
-      return inviteOf(await ask(socket, () => socket.groupRevokeInvite(networkId)), networkId, true);
-    },
-    async join(invite): Promise<NetworkGroup | null> {
-      const socket = requireSocket();
+    invite: async (networkId) => inviteOf(await ask((socket) => socket.groupInviteCode(networkId)), networkId, false),
+    renewInvite: async (networkId) =>
+      inviteOf(await ask((socket) => socket.groupRevokeInvite(networkId)), networkId, true),
+    async join(invite) {
+      const socket = link.requireSocket();
       const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
-      const networkId = await ask(socket, () => socket.groupAcceptInvite(code), NO_INVITE);
-      // Where an admin has to agree, the server names no group.
+      const networkId = await requests.ask(socket, () => socket.groupAcceptInvite(code), { missing: NO_INVITE });
+      // If an admin has to agree first, the server names no group.
       if (networkId === undefined) return null;
-      return (await asked(() => groups.read(socket, networkId))) ?? null;
+      return (await translateErrors(() => groups.read(socket, networkId))) ?? null;
     },
     async leave(networkId) {
-      const socket = requireSocket();
-      await ask(socket, () => socket.groupLeave(networkId));
+      await ask((socket) => socket.groupLeave(networkId));
       await groups.left(networkId);
     },
   };

@@ -3,7 +3,7 @@ import type { GroupChange } from '../../../events.ts';
 import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 
-/** A group as the network describes it, in our words. What the description leaves out stays as it was. */
+/** Translates the network's description of a group. What the description leaves out stays as it was. */
 export async function toNetworkGroup(
   metadata: GroupMetadata,
   before: NetworkGroup | undefined,
@@ -38,7 +38,7 @@ export async function toNetworkGroup(
   };
 }
 
-/** The group with the numbers of those whose numbers have become known, each person once. */
+/** Replaces the stand-ins of people whose numbers have become known, each person once. */
 export function withNumbers(group: NetworkGroup, numbers: ReadonlyMap<string, string>): NetworkGroup {
   const { createdBy, participants } = group;
   if (![createdBy, ...participants.map(({ phoneNumber }) => phoneNumber)].some((digits) => numbers.has(digits)))
@@ -52,7 +52,7 @@ export function withNumbers(group: NetworkGroup, numbers: ReadonlyMap<string, st
   };
 }
 
-/** What has changed between two states of a group: each is told by itself. */
+/** The changes between two states of a group, each of which is reported by itself. */
 export function changesBetween(before: NetworkGroup, after: NetworkGroup): GroupChange[] {
   const changes: GroupChange[] = [];
   if (before.subject !== after.subject) changes.push({ type: 'subject', subject: after.subject });

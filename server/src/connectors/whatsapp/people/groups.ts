@@ -1,192 +1,193 @@
-import type { BinaryNode, GroupMetadata, WASocket } from 'baileys';
+import type { GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../clock.ts';
-import type { Log } from '../../../log.ts';
-import type { NetworkEvent, NetworkGroup, NetworkMedia } from '../../connector.ts';
-import { boomOf } from '../link/link.ts';
-import type { Asking } from '../link/requests.ts';
+import { KeyedQueue } from '../../../async.ts';
+import type { NetworkGroup, NetworkMedia, SessionHost } from '../../connector.ts';
+import { boomOf } from '../link/errors.ts';
+import type { Link } from '../link/link.ts';
+import type { Requests } from '../link/requests.ts';
+import type { Reporter } from '../reporter.ts';
 import type { Addresses } from './addresses.ts';
 import { changesBetween, toNetworkGroup, withNumbers } from './groupState.ts';
+import type { Self } from './self.ts';
 
-/**
- * The groups of a session, as the host knows them. Whatever says that a group has changed, a notification, an action
- * of our own, or a look at all of them after some time away, the group is read anew, and what is different from before
- * is told: so nothing is told twice, and nothing is missed.
- */
-export interface Groups {
-  /** The host's groups, read once. */
-  start(known: readonly NetworkGroup[]): void;
-  /** Reads all groups: some have changed while the session was away. */
-  readAll(socket: WASocket): Promise<void>;
-  /** Reads one group, and tells what is new. Undefined when the session is not in it. */
-  read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined>;
-  /** A stand-in has got its number: who is in a group under the one is the member that is there under the other. */
-  identify(standIn: string, phoneNumber: string): void;
-  /** Makes sure that the host knows the group. */
-  know(socket: WASocket, networkId: string): Promise<void>;
-  /** Takes a group that is known to be so now. */
-  put(metadata: GroupMetadata): Promise<NetworkGroup>;
-  /** The invite is this one now. */
-  noteInvite(networkId: string, code: string, isRenewed: boolean): Promise<void>;
-  /** The picture is this one now, or there is none. */
-  notePicture(networkId: string, picture: NetworkMedia | null): Promise<void>;
-  /** The session has left. */
-  left(networkId: string): Promise<void>;
-  onNotification(socket: WASocket, node: BinaryNode): void;
-  /** A group as Baileys wants it for sending, when nothing has been heard of a change since. */
-  cached(networkId: string): GroupMetadata | undefined;
+interface GroupsDeps {
+  readonly link: Link;
+  readonly requests: Requests;
+  readonly addresses: Addresses;
+  readonly self: Self;
+  readonly reporter: Reporter;
+  readonly host: SessionHost;
 }
 
 const METADATA_KEPT = 200;
-/** An account may be in very many groups. After a minute Baileys would say that it is in none. */
+/** An account may be in very many groups. After a minute, Baileys would say that it is in none. */
 const ALL_GROUPS_MS = 50_000;
+/** How long a message of an unknown group waits for a connection over which to read the group. */
+const OPEN_MS = 10_000;
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
 
-export function createGroups({
-  addresses,
-  asking,
-  ownNumber,
-  onEvent,
-  clock,
-  log,
-}: {
-  addresses: Addresses;
-  asking: Asking;
-  ownNumber: () => string;
-  onEvent: (event: NetworkEvent) => Promise<void>;
-  clock: Clock;
-  log: Log;
-}): Groups {
-  const known = new Map<string, NetworkGroup>();
-  const metadata = new LRUCache<string, GroupMetadata>({ max: METADATA_KEPT });
-  const turns = new Map<string, Promise<unknown>>();
-  /** Stand-ins that have got their numbers. */
-  const numbers = new Map<string, string>();
-  /** Counts the questions to the server, and of each group the one that its present state answered. */
-  let questions = 0;
-  const answered = new Map<string, number>();
+/**
+ * The groups of a session, as the host knows them. After every sign of a change (a notification, an action of the
+ * session, a new connection) the group is read again, and its differences from the known state are reported: so nothing
+ * is reported twice, and nothing is missed.
+ */
+export class Groups {
+  readonly #deps: GroupsDeps;
+  readonly #known = new Map<string, NetworkGroup>();
+  readonly #metadata = new LRUCache<string, GroupMetadata>({ max: METADATA_KEPT });
+  /** Of one group, one thing at a time: two reads at once would report a change twice. */
+  readonly #queue = new KeyedQueue();
+  /** Counts the requests, and remembers for each group the request that its known state answered. */
+  #requestCount = 0;
+  readonly #answered = new Map<string, number>();
 
-  /** What concerns one group happens one after the other: two reads at a time would tell a change twice. */
-  function inTurn<T>(networkId: string, work: () => Promise<T>): Promise<T> {
-    const mine = (turns.get(networkId) ?? Promise.resolve()).then(work, work);
-    turns.set(networkId, mine);
-    const leave = () => {
-      if (turns.get(networkId) === mine) turns.delete(networkId);
-    };
-    mine.then(leave, leave);
-    return mine;
+  constructor(deps: GroupsDeps) {
+    const { link, host } = deps;
+    this.#deps = deps;
+    link.on('socket', (socket) => {
+      socket.ws.on('CB:notification,type:w:gp2', ({ attrs: { from } }: { attrs: { from?: string } }) => {
+        if (from !== undefined) this.#onChange(socket, from);
+      });
+    });
+    link.on('open', (socket) => {
+      this.#readAll(socket).catch((error) => host.log.warn({ err: error }, 'failed to read the groups'));
+    });
   }
 
-  async function take(read: GroupMetadata, question: number): Promise<NetworkGroup> {
-    metadata.set(read.id, read);
-    answered.set(read.id, question);
-    const group = await toNetworkGroup(read, known.get(read.id), addresses);
-    // Asked for only now: by the description somebody may just have been identified.
-    return tell(known.get(read.id), group);
+  async start(): Promise<void> {
+    for (const group of await this.#deps.host.groups()) this.#known.set(group.networkId, group);
   }
 
-  async function tell(before: NetworkGroup | undefined, now: NetworkGroup): Promise<NetworkGroup> {
-    const group = withNumbers(now, numbers);
-    if (before === undefined) await onEvent({ type: 'group_created', group });
-    else {
-      const timestamp = clock.now();
-      for (const change of changesBetween(before, group)) {
-        await onEvent({ type: 'group_updated', change, timestamp, group });
-      }
+  /** Reads a group, and reports what is new. @returns undefined if the session is not in it */
+  read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
+    return this.#queue.run(networkId, () => this.#read(socket, networkId));
+  }
+
+  /** Makes sure that the host knows the group. @throws {AppError} `session_not_connected` if it cannot be read */
+  async know(networkId: string): Promise<void> {
+    if (this.#known.has(networkId)) return;
+    const socket = await this.#deps.link.whenOpen(OPEN_MS);
+    await this.#queue.run(networkId, async () => {
+      if (!this.#known.has(networkId)) await this.#read(socket, networkId);
+    });
+  }
+
+  /** Takes over the state of a group that the session has just created. */
+  put(metadata: GroupMetadata): Promise<NetworkGroup> {
+    return this.#queue.run(metadata.id, () => this.#put(metadata, ++this.#requestCount));
+  }
+
+  /** Takes over the invite of a group. */
+  noteInvite(networkId: string, code: string, isRenewed: boolean): Promise<void> {
+    return this.#queue.run(networkId, async () => {
+      const before = this.#stateOf(networkId);
+      if (before === undefined || before.inviteCode === code) return;
+      const group = { ...before, inviteCode: code };
+      const { reporter, host } = this.#deps;
+      if (isRenewed) {
+        const change = { type: 'invite_link' as const };
+        await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
+      } else await reporter.report({ type: 'group_invite', group });
+      this.#known.set(networkId, group);
+    });
+  }
+
+  /** Takes over the picture of a group; null for none. */
+  notePicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
+    return this.#queue.run(networkId, async () => {
+      const before = this.#stateOf(networkId);
+      if (before === undefined) return;
+      const group = { ...before, picture };
+      const { reporter, host } = this.#deps;
+      const change = { type: 'picture' as const };
+      await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
+      this.#known.set(networkId, group);
+    });
+  }
+
+  /** Takes note that the session has left the group. */
+  left(networkId: string): Promise<void> {
+    return this.#queue.run(networkId, () => this.#forget(networkId, ++this.#requestCount));
+  }
+
+  /** Returns a group as Baileys needs it for sending, unless there was a sign of a change since it was read. */
+  cached(networkId: string): GroupMetadata | undefined {
+    return this.#metadata.get(networkId);
+  }
+
+  #onChange(socket: WASocket, networkId: string): void {
+    this.#metadata.delete(networkId);
+    this.read(socket, networkId).catch((error) =>
+      // It is read again with the next change, and with the next connection.
+      this.#deps.host.log.warn({ err: error, group: networkId }, 'failed to read a changed group'),
+    );
+  }
+
+  /** Reads all groups, some of which have changed while the session was away. */
+  async #readAll(socket: WASocket): Promise<void> {
+    const request = ++this.#requestCount;
+    const all = await this.#deps.requests.run(socket, () => socket.groupFetchAllParticipating(), ALL_GROUPS_MS);
+    // The known state may be newer than this answer.
+    const ifOlder = (networkId: string, work: () => Promise<unknown>) =>
+      this.#queue.run(networkId, async () => {
+        if ((this.#answered.get(networkId) ?? 0) < request) await work();
+      });
+    for (const one of Object.values(all)) await ifOlder(one.id, () => this.#put(one, request));
+    // A lost answer looks like an account without groups, so each missing group is read by itself.
+    for (const networkId of [...this.#known.keys()]) {
+      if (all[networkId] === undefined) await ifOlder(networkId, () => this.#read(socket, networkId));
     }
-    keep(group);
-    return group;
   }
 
-  function keep(group: NetworkGroup): void {
-    known.set(group.networkId, withNumbers(group, numbers));
-  }
-
-  async function read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
-    const question = ++questions;
+  async #read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
+    const request = ++this.#requestCount;
     try {
-      return await take(await asking.inTime(socket, () => socket.groupMetadata(networkId)), question);
+      return await this.#put(await this.#deps.requests.run(socket, () => socket.groupMetadata(networkId)), request);
     } catch (error) {
       const { statusCode } = boomOf(error);
       if (statusCode !== FORBIDDEN && statusCode !== NOT_FOUND) throw error;
-      await gone(networkId, question);
+      await this.#forget(networkId, request);
       return undefined;
     }
   }
 
-  async function gone(networkId: string, question: number): Promise<void> {
-    metadata.delete(networkId);
-    answered.set(networkId, question);
-    const before = known.get(networkId);
+  async #put(read: GroupMetadata, request: number): Promise<NetworkGroup> {
+    this.#metadata.set(read.id, read);
+    this.#answered.set(read.id, request);
+    const group = await toNetworkGroup(read, this.#known.get(read.id), this.#deps.addresses);
+    return this.#report(group);
+  }
+
+  async #forget(networkId: string, request: number): Promise<void> {
+    this.#metadata.delete(networkId);
+    this.#answered.set(networkId, request);
+    const before = this.#stateOf(networkId);
     if (before === undefined) return;
-    const participants = before.participants.filter(({ phoneNumber }) => phoneNumber !== ownNumber());
-    await tell(before, { ...before, participants });
-    known.delete(networkId);
+    const own = this.#deps.self.phoneNumber;
+    const participants = before.participants.filter(({ phoneNumber }) => phoneNumber !== own);
+    await this.#report({ ...before, participants });
+    this.#known.delete(networkId);
   }
 
-  async function readAll(socket: WASocket): Promise<void> {
-    const question = ++questions;
-    const all = await asking.inTime(socket, () => socket.groupFetchAllParticipating(), ALL_GROUPS_MS);
-    /** What has been heard of a group since the question is newer than the answer. */
-    const ifOlder = (networkId: string, work: () => Promise<unknown>) =>
-      inTurn(networkId, async () => {
-        if ((answered.get(networkId) ?? 0) < question) await work();
-      });
-    for (const one of Object.values(all)) await ifOlder(one.id, () => take(one, question));
-    // An answer that was lost looks like an account without groups: each that is missing has to say so itself.
-    for (const networkId of [...known.keys()]) {
-      if (all[networkId] === undefined) await ifOlder(networkId, () => read(socket, networkId));
+  async #report(now: NetworkGroup): Promise<NetworkGroup> {
+    const { reporter, addresses, host } = this.#deps;
+    // Both in the numbers of this moment: reading the description may just have identified somebody.
+    const before = this.#stateOf(now.networkId);
+    const group = withNumbers(now, addresses.identified);
+    if (before === undefined) await reporter.report({ type: 'group_created', group });
+    else {
+      const timestamp = host.clock.now();
+      for (const change of changesBetween(before, group))
+        await reporter.report({ type: 'group_updated', change, timestamp, group });
     }
+    this.#known.set(group.networkId, group);
+    return group;
   }
 
-  return {
-    start(groups) {
-      for (const group of groups) known.set(group.networkId, group);
-    },
-    readAll,
-    read: (socket, networkId) => inTurn(networkId, () => read(socket, networkId)),
-    identify(standIn, phoneNumber) {
-      numbers.set(standIn, phoneNumber);
-      for (const group of known.values()) keep(group);
-    },
-    async know(socket, networkId) {
-      if (known.has(networkId)) return;
-      await inTurn(networkId, async () => {
-        if (!known.has(networkId)) await read(socket, networkId);
-      });
-    },
-    put: (read) => inTurn(read.id, () => take(read, ++questions)),
-    noteInvite: (networkId, code, isRenewed) =>
-      inTurn(networkId, async () => {
-        const before = known.get(networkId);
-        if (before === undefined || before.inviteCode === code) return;
-        const group = { ...before, inviteCode: code };
-        if (isRenewed) {
-          const change = { type: 'invite_link' as const };
-          await onEvent({ type: 'group_updated', change, timestamp: clock.now(), group });
-        } else await onEvent({ type: 'group_invite', group });
-        keep(group);
-      }),
-    notePicture: (networkId, picture) =>
-      inTurn(networkId, async () => {
-        const before = known.get(networkId);
-        if (before === undefined) return;
-        const group = { ...before, picture };
-        await onEvent({ type: 'group_updated', change: { type: 'picture' }, timestamp: clock.now(), group });
-        keep(group);
-      }),
-    left: (networkId) => inTurn(networkId, () => gone(networkId, ++questions)),
-    onNotification(socket, { attrs }) {
-      const { from } = attrs;
-      if (from === undefined) return;
-      metadata.delete(from);
-      inTurn(from, () => read(socket, from)).catch((error) =>
-        // It is read again with the next change, and with the next connection.
-        log.warn({ err: error, group: from }, 'failed to read a changed group'),
-      );
-    },
-    cached: (networkId) => metadata.get(networkId),
-  };
+  /** Returns the known state, in which a person who was identified since has the number in place of the stand-in. */
+  #stateOf(networkId: string): NetworkGroup | undefined {
+    const group = this.#known.get(networkId);
+    return group && withNumbers(group, this.#deps.addresses.identified);
+  }
 }
-
-const FORBIDDEN = 403;
-const NOT_FOUND = 404;

@@ -2,54 +2,50 @@ import { Readable } from 'node:stream';
 import type { AuthenticationCreds, WASocket } from 'baileys';
 import { type Dispatcher, request } from 'undici';
 import { AppError } from '../../../errors.ts';
-import { isStandIn, type NetworkMedia, type ProfileActions } from '../../connector.ts';
-import { boomOf } from '../link/link.ts';
-import { type Asking, asked } from '../link/requests.ts';
+import type { NetworkMedia, ProfileActions } from '../../connector.ts';
+import { boomOf } from '../link/errors.ts';
+import type { Link } from '../link/link.ts';
+import type { Requests } from '../link/requests.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import { setPicture } from './picture.ts';
 
-/** WhatsApp's own are some 100 KB. */
+/** Pictures of WhatsApp take about 100 KB. */
 const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
-/** What the session sees of others' profiles, and what it does with its own. */
+/** What people show of themselves to the session, and what the session shows of itself. */
 export function createProfiles({
   creds,
+  link,
+  requests,
   addresses,
-  asking,
-  requireSocket,
   dispatcher,
 }: {
   creds: AuthenticationCreds;
+  link: Link;
+  requests: Requests;
   addresses: Addresses;
-  asking: Asking;
-  /** @throws {AppError} `session_not_connected` */
-  requireSocket: () => WASocket;
-  /** Asks WhatsApp's own hosts and no other. */
+  /** Connects to WhatsApp's own hosts and no other. */
   dispatcher: Dispatcher;
 }): ProfileActions {
-  const ask = <T>(socket: WASocket, what: () => Promise<T>) =>
-    asked(() => asking.inTime(socket, what), undefined, 'WhatsApp does not let this number');
+  const ask = <T>(socket: WASocket, request: () => Promise<T>) =>
+    requests.ask(socket, request, { forbidden: 'WhatsApp does not let this number' });
 
   async function pictureOf(socket: WASocket, jid: string): Promise<NetworkMedia | null> {
     const url = await ask(socket, () => unlessHidden(() => socket.profilePictureUrl(jid, 'image')));
-    return url ? asking.inTime(socket, (signal) => fetchPicture(url, dispatcher, signal)) : null;
+    return url ? requests.run(socket, (signal) => fetchPicture(url, dispatcher, signal)) : null;
   }
 
   async function setName(socket: WASocket, name: string): Promise<void> {
     await ask(socket, () => socket.updateProfileName(name));
-    // By it Baileys tells the server the name that goes with messages, and the credentials are stored.
+    // Makes Baileys tell the server the name that goes with messages, and stores the credentials.
     if (creds.me !== undefined) socket.ev.emit('creds.update', { me: { ...creds.me, name } });
   }
 
   return {
     async read(phoneNumber) {
-      const socket = requireSocket();
-      if (isStandIn(phoneNumber) && !addresses.isHidden(phoneNumber))
-        throw new AppError(
-          'recipient_not_on_network',
-          'This placeholder for a hidden number is unknown; use the one from a message of that person',
-        );
+      const socket = link.requireSocket();
+      addresses.requireKnown(phoneNumber);
       const jid = jidOf(phoneNumber);
       const [about, picture] = await Promise.all([
         ask(socket, () => unlessHidden(() => aboutOf(socket, jid))),
@@ -58,7 +54,7 @@ export function createProfiles({
       return { about, picture };
     },
     async update({ name, about, picture }) {
-      const socket = requireSocket();
+      const socket = link.requireSocket();
       const jid = creds.me?.id;
       if (jid === undefined) throw new AppError('session_not_connected');
       // Baileys would say so as well, after the rest is changed.
@@ -67,7 +63,7 @@ export function createProfiles({
           'session_state',
           'The phone has not yet shared the keys for changing the name; open WhatsApp on the phone and try again in a minute',
         );
-      // First, for it may be refused.
+      // First, because it may be refused.
       if (picture !== undefined) await ask(socket, () => setPicture(socket, { jid, isGroup: false }, picture));
       if (about !== undefined) await ask(socket, () => socket.updateProfileStatus(about));
       if (name !== undefined) await setName(socket, name);
@@ -75,10 +71,10 @@ export function createProfiles({
   };
 }
 
-/** What is hidden is as good as not there: the server says 401 or 403 to the one, and 404 to the other. */
-async function unlessHidden<T>(ask: () => Promise<T>): Promise<T | null> {
+/** Returns null for what is hidden or missing: the server answers 401 or 403 to the one, and 404 to the other. */
+async function unlessHidden<T>(request: () => Promise<T>): Promise<T | null> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
     const { statusCode = 0 } = boomOf(error);
     if (HIDDEN_OR_MISSING.includes(statusCode)) return null;
@@ -90,7 +86,7 @@ async function aboutOf(socket: WASocket, jid: string): Promise<string | null> {
   const [found] = (await socket.fetchStatus(jid)) ?? [];
   const said = found?.['status'];
   const isSaid = typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'string';
-  // Baileys makes an empty text of what is hidden.
+  // Baileys returns an empty text for a hidden one.
   return isSaid && said.status !== '' ? (said.status as string) : null;
 }
 
@@ -100,7 +96,7 @@ async function fetchPicture(url: string, dispatcher: Dispatcher, signal: AbortSi
     const { statusCode, headers, body } = await request(url, { dispatcher, signal });
     if (statusCode !== 200) {
       await body.dump().catch(() => {});
-      // Removed since the address was given.
+      // Removed since the server returned its URL.
       if (statusCode === 404 || statusCode === 410) return null;
       throw notFetched(`its host answered ${statusCode}`);
     }

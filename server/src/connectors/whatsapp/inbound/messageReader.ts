@@ -1,0 +1,184 @@
+import type { proto, WAMessage, WAMessageKey } from 'baileys';
+import type { Log } from '../../../log.ts';
+import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
+import type { Baileys } from '../link/load.ts';
+import { toOwnId } from '../outbound/messageIds.ts';
+import type { SentMessages } from '../outbound/sentMessages.ts';
+import type { Addresses } from '../people/addresses.ts';
+import type { Groups } from '../people/groups.ts';
+import type { Self } from '../people/self.ts';
+import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
+import type { Attributes, Received } from './journal.ts';
+import type { MediaHost } from './mediaHost.ts';
+import { readVote } from './votes.ts';
+
+interface ReaderDeps {
+  readonly baileys: Baileys;
+  readonly self: Self;
+  readonly addresses: Addresses;
+  readonly groups: Groups;
+  readonly sent: SentMessages;
+  readonly media: MediaHost;
+  readonly log: Log;
+}
+
+/** A message whose envelope is decoded. */
+interface Decoded {
+  readonly key: WAMessageKey;
+  readonly chat: NetworkChat;
+  readonly from: string;
+  readonly timestamp: number;
+  /** The message without its wrappers. */
+  readonly whole: proto.IMessage;
+}
+
+/** Turns received messages into events. */
+export class MessageReader {
+  readonly #deps: ReaderDeps;
+
+  constructor(deps: ReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Reads a message, after it has made sure that the host knows the group of it.
+   * @returns undefined if it says nothing to a person
+   */
+  async read(
+    { attrs, message }: Received,
+    { isReplayed, withFile }: { isReplayed: boolean; withFile: boolean },
+  ): Promise<NetworkEvent | undefined> {
+    const { baileys, self, addresses, groups, sent } = this.#deps;
+    const { id, lid } = self.addresses;
+    const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
+    const { key } = fullMessage;
+    // In the list of a broadcast, Baileys knows the own number only by one of its two addresses.
+    const isOwn = key.fromMe === true || self.is(key.participant);
+    const decoded = baileys.proto.Message.decode(message);
+    const meant = decoded.deviceSentMessage?.message ?? decoded;
+    const whole = baileys.normalizeMessageContent(meant) ?? meant;
+    const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
+    if (chat === undefined) return undefined;
+    const from = isOwn
+      ? self.phoneNumber
+      : await addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
+    const timestamp = Number(fullMessage.messageTimestamp) * 1000;
+    const change = await this.#changeOf({ key, chat, from, timestamp, whole });
+    if (change !== undefined) return change;
+    const parsed = parseContent(baileys, whole);
+    if (parsed === undefined) return undefined;
+    if (chat.type === 'group') await groups.know(chat.id);
+    // Votes in a poll that another device of the own number asked come here as well, and are read with its secret.
+    if (isOwn && parsed.content.poll !== undefined)
+      await sent.keep(key.id ?? '', withSecret(whole, [whole, meant, decoded]));
+    const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
+    const { context } = parsed;
+    return {
+      type: 'message',
+      networkId: ownOrTheirs(key.id, isOwn),
+      chat,
+      from,
+      ...(isOwn ? { isOwn } : fullMessage.pushName && { senderName: fullMessage.pushName }),
+      content: await this.#contentOf(parsed, media),
+      timestamp,
+      replyTo: context?.stanzaId ? ownOrTheirs(context.stanzaId, self.is(context.participant)) : null,
+      ...(isReplayed && { isReplayed }),
+    };
+  }
+
+  /** For each recipient, a message to a broadcast list is a direct one. Stories and channels have no chat. */
+  async #chatOf({ remoteJid, remoteJidAlt, participant, participantAlt }: WAMessageKey) {
+    const { baileys, addresses } = this.#deps;
+    if (!remoteJid || baileys.isJidStatusBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
+    if (baileys.isJidBroadcast(remoteJid))
+      return participant ? addresses.chatOf(participant, participantAlt) : undefined;
+    return addresses.chatOf(remoteJid, remoteJidAlt);
+  }
+
+  /**
+   * The chat of a message that the own number sent from another device; undefined for messages between devices, or to
+   * the assistant of Meta. Of a message to a broadcast list, the network names the list to the devices, not the people.
+   */
+  async #ownChatOf({ remoteJid }: WAMessageKey, attrs: Attributes): Promise<NetworkChat | undefined> {
+    const { baileys, self, addresses } = this.#deps;
+    const { recipient } = attrs;
+    if (!remoteJid || baileys.isJidBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
+    if (baileys.isJidGroup(remoteJid)) return addresses.chatOf(remoteJid);
+    if (recipient === undefined || baileys.isJidMetaAI(recipient)) return undefined;
+    if (self.is(remoteJid)) return { type: 'direct', id: self.phoneNumber };
+    return addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
+  }
+
+  /** Reads a message that changes another one. */
+  async #changeOf({ key, chat, from, timestamp, whole }: Decoded): Promise<NetworkEvent | undefined> {
+    const { baileys, self } = this.#deps;
+    const { reactionMessage, protocolMessage, pollUpdateMessage } = whole;
+    if (reactionMessage) {
+      const networkId = this.#targetOf(reactionMessage.key, key);
+      return { type: 'reaction', networkId, from, chat, emoji: reactionMessage.text || null, timestamp };
+    }
+    if (protocolMessage) {
+      const { id, participant, fromMe } = protocolMessage.key ?? {};
+      // In a group, an admin may delete a message of ours.
+      const networkId = ownOrTheirs(id, key.fromMe === true ? fromMe === true : self.is(participant));
+      if (protocolMessage.type === baileys.proto.Message.ProtocolMessage.Type.REVOKE)
+        return { type: 'deleted', networkId, from, timestamp };
+      const text = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content.text;
+      return text ? { type: 'edited', networkId, from, text, timestamp } : undefined;
+    }
+    if (!pollUpdateMessage) return undefined;
+    const vote = await this.#voteOf(pollUpdateMessage, key);
+    return vote && { type: 'vote', ...vote, from, chat, timestamp };
+  }
+
+  /** A key says whose message it is from its writer's side: in a direct chat, what is not the writer's is ours. */
+  #targetOf(target: proto.IMessageKey | null | undefined, key: WAMessageKey): string {
+    if (key.fromMe === true) return ownOrTheirs(target?.id, target?.fromMe === true);
+    const isOurs = target?.participant ? this.#deps.self.is(target.participant) : target?.fromMe !== true;
+    return ownOrTheirs(target?.id, isOurs || (key.participant === undefined && target?.fromMe !== true));
+  }
+
+  async #voteOf(
+    { vote, pollCreationMessageKey: target }: proto.Message.IPollUpdateMessage,
+    key: WAMessageKey,
+  ): Promise<{ networkId: string; options: string[] } | undefined> {
+    const { baileys, self, sent, log } = this.#deps;
+    const id = target?.id;
+    const message = id ? await sent.find(id) : undefined;
+    const secret = message?.messageContextInfo?.messageSecret;
+    // A vote in somebody else's poll is for its author, who alone can read it.
+    if (!id || !vote || !message || !secret) return undefined;
+    const options = readVote(baileys, vote, { id, message, secret }, key, self);
+    if (options === undefined) log.warn({ poll: id }, 'failed to decrypt a vote');
+    return options && { networkId: toOwnId(id), options };
+  }
+
+  async #contentOf({ content, context }: Parsed, media: NetworkMedia | undefined): Promise<MessageContent> {
+    const { addresses } = this.#deps;
+    const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => addresses.digitsOf(jid)));
+    return {
+      ...content,
+      ...(mentions.length > 0 && { mentions }),
+      ...(context?.isForwarded === true && { isForwarded: true }),
+      ...(media && { media }),
+    };
+  }
+
+  #fileOf(message: WAMessage, media: ParsedMedia | undefined): NetworkMedia | undefined {
+    if (media === undefined) return undefined;
+    const { mimeType, size, fileName, file } = media;
+    if (file !== undefined) return { mimeType, size, fileName, open: () => this.#deps.media.download(message) };
+    this.#deps.log.warn({ message: message.key.id }, 'message has an incomplete file; storing it without the file');
+    return undefined;
+  }
+}
+
+/** A message that the session has sent is known by our id of it. */
+const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
+  isOurs ? toOwnId(wireId ?? '') : (wireId ?? '');
+
+/** The secret of a poll is on the poll, or on one of the messages that it was wrapped in. */
+function withSecret(poll: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {
+  const messageContextInfo = layers.find((layer) => layer.messageContextInfo)?.messageContextInfo;
+  return { ...poll, ...(messageContextInfo && { messageContextInfo }) };
+}

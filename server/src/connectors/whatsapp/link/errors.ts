@@ -1,0 +1,57 @@
+import { AppError } from '../../../errors.ts';
+
+/**
+ * Reads an error of Baileys, which is one of @hapi/boom: it has a status of its own, or the server's number as plain
+ * `data`, or an object with what else the server said.
+ */
+export function boomOf(error: unknown): { statusCode: number | undefined; data: Readonly<Record<string, unknown>> } {
+  if (typeof error !== 'object' || error === null) return { statusCode: undefined, data: {} };
+  const { output, data } = error as { output?: { statusCode?: number }; data?: unknown };
+  return {
+    statusCode: typeof data === 'number' ? data : output?.statusCode,
+    data: typeof data === 'object' && data !== null ? { ...data } : {},
+  };
+}
+
+/** What to say in place of the general words. */
+export interface ErrorWords {
+  /** The subject of the request does not exist. */
+  readonly missing?: string;
+  /** The session may not do it. */
+  readonly forbidden?: string;
+}
+
+/** Runs a request and turns an error of the server into one that the caller of the API can act on. */
+export async function translateErrors<T>(
+  request: () => Promise<T>,
+  { missing, forbidden = 'Only an admin of the group can do this' }: ErrorWords = {},
+): Promise<T> {
+  try {
+    return await request();
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    switch (boomOf(cause).statusCode) {
+      case 401:
+      case 403:
+        throw new AppError('network_denied', forbidden, { cause });
+      case 404:
+      case 410:
+        throw new AppError('not_found', missing ?? 'The group does not exist on WhatsApp', { cause });
+      case 406:
+        // In answer to a change, 406 means that the change is impossible; in answer to a lookup, that nothing is there.
+        if (missing !== undefined) throw new AppError('not_found', missing, { cause });
+        throw new AppError('send_failed', 'WhatsApp did not accept the request', { cause });
+      case 428:
+        throw new AppError('session_not_connected', undefined, { cause });
+      case 429:
+        throw new AppError('rate_limited', 'WhatsApp limits the requests of this session; wait before the next one', {
+          cause,
+          retryAfterSeconds: 60,
+        });
+      default: {
+        const words = cause instanceof Error ? cause.message : String(cause);
+        throw new AppError('send_failed', `WhatsApp did not accept the request: ${words}`, { cause });
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { WASocket } from 'baileys';
+import { withTimeout } from '../../../async.ts';
+import type { Clock } from '../../../clock.ts';
+
+/** How long the server may take to answer the end of a connection. */
+const GOODBYE_MS = 2000;
+
+/** Ends a connection, and breaks it off if the server does not answer. */
+export async function endSocket(socket: WASocket, clock: Clock): Promise<void> {
+  await withTimeout(clock, GOODBYE_MS, socket.end(undefined)).catch(() => breakOff(socket));
+}
+
+/** Breaks a connection off without a word to a server that does not answer. */
+export function breakOff(socket: WASocket): void {
+  // Baileys keeps the WebSocket to itself and would wait for its closing handshake.
+  const { socket: inner } = socket.ws as unknown as { socket: { terminate(): void } | null };
+  inner?.terminate();
+  socket.end(undefined).catch(() => {});
+}

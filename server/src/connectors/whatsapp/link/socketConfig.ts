@@ -1,0 +1,75 @@
+import type { CacheStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
+import { LRUCache } from 'lru-cache';
+import type { Dispatcher } from 'undici';
+import type { Log } from '../../../log.ts';
+import type { Credentials } from './credentials.ts';
+import type { Baileys } from './load.ts';
+import type { Route } from './proxy.ts';
+
+/** Baileys counts here how often a message was requested again. The count must survive a reconnect, or it never ends. */
+const RETRIES_KEPT = 500;
+const DEVICES_KEPT = 500;
+const DEVICES_MS = 5 * 60_000;
+
+/** What the parts of a session do for Baileys. */
+type Hooks = Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata' | 'makeSignalRepository'>;
+
+/** The configuration of all sockets of a session. */
+export function socketConfig({
+  baileys,
+  credentials: { creds, keys },
+  settings: { url, version, keepAliveMs },
+  route: { agent },
+  dispatcher,
+  hooks,
+  log,
+}: {
+  baileys: Baileys;
+  credentials: Credentials;
+  settings: {
+    readonly url: string | undefined;
+    readonly version: readonly [number, number, number] | undefined;
+    readonly keepAliveMs: number;
+  };
+  route: Route;
+  /** For what Baileys downloads by itself: history, and what the devices of an account share. */
+  dispatcher: Dispatcher;
+  hooks: Hooks;
+  log: Log;
+}): UserFacingSocketConfig {
+  return {
+    auth: { creds, keys },
+    // Errors and warnings only: from `info` on, Baileys logs the content of messages.
+    logger: log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level }),
+    ...(url !== undefined && { waWebSocketUrl: url }),
+    ...(version !== undefined && { version: [...version] }),
+    // With the name of a product, the server refuses pairing codes.
+    browser: baileys.Browsers.ubuntu('Chrome'),
+    // While a client is online, the phone does not ring.
+    markOnlineOnConnect: false,
+    syncFullHistory: false,
+    // They swallow receipts that come in the same moment.
+    emitOwnEvents: false,
+    generateHighQualityLinkPreview: false,
+    keepAliveIntervalMs: keepAliveMs,
+    shouldIgnoreJid: (jid) => baileys.isJidStatusBroadcast(jid) || baileys.isJidNewsletter(jid) === true,
+    msgRetryCounterCache: cacheOf(RETRIES_KEPT),
+    userDevicesCache: cacheOf(DEVICES_KEPT, DEVICES_MS),
+    ...hooks,
+    ...(agent !== undefined && { agent, fetchAgent: agent }),
+    // Baileys downloads from paths that the phone names. Node's fetch accepts a dispatcher; the type does not know it.
+    options: { dispatcher } as RequestInit,
+  } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
+}
+
+/** A cache for Baileys that outlives its sockets. */
+function cacheOf(max: number, ttl = 0): CacheStore {
+  const cache = new LRUCache<string, object>({ max, ttl });
+  return {
+    // The caller knows the type of what it has put there.
+    get: <T>(key: string) => (cache.get(key) as { value: T } | undefined)?.value,
+    set: (key, value) => void cache.set(key, { value }),
+    del: (key) => void cache.delete(key),
+    flushAll: () => cache.clear(),
+  };
+}

@@ -1,0 +1,209 @@
+import type { AnyMessageContent, MiscMessageGenerationOptions, WASocket } from 'baileys';
+import { settledWithin } from '../../../async.ts';
+import { AppError } from '../../../errors.ts';
+import type { MessageKey, OutgoingMessage, SessionHost } from '../../connector.ts';
+import type { Link } from '../link/link.ts';
+import type { Baileys } from '../link/load.ts';
+import { LostSocketError, type Requests } from '../link/requests.ts';
+import { jidOfChat } from '../people/addresses.ts';
+import type { Self } from '../people/self.ts';
+import type { Acknowledgements, PendingAnswer } from './acknowledgements.ts';
+import { toWireId } from './messageIds.ts';
+import { keyOf, quotedOf, toBaileysContent } from './outgoingContent.ts';
+import type { Pacing } from './pacing.ts';
+import type { Recipients } from './recipients.ts';
+import type { SentMessages } from './sentMessages.ts';
+
+interface SenderDeps {
+  readonly baileys: Baileys;
+  readonly link: Link;
+  readonly requests: Requests;
+  readonly acknowledgements: Acknowledgements;
+  readonly pacing: Pacing;
+  readonly recipients: Recipients;
+  readonly sent: SentMessages;
+  readonly self: Self;
+  readonly host: SessionHost;
+}
+
+/** Callers of the host wait half a minute, beside the time for a file; this leaves some of it for the answer. */
+const PATIENCE_MS = 25_000;
+/** The time that a file may take to reach WhatsApp. */
+const FILE_MS = 5 * 60_000;
+
+/** A message on its way to the server, over one connection or several. */
+interface Delivery {
+  readonly jid: string;
+  readonly makeContent: () => Promise<AnyMessageContent>;
+  readonly options: MiscMessageGenerationOptions & { readonly messageId: string };
+  readonly deadline: number;
+  readonly hasFile: boolean;
+}
+
+/** Sends messages, and changes to messages. */
+export class Sender {
+  readonly #deps: SenderDeps;
+  readonly #changes = new Set<Promise<void>>();
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+  }
+
+  async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
+    const { pacing, self, host } = this.#deps;
+    const deadline = host.clock.now() + PATIENCE_MS;
+    await pacing.wait();
+    let { chat } = message;
+    if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
+    const quoted = quotedOf({ ...message, chat }, self.phoneNumber);
+    const timestamp = await this.#deliver({
+      jid: jidOfChat(chat),
+      makeContent: () => toBaileysContent(message.content),
+      options: { messageId: toWireId(message.networkId), ...(quoted && { quoted }) },
+      deadline,
+      hasFile: message.content.media !== undefined,
+    });
+    return { timestamp };
+  }
+
+  react(message: MessageKey, emoji: string | null): Promise<void> {
+    return this.#change(message, { react: { text: emoji ?? '', key: this.#keyOf(message) } });
+  }
+
+  edit(message: MessageKey, text: string): Promise<void> {
+    // No preview, as with a new text: the server would fetch an address that anybody may have written.
+    return this.#change(message, { text, linkPreview: null, edit: this.#keyOf(message) });
+  }
+
+  remove(message: MessageKey): Promise<void> {
+    return this.#change(message, { delete: this.#keyOf(message) });
+  }
+
+  /** Resolves when the reactions, edits and deletions that are under way are answered, or after `timeoutMs`. */
+  async drainChanges(timeoutMs: number): Promise<void> {
+    await settledWithin(this.#deps.host.clock, timeoutMs, Promise.allSettled(this.#changes));
+  }
+
+  #keyOf(message: MessageKey) {
+    return keyOf(message, this.#deps.self.phoneNumber);
+  }
+
+  /** Sends a message that changes another one. Resolves when the server has acknowledged it. */
+  #change({ chat }: MessageKey, content: AnyMessageContent): Promise<void> {
+    const work = this.#sendChange(jidOfChat(chat), content);
+    this.#changes.add(work);
+    const leave = () => this.#changes.delete(work);
+    work.then(leave, leave);
+    return work;
+  }
+
+  async #sendChange(jid: string, content: AnyMessageContent): Promise<void> {
+    const { baileys, link, host } = this.#deps;
+    const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
+    const deadline = host.clock.now() + PATIENCE_MS;
+    await this.#deliver({ jid, makeContent: async () => content, options: { messageId }, deadline, hasFile: false });
+  }
+
+  /** @returns the number that the network knows the recipient by */
+  async #requireRecipient(phoneNumber: string, deadline: number): Promise<string> {
+    const { link, requests, recipients, host } = this.#deps;
+    for (;;) {
+      const socket = await link.whenOpen(Math.max(0, deadline - host.clock.now()));
+      try {
+        return await requests.run(socket, () => recipients.require(socket, phoneNumber));
+      } catch (error) {
+        if (!(error instanceof LostSocketError) || host.clock.now() > deadline) throw error;
+      }
+    }
+  }
+
+  /**
+   * Sends a message until the server has answered: again on the next connection, if one ends before the answer. The id
+   * stays the same, so that the server and the recipient recognize it as one message.
+   */
+  async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<number> {
+    const { link, acknowledgements, sent, host } = this.#deps;
+    const { clock, log } = host;
+    const { messageId } = options;
+    let made = await sent.find(messageId);
+    let mayBeOut = made !== undefined;
+    let until = hasFile ? clock.now() + FILE_MS : deadline;
+    for (;;) {
+      const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
+        throw mayBeOut ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
+      });
+      const pending = acknowledgements.expect(messageId);
+      let trouble: unknown;
+      try {
+        if (made === undefined) {
+          const make = async () => {
+            const content = await makeContent();
+            mayBeOut = true;
+            return socket.sendMessage(jid, content, options);
+          };
+          const limitMs = hasFile ? FILE_MS : PATIENCE_MS;
+          made = (await this.#dispatch(socket, pending, make, limitMs))?.message ?? undefined;
+          until = clock.now() + PATIENCE_MS; // a file has its own time
+        } else {
+          // The same message, whose file is uploaded and whose secret is chosen, and not another one of the same words.
+          const content = made;
+          await this.#dispatch(socket, pending, () => socket.relayMessage(jid, content, { messageId }));
+        }
+        pending.startTimer();
+      } catch (error) {
+        trouble = error;
+        pending.settle('lost'); // unless the answer has come: Baileys then failed after sending
+      }
+      const answer = await pending.answer;
+      if (answer === 'lost') {
+        if (trouble !== undefined && !(trouble instanceof LostSocketError)) throw unsent(trouble);
+        if (clock.now() >= until) throw new AppError('send_failed', UNCONFIRMED);
+        continue;
+      }
+      if ('error' in answer) throw refused(answer.error);
+      // Not awaited: it shares the transaction that stores the answer.
+      if (made !== undefined)
+        sent
+          .keep(messageId, made)
+          .catch((error) => log.warn({ err: error }, 'failed to store a sent message for retries'));
+      return answer.timestamp;
+    }
+  }
+
+  /** Passes a message to Baileys to send. */
+  #dispatch<T>(socket: WASocket, pending: PendingAnswer, work: () => Promise<T>, limitMs = PATIENCE_MS): Promise<T> {
+    const orGiveUp = (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => pending.giveUp());
+      return work();
+    };
+    return this.#deps.requests.run(socket, orGiveUp, limitMs);
+  }
+}
+
+const UNCONFIRMED =
+  'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically';
+
+function unsent(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  return new AppError('send_failed', `The message could not be sent: ${words}`, { cause: error });
+}
+
+/** Error codes of the server, as far as their meaning is known. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '403': 'The session is not allowed to send messages to this chat',
+  '404': 'The chat does not exist on WhatsApp',
+  '421': 'WhatsApp does not accept this type of message in this chat',
+  '463': 'WhatsApp currently does not let this number start new chats',
+  '475': 'WhatsApp has restricted the number',
+  '479': 'WhatsApp did not accept the message because the encryption with the recipient must be renewed; send it again',
+};
+
+function refused(error: string): AppError {
+  if (error === '403') return new AppError('network_denied', REFUSALS[error]);
+  if (error === '429')
+    return new AppError('rate_limited', 'WhatsApp limits how much this number sends; wait before the next message', {
+      retryAfterSeconds: 60,
+    });
+  return new AppError('send_failed', REFUSALS[error] ?? `WhatsApp refused the message (${error})`);
+}
