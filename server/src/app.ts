@@ -28,7 +28,9 @@ import { createServer } from './http/server.ts';
 import { createIds } from './ids.ts';
 import type { Services } from './invoke/context.ts';
 import { createIdempotency } from './invoke/idempotency.ts';
-import { createInvoke } from './invoke/operation.ts';
+import { Invoker } from './invoke/invoke.ts';
+import type { Invoke } from './invoke/operation.ts';
+import { Owners } from './invoke/owners.ts';
 import { createLog, type Log } from './log.ts';
 import { createUseFetched } from './media/fetch.ts';
 import { createMedia } from './media/media.ts';
@@ -37,7 +39,6 @@ import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createInbox } from './messages/inbox.ts';
 import { createMetrics, throttle } from './metrics.ts';
-import { accountOfSession } from './operations/sessions.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
 import { Sender } from './sending/sender.ts';
 import { LiveSessions } from './sessions/liveSessions.ts';
@@ -273,16 +274,18 @@ export async function createApp(
   const isReady = async () => !isStopping && cluster.isMember() && (await canWork());
   const readTotals = throttle(async () => ({ sessions: await sessions.countByStatus(), ...(await engine.totals()) }));
   const idempotency = createIdempotency({ database, clock: steady, newId, cluster });
-  const invoking = createInvoke(services, idempotency);
-  const invoke = tracing?.invoke(invoking) ?? invoking;
+  const owners = new Owners(services);
+  const invoker = new Invoker({ services, owners, idempotency });
+  const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
+  const invoke = tracing?.invoke(untraced) ?? untraced;
   const http = await createServer({
     settings,
-    accountOf: (sessionId) => accountOfSession(database, sessionId),
     authenticator,
     requestLimits: services.requestLimits,
     waitingCalls: services.waitingCalls,
     invoke,
     sessions,
+    owners,
     cluster,
     forward,
     signatures,

@@ -14,11 +14,13 @@ describe('an idempotency key', () => {
   it('works on another node soon after the answer to the commit of its claim was lost', async (test) => {
     const { line, asked, other, sessionId, token } = await twoNodes(test);
     loseAnswerToClaim(line);
+    // A later send runs on the node that gets it; any other is forwarded before a claim.
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
     const send = (url: string) =>
       bearer(url, token)(
         'POST',
         '/messages/send',
-        { sessionId, to: '491702222222', message: 'hello' },
+        { sessionId, to: '491702222222', message: 'hello', sendAt },
         { 'idempotency-key': 'lost' },
       );
     const first = await send(asked.url);

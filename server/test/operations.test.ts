@@ -38,6 +38,12 @@ describe('the operation table', () => {
     }
   });
 
+  it('names an input field for the node that runs an operation', () => {
+    const withDefault = ['webhooks.delete']; // of the account's default webhook
+    for (const { id, owner, input } of operations)
+      if (owner !== undefined && !withDefault.includes(id)) assert.ok(owner.of in input.properties, id);
+  });
+
   it('answers 401 to every operation without a credential', async () => {
     for (const operation of guarded) {
       const answer = await server.call(

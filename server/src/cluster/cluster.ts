@@ -94,6 +94,7 @@ const ownsAll: Leases = {
   owns: () => true,
   isOurs: () => true,
   ownerOf: async () => 'here',
+  nodeFor: async () => 'here',
   acquire: async () => 'here',
   release: async () => {},
   releaseAll: async () => {},

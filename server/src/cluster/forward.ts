@@ -1,17 +1,6 @@
 import { Pool } from 'undici';
-import { AppError } from '../errors.ts';
 import type { Member } from './members.ts';
 import type { NodeSignatures } from './nodeSignature.ts';
-
-/** What is asked for is done by another node. Whoever can passes the request on; to a caller it is a 503. */
-export class ElsewhereError extends AppError {
-  readonly node: Member;
-  constructor(node: Member) {
-    super('session_unavailable', 'The session has just moved to another node; try again', { retryAfterSeconds: 1 });
-    this.name = 'ElsewhereError';
-    this.node = node;
-  }
-}
 
 /** A REST request as its caller made it. */
 export interface ForwardedRequest {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import {
   acquireFree,
@@ -16,6 +17,14 @@ import type { Signals } from './signals.ts';
 /** Who works on a session or webhook: this node, another one, or nobody that can be reached now. */
 export type Owner = 'here' | 'nobody' | Member;
 
+/** Another node owns what the call needs, since a moment ago. Nothing was done; to a caller it is a 503. */
+export class MovedError extends AppError {
+  constructor() {
+    super('session_unavailable', 'The session has just moved to another node; try again', { retryAfterSeconds: 1 });
+    this.name = 'MovedError';
+  }
+}
+
 /** The sessions, or the webhooks, that this node owns. Each has one owner at a time. */
 export interface Leases {
   /** Whether this node owns it and goes on working on it. */
@@ -23,7 +32,13 @@ export interface Leases {
   /** Whether this node may store its state: also while it stops work on what another node is to own. */
   isOurs(id: string): boolean;
   ownerOf(id: string): Promise<Owner>;
-  /** Acquires it if it is free; the caller works on it then, `LeaseWorker.onAcquired` is not called. @returns its owner */
+  /** As `ownerOf`; if it is free and this node does not accept work, a node that does. */
+  nodeFor(id: string): Promise<Owner>;
+  /**
+   * Acquires it if it is free and this node accepts work. The caller works on it then; `LeaseWorker.onAcquired` is not
+   * called.
+   * @returns its owner
+   */
   acquire(id: string): Promise<Owner>;
   /** Frees it. Nothing of it may run here any more. */
   release(id: string): Promise<void>;
@@ -98,13 +113,17 @@ export class NodeLeases implements Leases {
     return this.#toOwner(id, await readOwner(this.#options.database.reader, this.#kind, id));
   }
 
+  async nodeFor(id: string): Promise<Owner> {
+    const { acceptsWork, database, peers } = this.#options;
+    if (acceptsWork) return this.ownerOf(id);
+    const owner = await readOwner(database.reader, this.#kind, id);
+    return owner === null ? (peers.anyWorker() ?? 'nobody') : this.#toOwner(id, owner);
+  }
+
   async acquire(id: string): Promise<Owner> {
     if (this.#owned.has(id)) return 'here';
-    const { acceptsWork, database, peers } = this.#options;
-    if (!acceptsWork) {
-      const owner = await readOwner(database.reader, this.#kind, id);
-      return owner === null ? (peers.anyWorker() ?? 'nobody') : this.#toOwner(id, owner);
-    }
+    const { acceptsWork, database } = this.#options;
+    if (!acceptsWork) return this.ownerOf(id);
     const generation = this.#generation;
     this.#acquiring.add(id);
     try {

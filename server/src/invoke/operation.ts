@@ -1,21 +1,16 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
-import type { Watch } from '../auth/credentialWatches.ts';
 import { allows, type ContentResource, hidesContent, type Permission } from '../auth/permissions.ts';
-import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
-import { ElsewhereError } from '../cluster/forward.ts';
-import { AppError, type ErrorCode, invalidField, type Problem, toProblem } from '../errors.ts';
+import type { RequestAllowance } from '../auth/requestLimits.ts';
+import { AppError, type ErrorCode, type Problem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
 import type { Services } from './context.ts';
-import { type Outcome, runElsewhere } from './elsewhere.ts';
-import type { Idempotency } from './idempotency.ts';
-import { projector } from './project.ts';
-import { validator } from './validate.ts';
+import type { OwnerRule } from './owners.ts';
 
 /**
- * What an operation does to the world: `write` adds or marks something, `destructive` overwrites or removes what
- * somebody has written or set. Declared, never derived from the method.
+ * What an operation does: `write` adds or marks something, `destructive` overwrites or removes what somebody wrote or
+ * set. Declared, never derived from the method.
  */
 export type Effect = 'read' | 'write' | 'destructive';
 
@@ -26,7 +21,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** Below `/api/v1`; `{name}` stands for the input field of that name. */
   readonly path: string;
   readonly effect: Effect;
-  /** Whether a second call with the same input changes nothing more. It is so of what reads, overwrites or removes. */
+  /** Whether a second call with the same input changes nothing more. Always true unless the effect is `write`. */
   readonly isRepeatable?: true;
   /** Whether it is exposed over MCP. */
   readonly tool: boolean;
@@ -34,53 +29,52 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly description?: string;
   /** HTTP status of success; 200 unless set. */
   readonly status?: number;
-  /** One flat object: fields of the path, of the query and of the body alike. */
+  /** One flat object with the fields of the path, the query and the body. */
   readonly input: I;
   readonly output: O;
-  /** Whether its output has texts or names that third parties wrote: an agent must not take them for instructions. */
+  /** Whether its output has text that third parties wrote, which an agent must not treat as instructions. */
   readonly thirdPartyText?: boolean;
-  /** The resource whose `metadata` permission hides message content in the output, and is enough where `read` is needed. */
+  /** The resource whose `metadata` permission suffices, and then hides message content in the output. */
   readonly messageContent?: ContentResource | undefined;
-  /** The field of the output, a text or a list, that may be too long for one answer over MCP and is read there in parts. */
+  /** A text or list of the output that can be too long for one MCP response, and is read there in parts. */
   readonly longField?: string & keyof Static<O>;
-  /** A small picture of the output, for agents that ask for it over MCP. */
+  /** Renders a small picture of the output, for MCP. */
   readonly preview?: (output: Static<O>, services: Services) => Promise<Preview>;
-  /** What it can answer with, beside what every operation can. */
+  /** Beside those that every operation can have. */
   readonly errors: readonly ErrorCode[];
   /** Whether an `Idempotency-Key` makes it safe to repeat. */
   readonly idempotent?: boolean;
-  /** How long another node that is asked for it may take, in ms; about two minutes unless set. */
+  /** The node that runs it; every node can unless set. */
+  readonly owner?: OwnerRule | undefined;
+  /** How long it may take on another node, in ms; about two minutes unless set. */
   readonly deadlineMs?: number;
   /** An input that works, for the docs. */
   readonly example?: Static<I>;
-  /** Whether it begins a login, and answers with its token, or ends one: the dashboard's cookie goes with it. */
+  /** Whether it begins or ends a login, and so sets or clears the dashboard's cookie. */
   readonly login?: 'begins' | 'ends';
-  /**
-   * Whether the body is a file, streamed, of any type: `openContent` of the context opens it, and the fields of the
-   * input are in the query.
-   */
+  /** Whether the body is a file, which `openContent` of the context opens. The input is in the query. */
   readonly takesContent?: true;
-  /** The output in other media types, by `Accept`; null when this output has no such form. */
+  /** The output in other media types, by `Accept`; null if this output has no such form. */
   readonly representations?: Readonly<
     Record<string, (output: Static<O>, services: Services) => Promise<Buffer | null>>
   >;
 }
 
-/** An operation for a caller that has shown a credential. */
+/** An operation that requires a credential. */
 interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O> {
-  /** `jwt`: a login token is needed, an API key does not do. */
+  /** `jwt` requires a login token; API keys are denied. */
   readonly credential: 'any' | 'jwt';
-  /** Null where every credential may: what concerns only the credential itself. */
+  /** Null if every credential may call it, because it concerns only the credential itself. */
   readonly permission: Permission | null;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
   /**
-   * What a run that another node is still at has made under `ctx.resourceId`, as far as it is stored: the answer for a
-   * caller when that node cannot be reached. Undefined when nothing is.
+   * Returns what a run on another node has stored under `ctx.resourceId` so far, for the case that this node does not
+   * answer; undefined if nothing.
    */
   soFar?(ctx: Context): Promise<Static<O> | undefined>;
 }
 
-/** An operation for everybody: registering and logging in. */
+/** An operation without a credential, such as a login. */
 interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O> {
   readonly credential: 'none';
   readonly permission: null;
@@ -93,7 +87,7 @@ export function isRepeatable({ effect, isRepeatable }: Pick<Operation, 'effect' 
   return effect !== 'write' || isRepeatable === true;
 }
 
-/** The permission by which somebody with these grants may call an operation. */
+/** Returns the permission that a caller with these grants needs for an operation. */
 export function permissionFor(
   { permission, messageContent }: Pick<Operation, 'permission' | 'messageContent'>,
   grants: readonly string[],
@@ -102,7 +96,7 @@ export function permissionFor(
   return permission === `${messageContent}:read` ? `${messageContent}:metadata` : permission;
 }
 
-/** Whether grants are enough for an operation. */
+/** Whether grants suffice for an operation. */
 export function permits(
   grants: readonly string[],
   operation: Pick<Operation, 'permission' | 'messageContent'>,
@@ -111,32 +105,32 @@ export function permits(
   return needed === null || allows(grants, needed);
 }
 
-/** Whether a resource shows its caller no content of messages. */
+/** Whether message content of a resource is hidden from the caller. */
 export function isContentHidden({ caller }: Pick<Context, 'caller'>, resource: ContentResource): boolean {
   return hidesContent(caller.credential.permissions, resource);
 }
 
-/** @throws {AppError} `permission_denied` for a caller to whom the content of messages is hidden */
+/** @throws {AppError} `permission_denied` if message content is hidden from the caller */
 export function requireContent(ctx: Pick<Context, 'caller'>, resource: ContentResource): void {
   if (isContentHidden(ctx, resource))
     throw new AppError('permission_denied', `This requires the permission ${resource}:read`);
 }
 
-/** Whether asking is all it does, also where the answer is kept for the next time. */
+/** Whether a call only reads, even if it stores what it computed for the next call. */
 export function isRead({ method, ...operation }: Pick<Operation, 'method' | 'effect' | 'isRepeatable'>): boolean {
   return method === 'GET' && isRepeatable(operation);
 }
 
-/** What every `run` gets: the services, and who asks. It never sees HTTP. */
+/** What every `run` gets. It never sees HTTP. */
 export interface PublicContext extends Services {
   readonly requestId: string;
   /** Address of the caller, for throttling. */
   readonly address: string;
-  /** Token of a device that logged in before, unchecked. See `LoginDevices`. */
+  /** Unverified token of a device that logged in before. See `LoginDevices`. */
   readonly device: string | undefined;
   /**
-   * Made on demand; aborted when the caller is gone, the server stops, or, with an `AppError`, the credential ends. For
-   * waiting, never in the middle of a change.
+   * Returns a signal that aborts when the caller is gone, the server stops or, with an `AppError`, the credential ends.
+   * For waiting, never in the middle of a change.
    */
   readonly signal: () => AbortSignal;
 }
@@ -145,11 +139,11 @@ export interface Context extends PublicContext {
   readonly caller: Caller;
   readonly accountId: string;
   /**
-   * Id to give to what the operation makes, when the request carries an idempotency key: a second run after a crash
-   * gets the same one, so that nothing is made twice.
+   * Id for what the operation makes, if the request has an idempotency key. A second run after a crash gets the same one,
+   * so that nothing is made twice.
    */
   readonly resourceId: string | undefined;
-  /** The file that comes with the call. Only here is its first byte read: who may not send one sends in vain. */
+  /** Opens the file of the call. Nothing of it is read before. */
   readonly openContent: () => Promise<Content>;
 }
 
@@ -159,7 +153,7 @@ export function defineOperation(operation: Operation): Operation {
   return operation;
 }
 
-/** One call of an operation, from whichever door. */
+/** One call of an operation. */
 export interface Call {
   readonly caller: Caller | undefined;
   readonly input: unknown;
@@ -169,15 +163,15 @@ export interface Call {
   readonly signal: () => AbortSignal;
   readonly idempotencyKey?: string | undefined;
   readonly channel: 'rest' | 'mcp';
-  /** `traceparent` (W3C Trace Context) that came with the request, whatever it says. */
+  /** `traceparent` (W3C Trace Context) of the request, unchecked. */
   readonly trace?: string | undefined;
-  /** The secret that the caller has shown, for another node to see. */
+  /** The secret of the credential, to forward it to another node. */
   readonly credential?: string | undefined;
-  /** Another node has passed it on: it is not passed on again. */
+  /** Whether another node forwarded it: then it is not forwarded again. */
   readonly isForwarded?: boolean;
-  /** What the door has taken already, for all calls of its request at once. */
+  /** Set if the channel has counted the call already, with the others of its request. */
   readonly allowance?: RequestAllowance;
-  /** Opens the file that comes with the call, for an operation that takes one. */
+  /** Opens the file of the call, for an operation that accepts one. */
   readonly openContent?: () => Promise<Content>;
 }
 
@@ -186,11 +180,11 @@ export type Answer =
       readonly ok: true;
       readonly status: number;
       readonly output: unknown;
-      /** The output in one of the operation's other media types; null when it has no such form. */
+      /** The output in one of the operation's other media types; null if it has no such form. */
       readonly represent: (type: string) => Promise<Buffer | null>;
       /** Undefined for an operation that has no preview. */
       readonly preview: () => Promise<Preview | undefined>;
-      /** Of a page, the cursor behind each of its entries. */
+      /** For a page, the cursor after each entry. */
       readonly cursors?: readonly string[];
       readonly allowance?: RequestAllowance;
       readonly replayed: boolean;
@@ -205,180 +199,6 @@ export type Answer =
 
 export type Invoke = (operation: Operation, call: Call) => Promise<Answer>;
 
-interface Prepared {
-  readonly validate: (input: unknown) => Record<string, unknown>;
-  readonly project: (output: unknown) => unknown;
-  /** Takes the content of messages away. */
-  readonly withoutContent: (output: unknown) => unknown;
-}
-
-/** The one door: every call of every operation, over REST and MCP, goes through here. It never throws. */
-export function createInvoke(services: Services, idempotency: Idempotency): Invoke {
-  const prepared = new Map<Operation, Prepared>();
-  const { log, metrics, requestLimits } = services;
-
-  function prepare(operation: Operation): Prepared {
-    let ready = prepared.get(operation);
-    if (ready === undefined) {
-      ready = {
-        validate: validator(operation.input),
-        project: projector(operation.output),
-        withoutContent: projector(operation.output, { hidesContent: true }),
-      };
-      prepared.set(operation, ready);
-    }
-    return ready;
-  }
-
-  return async (operation, received) => {
-    const waiting = endingWithCredential(services, operation, received);
-    const call = { ...received, signal: waiting.signal };
-    const startedAt = performance.now();
-    const { requestId, caller } = call;
-    let allowance: RequestAllowance | undefined;
-    let answer: Answer;
-    /** The other node that was asked, if any. */
-    let node: string | undefined;
-    try {
-      const denial = denialOf(operation, caller);
-      if (denial !== undefined) throw denial;
-      const taken = call.allowance ?? requestLimits.take(call);
-      allowance = taken;
-      if (!taken.allowed) throw rateLimited(taken);
-      const { validate, project, withoutContent } = prepare(operation);
-      const input = validate(call.input);
-      let cursors: readonly string[] | undefined;
-      const runHere = (idempotencyKey = call.idempotencyKey) =>
-        runOnce(operation, { ...call, idempotencyKey }, input, async (resourceId) => {
-          const result = await run(operation, call, input, resourceId);
-          cursors = cursorsOf(result);
-          return project(result);
-        });
-      const { output: found, replayed } = await runHere().catch((error) => {
-        if (!(error instanceof ElsewhereError) || call.isForwarded === true) throw error;
-        node = error.node.nodeId;
-        const soFar = async (key: string) => {
-          const output = await readSoFar(operation, call, key);
-          return output && project(output);
-        };
-        return runElsewhere(services, error.node, operation, call, { run: runHere, soFar });
-      });
-      // Only now: what is kept for an idempotency key is the same for every caller.
-      const { messageContent } = operation;
-      const isHidden =
-        messageContent !== undefined && caller !== undefined && isContentHidden({ caller }, messageContent);
-      const output = isHidden ? withoutContent(found) : found;
-      // Every operation declares its representations for its own output.
-      const represent = async (type: string) =>
-        (await operation.representations?.[type]?.(output as never, services)) ?? null;
-      const preview = async () => operation.preview?.(output as never, services);
-      answer = {
-        ok: true,
-        status: operation.status ?? 200,
-        output,
-        represent,
-        preview,
-        allowance,
-        replayed,
-        ...(cursors && { cursors }),
-      };
-    } catch (error) {
-      const problem = toProblem(error, requestId);
-      const about = { requestId, operation: operation.id };
-      if (problem.status === 503)
-        log.warn({ ...about, code: problem.code, reason: problem.detail }, 'operation unavailable');
-      else if (problem.status >= 500) log.error({ ...about, code: problem.code, err: error }, 'operation failed');
-      const retryAfterSeconds = error instanceof AppError ? error.retryAfterSeconds : undefined;
-      answer = {
-        ok: false,
-        status: problem.status,
-        problem,
-        ...(allowance && { allowance }),
-        ...(retryAfterSeconds && { retryAfterSeconds }),
-      };
-    } finally {
-      waiting.close();
-    }
-    const ms = performance.now() - startedAt;
-    metrics.countOperation(operation.id, call.channel, answer.status, ms / 1000);
-    log.info(
-      {
-        requestId,
-        operation: operation.id,
-        channel: call.channel,
-        account: caller?.accountId,
-        credential: caller?.credential.type,
-        status: answer.status,
-        ...(node !== undefined && { node }),
-        ...(!answer.ok && { code: answer.problem.code }),
-        ms: Math.round(ms * 10) / 10,
-      },
-      'operation',
-    );
-    return answer;
-  };
-
-  async function runOnce(
-    operation: Operation,
-    { caller, idempotencyKey }: Call,
-    input: Record<string, unknown>,
-    run: (resourceId?: string) => Promise<unknown>,
-  ): Promise<Outcome> {
-    const key = idempotencyKey ?? input['idempotencyKey'];
-    if (!operation.idempotent || typeof key !== 'string' || caller === undefined) {
-      return { output: await run(), replayed: false };
-    }
-    return idempotency.once({ accountId: caller.accountId, key, operationId: operation.id, input }, run);
-  }
-
-  function run(operation: Operation, call: Call, input: Record<string, unknown>, resourceId: string | undefined) {
-    const { requestId, address, device, signal } = call;
-    if (operation.credential === 'none')
-      return operation.run({ ...services, requestId, address, device, signal }, input);
-    return operation.run(contextOf(call, resourceId), input);
-  }
-
-  async function readSoFar(operation: Operation, call: Call, key: string): Promise<unknown> {
-    if (operation.credential === 'none' || operation.soFar === undefined || call.caller === undefined) return undefined;
-    const resourceId = await idempotency.resourceOf({ accountId: call.caller.accountId, key });
-    return resourceId && operation.soFar(contextOf(call, resourceId));
-  }
-
-  /** @throws {AppError} `unauthorized` */
-  function contextOf(call: Call, resourceId: string | undefined): Context {
-    const { requestId, address, device, signal, caller, openContent = noContent } = call;
-    if (caller === undefined) throw new AppError('unauthorized');
-    const { accountId } = caller;
-    return { ...services, requestId, address, device, signal, caller, accountId, resourceId, openContent };
-  }
-}
-
-/** What `toPage` adds for callers inside, and the projection drops. */
-function cursorsOf(result: unknown): readonly string[] | undefined {
-  return (result as { cursors?: readonly string[] }).cursors;
-}
-
-/** What a call waits by: it ends when the credential does, too. */
-function endingWithCredential(
-  { authenticator }: Pick<Services, 'authenticator'>,
-  operation: Operation,
-  { caller, credential, signal }: Call,
-): { readonly signal: () => AbortSignal; close(): void } {
-  if (caller === undefined || credential === undefined) return { signal, close: () => {} };
-  const permission = permissionFor(operation, caller.credential.permissions);
-  const watches: Watch[] = [];
-  return {
-    signal() {
-      const watch = authenticator.watch(caller.accountId, credential, permission);
-      watches.push(watch);
-      return AbortSignal.any([signal(), watch.signal]);
-    },
-    close: () => {
-      for (const watch of watches) watch.close();
-    },
-  };
-}
-
 /** Returns why the caller may not call the operation: `unauthorized`, `jwt_required` or `permission_denied`. */
 export function denialOf(operation: Operation, caller: Caller | undefined): AppError | undefined {
   if (operation.credential === 'none') return undefined;
@@ -387,8 +207,4 @@ export function denialOf(operation: Operation, caller: Caller | undefined): AppE
   if (operation.credential === 'jwt' && credential.type !== 'jwt') return new AppError('jwt_required');
   if (permits(credential.permissions, operation)) return undefined;
   return new AppError('permission_denied', `This requires the permission ${operation.permission}`);
-}
-
-async function noContent(): Promise<Content> {
-  throw invalidField('body', 'The request has no file; send it as the body', 'required');
 }

@@ -168,6 +168,7 @@ export const deleteEndpoint = defineOperation({
   id: 'webhooks.endpoints.delete',
   method: 'DELETE',
   path: '/webhooks/endpoints/{webhookId}',
+  owner: { of: 'webhookId' },
   effect: 'destructive',
   summary: 'Remove a webhook',
   description:

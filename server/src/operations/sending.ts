@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { ElsewhereError, LONGEST_SEND_MS } from '../cluster/forward.ts';
+import { LONGEST_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -53,6 +53,7 @@ const Mentions = Type.Optional(Type.Array(PhoneNumberInput('Number of a person t
 
 const shared = {
   method: 'POST',
+  owner: { of: 'sessionId', unless: 'sendAt' },
   credential: 'any',
   permission: 'messages:send',
   messageContent: 'messages',
@@ -103,6 +104,7 @@ export const sendMedia = defineOperation({
   ...shared,
   id: 'messages.send_media',
   path: '/messages/send-media',
+  owner: { of: 'sessionId' }, // also for a later send, because it fetches the file
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send a file',
   description:
@@ -133,10 +135,6 @@ export const sendMedia = defineOperation({
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
-    // Fetching a file takes its time: whoever has the session does it, and nobody twice.
-    await ctx.liveSessions.requireOwner(session).catch((error) => {
-      if (error instanceof ElsewhereError) throw error;
-    });
     const row = await fileOf(ctx, input);
     requireMimeType(input.type, row.mime_type);
     const media = { ...storedMedia(row), fileName: input.fileName ?? row.file_name };
@@ -375,6 +373,7 @@ export const forwardMessage = defineOperation({
   ...shared,
   id: 'messages.forward',
   path: '/messages/{messageId}/forward',
+  owner: { of: 'messageId' },
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Forward a message',
   description:
@@ -416,7 +415,8 @@ export const sendBulk = defineOperation({
   id: 'messages.send_bulk',
   path: '/messages/send-bulk',
   tool: false,
-  soFar: undefined, // every node can schedule
+  owner: undefined, // every node can schedule
+  soFar: undefined,
   messageContent: undefined, // its answer has none
   summary: 'Send a text to many recipients',
   description:

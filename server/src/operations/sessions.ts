@@ -2,8 +2,6 @@ import QRCode from 'qrcode';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
-import type { Database } from '../db/database.ts';
-import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
@@ -249,6 +247,7 @@ export const connectSession = defineOperation({
   id: 'sessions.connect',
   method: 'POST',
   path: '/sessions/{sessionId}/connect',
+  owner: { of: 'sessionId', acquires: true },
   credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
@@ -276,6 +275,7 @@ export const getSessionQr = defineOperation({
   id: 'sessions.get_qr',
   method: 'GET',
   path: '/sessions/{sessionId}/qr',
+  owner: { of: 'sessionId' },
   credential: 'any',
   // A QR links a device to the session: seeing it is more than reading.
   permission: 'sessions:write',
@@ -307,6 +307,7 @@ export const requestPairingCode = defineOperation({
   id: 'sessions.request_pairing_code',
   method: 'POST',
   path: '/sessions/{sessionId}/pairing-code',
+  owner: { of: 'sessionId' },
   credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
@@ -335,6 +336,7 @@ export const disconnectSession = defineOperation({
   id: 'sessions.disconnect',
   method: 'POST',
   path: '/sessions/{sessionId}/disconnect',
+  owner: { of: 'sessionId' },
   credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
@@ -356,6 +358,7 @@ export const logoutSession = defineOperation({
   id: 'sessions.logout',
   method: 'POST',
   path: '/sessions/{sessionId}/logout',
+  owner: { of: 'sessionId' },
   credential: 'any',
   permission: 'sessions:write',
   effect: 'destructive',
@@ -414,6 +417,7 @@ export const deleteSession = defineOperation({
   id: 'sessions.delete',
   method: 'DELETE',
   path: '/sessions/{sessionId}',
+  owner: { of: 'sessionId' },
   credential: 'any',
   permission: 'sessions:write',
   effect: 'destructive',
@@ -464,13 +468,6 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
   return row;
 }
 
-/** For a caller without a credential, such as a network that calls back. @throws {AppError} `not_found` */
-export async function accountOfSession({ reader }: Pick<Database, 'reader'>, sessionId: string): Promise<string> {
-  const row = await findAccount.first(reader, { sessionId });
-  if (row === undefined) throw new AppError('not_found', 'The session does not exist');
-  return row.account_id;
-}
-
 /**
  * Options as they are stored.
  * @param present the session as it is, whose secrets stay where no new ones are given
@@ -506,10 +503,6 @@ function callbackUrlOf({ sessions, settings }: Context, { connector, session_id 
   const path = callbackPath(session_id);
   return settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href;
 }
-
-const findAccount = query((db, p: { sessionId: string }) =>
-  db.selectFrom('sessions').select('account_id').where('session_id', '=', p.sessionId),
-);
 
 export function toRef({ account_id, session_id }: SessionTable): SessionRef {
   return { accountId: account_id, sessionId: session_id };

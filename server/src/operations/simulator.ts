@@ -31,6 +31,7 @@ export const simulateSession = defineOperation({
   id: 'sessions.simulate',
   method: 'POST',
   path: '/sessions/{sessionId}/simulate',
+  owner: { of: 'sessionId' },
   credential: 'any',
   permission: 'sessions:write',
   effect: 'write',

@@ -220,11 +220,10 @@ function sealed({ database }: Context, webhookId: string, secret: string | null)
   return secret && database.seal.close(secret, aboutWebhook(webhookId));
 }
 
-/** Removes a webhook. What was pending is listed as cancelled. */
 /**
- * Removes a webhook, on the node that delivers to it. Once this resolves nothing is sent there any more.
+ * Removes a webhook and cancels its pending deliveries. Once this resolves, nothing more is sent to its URL.
  * @returns whether there was one
- * @throws {ElsewhereError} another node delivers to it
+ * @throws {MovedError} another node delivers to it
  */
 export async function removeWebhook(
   ctx: Context,

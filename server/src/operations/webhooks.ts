@@ -74,6 +74,7 @@ export const deleteWebhook = defineOperation({
   id: 'webhooks.delete',
   method: 'DELETE',
   path: '/webhooks',
+  owner: { of: 'webhookId' },
   credential: 'any',
   permission: 'webhooks:write',
   effect: 'destructive',

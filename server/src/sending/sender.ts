@@ -1,7 +1,7 @@
 import { sleep } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { ElsewhereError } from '../cluster/forward.ts';
+import { MovedError } from '../cluster/leases.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -76,7 +76,7 @@ export class Sender {
   /**
    * Stores a message as `queued` and sends it.
    * @returns the message as `sent`; as `queued` if the owner of the session has not sent it within some seconds
-   * @throws {ElsewhereError} another node owns the session; nothing is stored
+   * @throws {MovedError} another node owns the session; nothing is stored
    * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or what the network says;
    *   `session_unavailable` if the session is closing: the message is stored, and goes out later
    */
@@ -133,7 +133,7 @@ export class Sender {
     try {
       return await this.#live.require(session);
     } catch (error) {
-      if (error instanceof ElsewhereError || !(error instanceof AppError)) throw error;
+      if (error instanceof MovedError || !(error instanceof AppError)) throw error;
       if (error.code !== 'session_unavailable') throw error;
       return undefined;
     }

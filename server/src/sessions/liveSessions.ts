@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events';
 import { settledWithin } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { ElsewhereError } from '../cluster/forward.ts';
-import type { Owner } from '../cluster/leases.ts';
+import { MovedError, type Owner } from '../cluster/leases.ts';
 import type { Connection, Connector } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
@@ -146,7 +145,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
 
   /**
    * Resolves if this node owns the session, or the session needs no owner.
-   * @throws {ElsewhereError} another node owns it
+   * @throws {MovedError} another node owns it
    * @throws {AppError} `session_unavailable` while its owner is dead and no other node has acquired it
    */
   async requireOwner(session: SessionRef): Promise<void> {
@@ -159,7 +158,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
 
   /** @throws {AppError} as `requireOwner` */
   requireOwnedBy(owner: Owner, row: SessionTable | undefined): void {
-    if (typeof owner === 'object') throw new ElsewhereError(owner);
+    if (typeof owner === 'object') throw new MovedError();
     const isOnItsWay = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
     if (isOnItsWay) throw new AppError('session_unavailable');
   }

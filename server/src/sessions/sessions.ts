@@ -193,26 +193,21 @@ export class Sessions implements LeaseWorker {
     this.#soles.recount(accountId);
   }
 
-  /**
-   * Dispatches a request to the session's callback URL.
-   * @throws {AppError} `not_found`, and as `LiveSessions.part`
-   */
-  async receive(sessionId: string, request: CallbackRequest): Promise<CallbackAnswer> {
-    const take = await this.#callbackOf(sessionId);
+  /** Dispatches a request to the session's callback URL. @throws {AppError} as `LiveSessions.part` */
+  async receive(session: SessionRef, request: CallbackRequest): Promise<CallbackAnswer> {
+    const take = await this.#live.part(session, 'takeCallback');
     return take(request);
   }
 
   /** @throws {AppError} what `receive` would answer to any request */
-  async requireReceiver(sessionId: string): Promise<void> {
-    await this.#callbackOf(sessionId);
+  async requireReceiver(session: SessionRef): Promise<void> {
+    await this.#live.part(session, 'takeCallback');
   }
 
-  async #callbackOf(sessionId: string) {
-    return this.#live.part(this.#live.stateById(sessionId) ?? (await this.#refOf(sessionId)), 'takeCallback');
-  }
-
-  /** Of any account: a network has no credential of ours, only the URL. @throws {AppError} `not_found` */
-  async #refOf(sessionId: string): Promise<SessionRef> {
+  /** Finds a session of any account, for a network, which has no credential. @throws {AppError} `not_found` */
+  async find(sessionId: string): Promise<SessionRef> {
+    const state = this.#live.stateById(sessionId);
+    if (state !== undefined) return { accountId: state.accountId, sessionId };
     const row = await sessionById.first(this.#options.database.reader, { sessionId });
     if (row === undefined) throw new AppError('not_found', 'The session does not exist');
     return { accountId: row.account_id, sessionId };

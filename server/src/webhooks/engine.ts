@@ -1,8 +1,7 @@
 import { Condition, settledWithin } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { ElsewhereError } from '../cluster/forward.ts';
-import type { LeaseWorker } from '../cluster/leases.ts';
+import { type LeaseWorker, MovedError } from '../cluster/leases.ts';
 import { isAway } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Totals } from '../metrics.ts';
@@ -104,10 +103,9 @@ export class Engine implements LeaseWorker {
     else void this.#reloadAnywhere(webhookId);
   }
 
-  /** @throws {ElsewhereError} if another node delivers to this webhook */
+  /** @throws {MovedError} if another node delivers to this webhook */
   async requireHere(webhookId: string): Promise<void> {
-    const owner = await this.#leases.ownerOf(webhookId);
-    if (typeof owner === 'object') throw new ElsewhereError(owner);
+    if (typeof (await this.#leases.ownerOf(webhookId)) === 'object') throw new MovedError();
   }
 
   /** Stops delivering to a removed webhook. Once this resolves, this node makes no request to it. */

@@ -7,15 +7,15 @@ import { AppError, type ErrorCode, errors, type Problem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { API_PREFIX } from '../version.ts';
 
-/** The call of an operation, as far as another node needs to know it. */
-interface Asked {
+/** What another node needs to know of a call. */
+interface ForwardedCall {
   readonly input: unknown;
   readonly requestId: string;
   readonly credential?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The operation, as far as it makes a request. */
+/** What makes a call of an operation a request. */
 interface Route {
   readonly method: string;
   readonly path: string;
@@ -25,9 +25,9 @@ interface Route {
 
 /** What this node can do for a call that the other one did not answer. */
 interface Here {
-  /** Runs the operation on this node, under an idempotency key. */
+  /** Runs the operation on this node. */
   run(idempotencyKey: string): Promise<Outcome>;
-  /** What the other node has made so far under this key; undefined when it cannot be told. */
+  /** Returns what the other node has stored so far; undefined if nothing, or if that cannot be told. */
   soFar(idempotencyKey: string): Promise<unknown>;
 }
 
@@ -36,27 +36,26 @@ export interface Outcome {
   readonly replayed: boolean;
 }
 
-/** An operation asks its network up to six questions, each of which is given up after 20 s. */
+/** An operation makes up to six requests to its network, with a timeout of 20 s each. */
 const DEADLINE_MS = 125_000;
-/** When to ask again for what the other node makes of it: mostly it has done it, and only its answer was lost. */
+/** When to look for the outcome: usually the other node has run the call, and only its answer was lost. */
 const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
 
 /**
- * Asks the node that has what an operation needs, over its REST interface: the same path, input, credential and request
- * id, once. When it does not answer and the operation is safe to repeat, this node finds what that one has done, or
- * keeps what it has not.
+ * Forwards a call to another node over its REST interface, once, with the same path, input, credential and request id.
+ * If that node does not answer and the call is safe to repeat, this node finds its outcome, or runs the call itself.
  *
- * @throws {AppError} what the other node answered; `session_unavailable` when it did not answer
+ * @throws {AppError} what the other node answered; `session_unavailable` if it did not answer
  */
-export async function runElsewhere(
+export async function forwardCall(
   { cluster, forward, newId }: { cluster: Cluster; forward: Forward; newId: NewId },
   node: Member,
   operation: Route,
-  call: Asked,
+  call: ForwardedCall,
   here: Here,
 ): Promise<Outcome> {
   const own = (call.input as { idempotencyKey?: string }).idempotencyKey;
-  // Without one of the caller's the two nodes need a key all the same, to agree on what is one message.
+  // Without a key of the caller, the two nodes still need one to agree on what is the same message.
   const key = operation.idempotent ? (call.idempotencyKey ?? own ?? `forwarded ${newId('req')}`) : undefined;
   try {
     const answer = await forward.to(node, requestOf(operation, call, key), cluster.lifeOf(node.nodeId));
@@ -71,7 +70,7 @@ export async function runElsewhere(
   }
 }
 
-/** @returns undefined when the other node is at it still, or died at it: a repeat will tell */
+/** Returns undefined if the other node still runs the call, or died meanwhile: a repeat will tell. */
 async function settleHere(key: string, here: Here): Promise<Outcome | undefined> {
   for (const ms of [0, ...LOOKS_MS]) {
     await sleep(systemClock, ms);
@@ -85,7 +84,7 @@ async function settleHere(key: string, here: Here): Promise<Outcome | undefined>
   return output === undefined ? undefined : { output, replayed: false };
 }
 
-function requestOf(operation: Route, call: Asked, idempotencyKey: string | undefined): ForwardedRequest {
+function requestOf(operation: Route, call: ForwardedCall, idempotencyKey: string | undefined): ForwardedRequest {
   const { method, path, deadlineMs = DEADLINE_MS } = operation;
   const rest = { ...(call.input as Record<string, unknown>) };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -106,15 +105,16 @@ function requestOf(operation: Route, call: Asked, idempotencyKey: string | undef
   };
 }
 
-/** @throws {NoAnswerError} when it is no answer of ours: something else listens at the node's address */
+/** @throws {NoAnswerError} if something other than a node listens at its address */
 function fromProblem({ status, body, retryAfterSeconds }: ForwardedAnswer): AppError {
   const { code, detail, errors: fields = [] } = (body ?? {}) as Partial<Problem>;
-  if (code === undefined || detail === undefined) throw new NoAnswerError(new Error(`an answer ${status} of another`));
+  if (code === undefined || detail === undefined)
+    throw new NoAnswerError(new Error(`status ${status} of something that is not a node`));
   const known = Object.hasOwn(errors, code) ? code : codeOf(status);
   return new AppError(known, detail, { fields, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 }
 
-/** A node of the next release may know codes that this one does not: then the status tells. */
+/** A newer node may have codes that this one does not know; then the status decides. */
 function codeOf(status: number): ErrorCode {
   const found = Object.entries(errors).find(([, [known]]) => known === status);
   return found === undefined ? 'internal_error' : (found[0] as ErrorCode);

@@ -1,0 +1,124 @@
+import { MovedError } from '../cluster/leases.ts';
+import type { Member } from '../cluster/members.ts';
+import { query } from '../db/query.ts';
+import type { SessionRef } from '../messages/store.ts';
+import type { Services } from './context.ts';
+
+/** Which node runs an operation: the owner of the session or webhook that the input names. */
+export interface OwnerRule {
+  /**
+   * Field of the input. The session of a message or a group follows from it. Without a `sessionId` it is the account's
+   * only session, without a `webhookId` its default webhook.
+   */
+  readonly of: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
+  /** Field of the input with which every node can run the operation. */
+  readonly unless?: 'sendAt';
+  /** The operation acquires a session without an owner, so the node must accept work. */
+  readonly acquires?: true;
+}
+
+/** Finds the node that a call has to go to. */
+export class Owners {
+  readonly #services: Pick<Services, 'database' | 'cluster' | 'sessions' | 'liveSessions'>;
+
+  constructor(services: Pick<Services, 'database' | 'cluster' | 'sessions' | 'liveSessions'>) {
+    this.#services = services;
+  }
+
+  /**
+   * Returns the other node that has to run an operation; undefined if this one can. That includes calls that must fail,
+   * such as those that name a session of another account: `run` says why.
+   */
+  async find(
+    { of, unless, acquires }: OwnerRule,
+    accountId: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<Member | undefined> {
+    if (!this.#services.cluster.hasOthers()) return undefined;
+    if (unless !== undefined && input[unless] !== undefined) return undefined;
+    // The schema of the input has checked it.
+    const id = input[of] as string | undefined;
+    if (of === 'webhookId') return this.#ofWebhook(accountId, id);
+    const sessionId = await this.#sessionIdOf(of, accountId, id);
+    return sessionId === undefined ? undefined : this.ofSession({ accountId, sessionId }, acquires);
+  }
+
+  /** Returns the other node that owns the session, or with `acquires` is to own it. */
+  async ofSession(session: SessionRef, acquires = false): Promise<Member | undefined> {
+    const { cluster, liveSessions } = this.#services;
+    if (!cluster.hasOthers() || liveSessions.stateOf(session) !== undefined) return undefined;
+    const leases = cluster.sessions;
+    const owner = await (acquires ? leases.nodeFor(session.sessionId) : leases.ownerOf(session.sessionId));
+    return typeof owner === 'object' ? owner : undefined;
+  }
+
+  async #ofWebhook(accountId: string, webhookId: string | undefined): Promise<Member | undefined> {
+    const { database, cluster } = this.#services;
+    const row =
+      webhookId === undefined
+        ? await defaultWebhook.first(database.reader, { accountId })
+        : await webhook.first(database.reader, { accountId, webhookId });
+    const owner = row && (await cluster.webhooks.ownerOf(row.webhook_id));
+    return typeof owner === 'object' ? owner : undefined;
+  }
+
+  async #sessionIdOf(
+    of: 'sessionId' | 'messageId' | 'groupId',
+    accountId: string,
+    id: string | undefined,
+  ): Promise<string | undefined> {
+    const { database, sessions, liveSessions } = this.#services;
+    if (id === undefined) {
+      const sole = await sessions.sole(accountId);
+      return typeof sole === 'object' ? sole.sessionId : undefined;
+    }
+    if (of === 'sessionId' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;
+    return (await sessionOf[of].first(database.reader, { accountId, id }))?.session_id;
+  }
+}
+
+/**
+ * Runs a call at the owner of what it needs. The owner can change between the decision and the run: then the run has
+ * thrown `MovedError` before it did anything, and the call follows once.
+ */
+export async function runAtOwner<T>(
+  findOwner: () => Promise<Member | undefined>,
+  runHere: () => Promise<T>,
+  forwardTo: (owner: Member) => Promise<T>,
+): Promise<T> {
+  const owner = await findOwner();
+  if (owner !== undefined) return forwardTo(owner);
+  try {
+    return await runHere();
+  } catch (error) {
+    const next = error instanceof MovedError ? await findOwner() : undefined;
+    if (next === undefined) throw error;
+    return forwardTo(next);
+  }
+}
+
+type ById = { accountId: string; id: string };
+
+const sessionOf = {
+  sessionId: query((db, p: ById) =>
+    db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).where('session_id', '=', p.id),
+  ),
+  messageId: query((db, p: ById) =>
+    db.selectFrom('messages').select('session_id').where('account_id', '=', p.accountId).where('message_id', '=', p.id),
+  ),
+  groupId: query((db, p: ById) =>
+    db.selectFrom('groups').select('session_id').where('account_id', '=', p.accountId).where('group_id', '=', p.id),
+  ),
+};
+
+const webhook = query((db, p: { accountId: string; webhookId: string }) =>
+  db
+    .selectFrom('webhooks')
+    .select('webhook_id')
+    .where('account_id', '=', p.accountId)
+    .where('webhook_id', '=', p.webhookId),
+);
+
+const defaultWebhook = query((db, p: { accountId: string }) =>
+  db.selectFrom('webhooks').select('webhook_id').where('account_id', '=', p.accountId).where('is_default', '=', 1),
+);
