@@ -271,7 +271,7 @@ export interface WebhookTable {
   previous_secret_until: number | null;
   enabled: number;
   max_in_flight: number;
-  breaker_state: string;
+  breaker_state: 'closed' | 'open' | 'half_open';
   /** Raised by every change of state. A result that began under an older one changes nothing. */
   breaker_generation: number;
   /** JSON of the whole breaker; `webhooks/breaker.ts` owns its shape. */

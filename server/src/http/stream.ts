@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import type { EventKind } from '../events.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
 import { listEvents, withoutContent } from '../operations/events.ts';
-import { acceptedKinds } from '../operations/webhookRecord.ts';
+import { acceptedKinds } from '../operations/eventTypes.ts';
 import { API_PREFIX } from '../version.ts';
 import { BEGINNING, type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { invalidField } from '../errors.ts';
+import { orNull } from './fields.ts';
 
 /** The fields by which every list is paged. */
 export const pageInput = {
@@ -15,9 +16,7 @@ export const pageInput = {
 export const pageOf = <T extends TSchema>(item: T) =>
   Type.Object({
     data: Type.Array(item, { description: 'Entries of this page.' }),
-    nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it as `cursor` to get the next page; null on the last page.',
-    }),
+    nextCursor: orNull(Type.String(), 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
 
 /** Where a page starts: the id after which it goes on, and how many rows to read to know whether more follow. */

@@ -5,6 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -16,9 +17,7 @@ const Permissions = Type.Array(Type.String(), {
   description:
     'What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
 });
-const ExpiresAt = Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-  description: 'When the key stops working; null for never.',
-});
+const ExpiresAt = orNull(Time, 'When the key stops working; null for never.');
 const KeyId = Type.String({ description: 'Id of the key (`key_…`).' });
 
 const fields = {
@@ -32,9 +31,7 @@ const ApiKey = Type.Object(
   {
     ...fields,
     prefix: Type.String({ description: 'First characters of the key, to recognize it.' }),
-    lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the key was last used; null if never.',
-    }),
+    lastUsedAt: orNull(Time, 'When the key was last used; null if never.'),
   },
   { title: 'ApiKey' },
 );

@@ -5,6 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation, type PublicContext } from '../invoke/operation.ts';
 
 const Email = Type.String({
@@ -23,7 +24,7 @@ const Account = Type.Object(
   {
     accountId: Type.String({ description: 'Id of the account (`acc_…`).' }),
     email: Type.String({ description: 'Email address, in lower case.' }),
-    name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the account; null if none was given.' }),
+    name: orNull(Type.String(), 'Name of the account; null if none was given.'),
     createdAt: Type.String({ format: 'date-time', description: 'When the account was registered.' }),
   },
   { title: 'Account' },

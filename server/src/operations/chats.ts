@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -25,10 +26,8 @@ const Chat = Type.Object(
     unreadCount: Type.Integer({ minimum: 0, description: 'Incoming messages that are not marked as read.' }),
     archived: Type.Boolean({ description: 'Whether the chat is archived.' }),
     pinned: Type.Boolean({ description: 'Whether the chat is pinned.' }),
-    mutedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'Until when the chat is muted; null if it is not.',
-    }),
-    lastMessage: Type.Union([Message, Type.Null()], { description: 'Newest message; null if there is none.' }),
+    mutedUntil: orNull(Time, 'Until when the chat is muted; null if it is not.'),
+    lastMessage: orNull(Message, 'Newest message; null if there is none.'),
   },
   { title: 'Chat' },
 );
@@ -126,11 +125,7 @@ export const updateChat = defineOperation({
       sessionId: OptionalSessionId,
       archived: Type.Optional(Type.Boolean({ description: 'true archives the chat, false restores it.' })),
       pinned: Type.Optional(Type.Boolean({ description: 'true pins the chat, false unpins it.' })),
-      mutedUntil: Type.Optional(
-        Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-          description: 'Mutes the chat until this time; null unmutes it.',
-        }),
-      ),
+      mutedUntil: Type.Optional(orNull(Time, 'Mutes the chat until this time; null unmutes it.')),
     },
     { additionalProperties: false },
   ),

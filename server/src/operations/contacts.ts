@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -13,16 +14,10 @@ const Contact = Type.Object(
   {
     phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
     sessionId: SessionId,
-    name: Type.Union([Type.String(), Type.Null()], {
-      description: 'Name that the contact chose; null if it is not known.',
-    }),
+    name: orNull(Type.String(), 'Name that the contact chose; null if it is not known.'),
     blocked: Type.Boolean({ description: 'Whether the session has blocked the contact.' }),
-    onNetwork: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether the number is on the network; null if it was never checked.',
-    }),
-    checkedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the number was last checked; null if never.',
-    }),
+    onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
+    checkedAt: orNull(Time, 'When the number was last checked; null if never.'),
   },
   { title: 'Contact' },
 );

@@ -4,6 +4,7 @@ import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { messageContent } from '../events.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -13,9 +14,9 @@ import type { Breaker } from '../webhooks/breaker.ts';
 import { redeliver } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { withoutContent } from './events.ts';
-import { acceptedKind, acceptedKinds, Class, Kind, orNull } from './webhookRecord.ts';
+import { acceptedKind, acceptedKinds, Kind } from './eventTypes.ts';
+import { Class } from './webhookRecord.ts';
 
-const Time = Type.String({ format: 'date-time' });
 const DeliveryId = Type.String({ maxLength: 100, description: 'Id of the delivery (`dlv_…`).' });
 const State = Type.Enum(['pending', 'delivered', 'failed', 'expired', 'cancelled'], {
   description: '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
@@ -30,13 +31,9 @@ const Delivery = Type.Object(
     event: Kind,
     state: State,
     attempts: Type.Integer({ description: 'Number of attempts so far.' }),
-    lastClass: Type.Union([Class, Type.Null()], {
-      description: 'Outcome class of the last attempt; null before the first one.',
-    }),
+    lastClass: orNull(Class, 'Outcome class of the last attempt; null before the first one.'),
     lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
-    dueAt: Type.Union([Time, Type.Null()], {
-      description: 'When the next attempt is due, unless the circuit breaker holds it; null once settled.',
-    }),
+    dueAt: orNull(Time, 'When the next attempt is due, unless the circuit breaker holds it; null once settled.'),
     messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
     isTest: Type.Boolean({ description: 'Whether it is the sample event of a test.' }),
     createdAt: { ...Time, description: 'When the event happened.' },
@@ -237,9 +234,7 @@ export const replayDeliveries = defineOperation({
   output: Type.Object({
     matched: Type.Integer({ description: 'Number of settled deliveries that match.' }),
     replayed: Type.Integer({ description: 'Number of deliveries that are sent again; 0 on a dry run.' }),
-    lastDueAt: Type.Union([Time, Type.Null()], {
-      description: 'When the last of them is due; null if none is sent.',
-    }),
+    lastDueAt: orNull(Time, 'When the last of them is due; null if none is sent.'),
   }),
   errors: [],
   async run(ctx, input) {

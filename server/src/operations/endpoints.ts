@@ -3,27 +3,12 @@ import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
-import type { BreakerState } from '../webhooks/breaker.ts';
-import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
-import {
-  acceptedKinds,
-  acceptedUrl,
-  changeWebhook,
-  findWebhookRow,
-  insertWebhook,
-  removeWebhook,
-  rotateSecret,
-  rotationInput,
-  SecretRotation,
-  toConfiguration,
-  WebhookConfiguration,
-  webhookFields,
-} from './webhookRecord.ts';
-import { sendTest, testInput, WebhookTest } from './webhookTest.ts';
+import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
+import { acceptedKinds } from './eventTypes.ts';
+import { acceptedUrl, toConfiguration, WebhookConfiguration, WebhookId, webhookFields } from './webhookRecord.ts';
 
-/* More webhooks than the default one, each with its own kinds, secret, breaker and statistics. */
+/* Webhooks by id, the default one included. */
 
-const WebhookId = Type.String({ maxLength: 100, description: 'Id of the webhook (`whk_…`).' });
 const MaxInFlight = Type.Integer({
   minimum: 1,
   maximum: 256,
@@ -47,7 +32,6 @@ const Endpoint = Type.Object(
 
 const shared = { credential: 'any', tool: false } as const;
 const reading = { ...shared, permission: 'webhooks:metadata', effect: 'read' } as const;
-const operating = { ...shared, permission: 'webhooks:operate', effect: 'write' } as const;
 const writing = { ...shared, permission: 'webhooks:write', effect: 'write' } as const;
 
 export const listEndpoints = defineOperation({
@@ -182,93 +166,12 @@ export const deleteEndpoint = defineOperation({
   },
 });
 
-export const rotateEndpointSecret = defineOperation({
-  ...writing,
-  id: 'webhooks.endpoints.rotate_secret',
-  method: 'POST',
-  path: '/webhooks/endpoints/{webhookId}/secret/rotate',
-  summary: 'Rotate the secret of a webhook',
-  description:
-    'Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once.',
-  input: Type.Object({ webhookId: WebhookId, ...rotationInput }, { additionalProperties: false }),
-  output: SecretRotation,
-  errors: ['not_found'],
-  run: (ctx, { webhookId, secret, graceSeconds }) =>
-    ctx.database.commit(
-      async (tx) => rotateSecret(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId), secret, graceSeconds),
-      ctx.accountId,
-    ),
-});
-
-export const testEndpoint = defineOperation({
-  ...operating,
-  id: 'webhooks.endpoints.test',
-  method: 'GET',
-  path: '/webhooks/endpoints/{webhookId}/test',
-  summary: 'Test a webhook',
-  description:
-    'Send one signed sample event to a webhook right now, whatever the state of the circuit breaker. Returns the request, the answer, and the result of each stage.',
-  input: Type.Object({ webhookId: WebhookId, ...testInput }, { additionalProperties: false }),
-  output: WebhookTest,
-  errors: ['not_found'],
-  run: async (ctx, { webhookId, event }) =>
-    sendTest(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId), event),
-});
-
-export const endpointStats = defineOperation({
-  ...reading,
-  id: 'webhooks.endpoints.stats',
-  method: 'GET',
-  path: '/webhooks/endpoints/{webhookId}/stats',
-  summary: 'Get the statistics of a webhook',
-  description:
-    'Get attempts, success rate and latency of a webhook over 1 h, 24 h and 7 d, and per minute for the last hour. Tests are not counted.',
-  input: byId,
-  output: WebhookStats,
-  errors: ['not_found'],
-  run: async (ctx, { webhookId }) => statsOf(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
-});
-
-export const getEndpointBreaker = defineOperation({
-  ...reading,
-  id: 'webhooks.endpoints.get_circuit_breaker',
-  method: 'GET',
-  path: '/webhooks/endpoints/{webhookId}/circuit-breaker',
-  summary: 'Get the circuit breaker of a webhook',
-  description:
-    'Get the state of the circuit breaker of a webhook, with the reason, the last error, the held deliveries and the next probe.',
-  input: byId,
-  output: CircuitBreaker,
-  errors: ['not_found'],
-  run: async (ctx, { webhookId }) =>
-    breakerOf(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
-});
-
-export const resetEndpointBreaker = defineOperation({
-  ...operating,
-  id: 'webhooks.endpoints.reset_circuit_breaker',
-  method: 'POST',
-  path: '/webhooks/endpoints/{webhookId}/circuit-breaker/reset',
-  summary: 'Reset the circuit breaker of a webhook',
-  description:
-    'Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it after the receiver was repaired.',
-  input: byId,
-  output: BreakerReset,
-  errors: ['not_found'],
-  run: (ctx, { webhookId }) =>
-    ctx.database.commit(
-      async (tx) => resetBreaker(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId)),
-      ctx.accountId,
-    ),
-});
-
 function toEndpoint(row: WebhookTable) {
   return {
     webhookId: row.webhook_id,
     isDefault: row.is_default === 1,
     ...toConfiguration(row),
     maxInFlight: row.max_in_flight,
-    // Stored by `storeBreaker`, as one of these.
-    breakerState: row.breaker_state as BreakerState,
+    breakerState: row.breaker_state,
   };
 }

@@ -2,10 +2,11 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, type Envelope, eventKinds, events } from '../events.ts';
+import { orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { acceptedKinds, Kind } from './webhookRecord.ts';
+import { acceptedKinds, Kind } from './eventTypes.ts';
 
 const LONGEST_WAIT_SECONDS = 30;
 /** How long an event may stay unseen when its announcement was missed. */
@@ -59,9 +60,10 @@ export const listEvents = defineOperation({
       }),
       { description: 'Events, oldest first.' },
     ),
-    nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it as `after` next time, even if `data` is empty; null if there has never been an event.',
-    }),
+    nextCursor: orNull(
+      Type.String(),
+      'Pass it as `after` next time, even if `data` is empty; null if there has never been an event.',
+    ),
   }),
   errors: ['too_many'],
   async run(ctx, { after, kinds, limit = 50, wait = 0 }) {

@@ -5,6 +5,7 @@ import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { Participant } from '../events.ts';
+import { orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -14,9 +15,7 @@ import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const GroupId = Type.String({ maxLength: 100, description: 'Id of the group (`grp_…`).' });
 const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'Name of the group.' });
-const Description = Type.Union([Type.String({ maxLength: 2048 }), Type.Null()], {
-  description: 'Text that describes the group; null removes it.',
-});
+const Description = orNull(Type.String({ maxLength: 2048 }), 'Text that describes the group; null removes it.');
 const PhoneNumbers = Type.Array(PhoneNumberInput('Number of a participant.'), { minItems: 1, maxItems: 1024 });
 
 const Group = Type.Object(
@@ -24,18 +23,14 @@ const Group = Type.Object(
     groupId: GroupId,
     sessionId: SessionId,
     subject: Subject,
-    description: Type.Union([Type.String(), Type.Null()], {
-      description: 'Text that describes the group; null if there is none.',
-    }),
+    description: orNull(Type.String(), 'Text that describes the group; null if there is none.'),
     participants: Type.Array(Participant, { description: 'Members of the group, with their roles.' }),
     settings: Type.Object({
       announce: Type.Boolean({ description: 'Only admins can send messages.' }),
       locked: Type.Boolean({ description: 'Only admins can change subject, description and picture.' }),
       joinApproval: Type.Boolean({ description: 'An admin must approve people who join with the invite link.' }),
     }),
-    pictureMediaId: Type.Union([Type.String(), Type.Null()], {
-      description: 'Id of the picture (`med_…`); null if there is none.',
-    }),
+    pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
     createdAt: Type.String({ format: 'date-time', description: 'When the group was created.' }),
   },
   { title: 'Group' },
@@ -292,7 +287,7 @@ export const joinGroup = defineOperation({
   ),
   output: Type.Object({
     status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin must approve first.' }),
-    group: Type.Union([Group, Type.Null()], { description: 'The group; null until an admin approves.' }),
+    group: orNull(Group, 'The group; null until an admin approves.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },

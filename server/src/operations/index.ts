@@ -5,18 +5,7 @@ import { getChat, listChats, markChatRead, setTyping, updateChat } from './chats
 import { listConnectors } from './connectors.ts';
 import { checkContacts, listContacts, setContactBlocked } from './contacts.ts';
 import { getDelivery, listDeliveries, replayDeliveries } from './deliveries.ts';
-import {
-  createEndpoint,
-  deleteEndpoint,
-  endpointStats,
-  getEndpoint,
-  getEndpointBreaker,
-  listEndpoints,
-  resetEndpointBreaker,
-  rotateEndpointSecret,
-  testEndpoint,
-  updateEndpoint,
-} from './endpoints.ts';
+import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts';
 import { listEvents } from './events.ts';
 import {
   createGroup,
@@ -60,15 +49,16 @@ import {
 } from './sessions.ts';
 import { simulateSession } from './simulator.ts';
 import {
-  deleteWebhook,
+  endpointStats,
   getCircuitBreaker,
-  getWebhook,
+  getEndpointBreaker,
   resetCircuitBreaker,
-  rotateWebhookSecret,
-  setWebhook,
-  testWebhook,
+  resetEndpointBreaker,
   webhookStats,
-} from './webhooks.ts';
+} from './webhookHealth.ts';
+import { rotateEndpointSecret, rotateWebhookSecret } from './webhookSecret.ts';
+import { deleteWebhook, getWebhook, setWebhook } from './webhooks.ts';
+import { testEndpoint, testWebhook } from './webhookTest.ts';
 
 /** What the platform can do. Routes, OpenAPI and permissions derive from this list; there is no second one. */
 export const operations: readonly Operation[] = [

@@ -4,15 +4,17 @@ import type { NetworkMedia } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
+import { orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
 export const MediaId = Type.String({ maxLength: 100, description: 'Id of the file (`med_…`).' });
 
 /** A picture of a group or a profile. */
-export const PictureMediaId = Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
-  description: 'Id of an uploaded image; null removes the picture.',
-});
+export const PictureMediaId = orNull(
+  Type.String({ maxLength: 100 }),
+  'Id of an uploaded image; null removes the picture.',
+);
 
 const Media = Type.Object(
   {
@@ -20,7 +22,7 @@ const Media = Type.Object(
     mimeType: Type.String({ description: 'Media type, detected from the content, such as `image/jpeg`.' }),
     size: Type.Integer({ minimum: 1, description: 'Size in bytes.' }),
     sha256: Type.String({ description: 'SHA-256 of the content, in hexadecimal.' }),
-    fileName: Type.Union([Type.String(), Type.Null()], { description: 'Name of the file; null if it has none.' }),
+    fileName: orNull(Type.String(), 'Name of the file; null if it has none.'),
     createdAt: Type.String({ format: 'date-time', description: 'When the file was first stored.' }),
     url: Type.String({ description: 'Download the content here, with a credential that has `media:read`.' }),
   },

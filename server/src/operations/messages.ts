@@ -7,6 +7,7 @@ import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, messageContent, messageParts, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
+import { Time } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -17,7 +18,6 @@ import { findMessage } from '../messages/store.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 
 export const MessageId = Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`).' });
-const Time = Type.String({ format: 'date-time' });
 const Direction = Type.Enum(['incoming', 'outgoing'], { description: '`incoming`: the session received the message.' });
 const Status = Type.Enum(['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'], {
   description:

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { MediaPart } from '../events.ts';
+import { orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
@@ -28,12 +29,8 @@ export const contactProfile = defineOperation({
   output: Type.Object(
     {
       phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
-      about: Type.Union([Type.String(), Type.Null()], {
-        description: 'About text of the contact; null if it is empty or hidden from the session.',
-      }),
-      picture: Type.Union([MediaPart, Type.Null()], {
-        description: 'Picture of the contact; null if there is none or it is hidden.',
-      }),
+      about: orNull(Type.String(), 'About text of the contact; null if it is empty or hidden from the session.'),
+      picture: orNull(MediaPart, 'Picture of the contact; null if there is none or it is hidden.'),
     },
     { title: 'Profile' },
   ),

@@ -4,6 +4,7 @@ import { LONGEST_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { isPhoneNumber, notPhoneNumber, PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -401,10 +402,8 @@ export const forwardMessage = defineOperation({
 const BulkResult = Type.Object(
   {
     to: Type.String({ description: 'Recipient as you passed it.' }),
-    messageId: Type.Union([MessageId, Type.Null()], { description: 'Id of the message; null if it was refused.' }),
-    sendAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When the message will be sent; null if it was refused.',
-    }),
+    messageId: orNull(MessageId, 'Id of the message; null if it was refused.'),
+    sendAt: orNull(Time, 'When the message will be sent; null if it was refused.'),
     error: Type.Optional(Type.String({ description: 'Why the message was refused, as a sentence.' })),
   },
   { title: 'BulkResult' },

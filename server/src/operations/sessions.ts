@@ -5,6 +5,7 @@ import type { Tx } from '../db/commit.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -24,8 +25,6 @@ export const SessionId = Type.String({ description: 'Id of the session (`ses_…
 export const OptionalSessionId = Type.Optional(
   Type.String({ description: 'Id of the session (`ses_…`). Required if the account has several sessions.' }),
 );
-const NullableTime = (description: string) =>
-  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for people, such as `support`.' });
 const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
@@ -42,11 +41,9 @@ const Options = Type.Object(
 const Session = Type.Object(
   {
     sessionId: SessionId,
-    name: Type.Union([Type.String(), Type.Null()], { description: 'Label for people; null if none was set.' }),
+    name: orNull(Type.String(), 'Label for people; null if none was set.'),
     connector: Type.String({ description: 'Network of the session, such as `whatsapp`.' }),
-    phoneNumber: Type.Union([Type.String(), Type.Null()], {
-      description: 'Phone number digits; null until the network has reported them.',
-    }),
+    phoneNumber: orNull(Type.String(), 'Phone number digits; null until the network has reported them.'),
     status: Type.Enum(
       ['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed'],
       {
@@ -54,17 +51,16 @@ const Session = Type.Object(
           'Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code.',
       },
     ),
-    connectedAt: NullableTime('When the session connected; null while it is not connected.'),
-    lastEventAt: NullableTime('When the network last reported something; null if it never did.'),
-    error: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the session is not connected, as a sentence; null if there was no error.',
-    }),
+    connectedAt: orNull(Time, 'When the session connected; null while it is not connected.'),
+    lastEventAt: orNull(Time, 'When the network last reported something; null if it never did.'),
+    error: orNull(Type.String(), 'Why the session is not connected, as a sentence; null if there was no error.'),
     options: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Options of the network, without their secrets.',
     }),
-    callbackUrl: Type.Union([Type.String(), Type.Null()], {
-      description: 'URL that the network calls for this session; null if the network makes no calls.',
-    }),
+    callbackUrl: orNull(
+      Type.String(),
+      'URL that the network calls for this session; null if the network makes no calls.',
+    ),
     metadata: Type.Record(Type.String(), Type.String(), { description: 'Your own data, as you set it.' }),
     createdAt: Type.String({ format: 'date-time', description: 'When the session was created.' }),
   },
@@ -214,7 +210,7 @@ export const updateSession = defineOperation({
   input: Type.Object(
     {
       sessionId: SessionId,
-      name: Type.Optional(Type.Union([Name, Type.Null()], { description: 'Label for people; null removes it.' })),
+      name: Type.Optional(orNull(Name, 'Label for people; null removes it.')),
       metadata: Type.Optional(Metadata),
       options: Type.Optional(Options),
     },
@@ -389,7 +385,7 @@ export const sessionHistory = defineOperation({
   output: pageOf(
     Type.Object({
       status: Type.String({ description: 'Status that the session changed to.' }),
-      reason: Type.Union([Type.String(), Type.Null()], { description: 'Why, as a sentence; null if not known.' }),
+      reason: orNull(Type.String(), 'Why, as a sentence; null if not known.'),
       at: Type.String({ format: 'date-time', description: 'When the status changed.' }),
     }),
   ),

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { MessageContent, Simulation } from '../connectors/connector.ts';
 import { mediaTypes } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
@@ -121,9 +122,10 @@ export const simulateSession = defineOperation({
         Type.String({ minLength: 1, maxLength: 200, description: 'Reason that the network gives, as a sentence.' }),
       ),
       reconnectAfterMs: Type.Optional(
-        Type.Union([Type.Integer({ minimum: 0, maximum: 3_600_000 }), Type.Null()], {
-          description: 'Milliseconds until the session reconnects; 1000 by default, null for never.',
-        }),
+        orNull(
+          Type.Integer({ minimum: 0, maximum: 3_600_000 }),
+          'Milliseconds until the session reconnects; 1000 by default, null for never.',
+        ),
       ),
       subject: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the group.' })),
       phoneNumbers: Type.Optional(

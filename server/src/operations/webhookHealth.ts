@@ -1,16 +1,18 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
+import { orNull, Time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
-import { type Breaker, newBreaker, reset, thresholds, windowTotals } from '../webhooks/breaker.ts';
-import { dueNow, readFigures, readHeld, storeBreaker, toWebhook } from '../webhooks/queue.ts';
+import { type Breaker, newBreaker, thresholds, windowTotals } from '../webhooks/breaker.ts';
+import { resetBreaker } from '../webhooks/destinations.ts';
+import { readFigures } from '../webhooks/minutes.ts';
+import { readHeld } from '../webhooks/queue.ts';
 import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
-import { Class, inPieces, orNull } from './webhookRecord.ts';
+import { onAnyWebhook } from './anyWebhook.ts';
+import { Class } from './webhookRecord.ts';
 
 /* How a webhook is doing: its circuit breaker, and its statistics. */
 
-const Time = Type.String({ format: 'date-time' });
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 const State = Type.Enum(['closed', 'open', 'half_open'], {
   description: '`closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe.',
@@ -38,7 +40,7 @@ const Window = Type.Object({
   }),
 });
 
-export const WebhookStats = Type.Object(
+const WebhookStats = Type.Object(
   {
     pending: Count('Number of deliveries that are not settled.'),
     held: Count('Number of pending deliveries that an open circuit breaker holds.'),
@@ -61,7 +63,7 @@ export const WebhookStats = Type.Object(
   { title: 'WebhookStats' },
 );
 
-export const CircuitBreaker = Type.Object(
+const CircuitBreaker = Type.Object(
   {
     state: State,
     since: orNull(Time, 'When the circuit breaker entered this state; null if no webhook is set.'),
@@ -118,7 +120,7 @@ export const CircuitBreaker = Type.Object(
   { title: 'CircuitBreaker' },
 );
 
-export const BreakerReset = Type.Object(
+const BreakerReset = Type.Object(
   {
     previousState: State,
     state: State,
@@ -127,8 +129,88 @@ export const BreakerReset = Type.Object(
   { title: 'BreakerReset' },
 );
 
-/** With no webhook set: closed and zeros. */
-export async function breakerOf({ steady, database, settings }: Context, row: WebhookTable | undefined) {
+/** Source: `GET /webhooks/stats` of the contract. */
+export const [webhookStats, endpointStats] = onAnyWebhook(
+  {
+    name: 'stats',
+    method: 'GET',
+    path: '/stats',
+    permission: 'webhooks:metadata',
+    effect: 'read',
+    fields: {},
+    output: WebhookStats,
+    needsWebhook: false,
+    run: async (ctx, find) => statsOf(ctx, await find(ctx.database.reader)),
+  },
+  {
+    tool: true,
+    summary: 'Get webhook statistics',
+    description:
+      'Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d, and its pending deliveries. Tests are not counted.',
+  },
+  {
+    summary: 'Get the statistics of a webhook',
+    description:
+      'Get attempts, success rate and latency of a webhook over 1 h, 24 h and 7 d, and per minute for the last hour. Tests are not counted.',
+  },
+);
+
+/** Source: `GET /webhooks/circuit-breaker` of the contract. */
+export const [getCircuitBreaker, getEndpointBreaker] = onAnyWebhook(
+  {
+    name: 'get_circuit_breaker',
+    method: 'GET',
+    path: '/circuit-breaker',
+    permission: 'webhooks:metadata',
+    effect: 'read',
+    thirdPartyText: true,
+    fields: {},
+    output: CircuitBreaker,
+    needsWebhook: false,
+    run: async (ctx, find) => breakerOf(ctx, await find(ctx.database.reader)),
+  },
+  {
+    tool: true,
+    summary: 'Get the circuit breaker',
+    description:
+      "Get the state of the default webhook's circuit breaker, the last error, the held deliveries and the next probe. `open` means that deliveries are held because the receiver fails.",
+  },
+  {
+    summary: 'Get the circuit breaker of a webhook',
+    description:
+      'Get the state of the circuit breaker of a webhook, with the reason, the last error, the held deliveries and the next probe.',
+  },
+);
+
+/** Source: `POST /webhooks/circuit-breaker/reset` of the contract. */
+export const [resetCircuitBreaker, resetEndpointBreaker] = onAnyWebhook(
+  {
+    name: 'reset_circuit_breaker',
+    method: 'POST',
+    path: '/circuit-breaker/reset',
+    permission: 'webhooks:operate',
+    effect: 'write',
+    isRepeatable: true,
+    fields: {},
+    output: BreakerReset,
+    needsWebhook: false,
+    run: (ctx, find) => ctx.database.commit(async (tx) => resetBreaker(ctx, tx, await find(tx)), ctx.accountId),
+  },
+  {
+    tool: true,
+    summary: 'Reset the circuit breaker',
+    description:
+      'Close the circuit breaker of the default webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again.',
+  },
+  {
+    summary: 'Reset the circuit breaker of a webhook',
+    description:
+      'Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it after the receiver was repaired.',
+  },
+);
+
+/** Returns a closed breaker without failures if no webhook is set. */
+async function breakerOf({ steady, database, settings }: Context, row: WebhookTable | undefined) {
   const now = steady.now();
   const shown = (at: number) => isoTime(steady.toWall(at));
   const breaker: Breaker = row === undefined ? newBreaker(now) : JSON.parse(row.breaker);
@@ -157,23 +239,11 @@ export async function breakerOf({ steady, database, settings }: Context, row: We
   };
 }
 
-/** Closes the breaker. Doing it again changes nothing. */
-export async function resetBreaker(ctx: Context, tx: Tx, row: WebhookTable | undefined) {
-  if (row === undefined) return { previousState: 'closed' as const, state: 'closed' as const, released: 0 };
-  const { webhookId, breaker } = toWebhook(row, ctx.database.seal);
-  const wasClosed = breaker.state === 'closed';
-  const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
-  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.steady.now()), breaker.generation);
-  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
-  return { previousState: breaker.state, state: 'closed' as const, released };
-}
-
 const HOUR_MS = 3_600_000;
 const windowLengths = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;
 
-/** Read from the minutes' figures; the log is not touched. */
-export async function statsOf({ clock, database }: Context, row: WebhookTable | undefined) {
+/** Reads only the figures per minute, not the delivery log. */
+async function statsOf({ clock, database }: Context, row: WebhookTable | undefined) {
   const now = clock.now();
   const from = minuteOf(now - windowLengths['7d']);
   const minutes = row === undefined ? [] : await readFigures(database.reader, row.webhook_id, from);

@@ -1,15 +1,10 @@
 import { Type } from 'typebox';
-import { isoTime } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
-import type { WebhookTable } from '../db/schema.ts';
-import { type EventKind, sampleEvent } from '../events.ts';
-import type { Context } from '../invoke/operation.ts';
-import { type Breaker, onTestSuccess } from '../webhooks/breaker.ts';
-import { storeBreaker, toWebhook, type Webhook } from '../webhooks/queue.ts';
-import { deliveryHeaders } from '../webhooks/sign.ts';
-import { acceptedKind, Class, findWebhookRow, orNull } from './webhookRecord.ts';
-
-/* A test of a webhook: one real request now, outside of the queue. */
+import { orNull } from '../invoke/fields.ts';
+import { sendTest } from '../webhooks/testDelivery.ts';
+import { toWebhook } from '../webhooks/webhook.ts';
+import { onAnyWebhook, requireSet } from './anyWebhook.ts';
+import { acceptedKind } from './eventTypes.ts';
+import { Class } from './webhookRecord.ts';
 
 const Stage = Type.Object({
   stage: Type.Enum(['url', 'dns', 'connect', 'tls', 'http'], { description: 'Stage of the request.' }),
@@ -17,7 +12,7 @@ const Stage = Type.Object({
   ms: orNull(Type.Integer(), 'Duration in milliseconds; null if the stage was not reached.'),
 });
 
-export const WebhookTest = Type.Object(
+const WebhookTest = Type.Object(
   {
     delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx.' }),
     class: Class,
@@ -38,7 +33,7 @@ export const WebhookTest = Type.Object(
   { title: 'WebhookTest' },
 );
 
-export const testInput = {
+const testFields = {
   event: Type.Optional(
     Type.String({
       maxLength: 50,
@@ -47,100 +42,32 @@ export const testInput = {
   ),
 };
 
-/** Sends a sample now, outside the queue and whatever the breaker's state, and keeps it in the log as a test. */
-export async function sendTest(ctx: Context, row: WebhookTable, wanted: string | undefined) {
-  const webhook = toWebhook(row, ctx.database.seal);
-  const { url, secret, accountId } = webhook;
-  const kind = acceptedKind(wanted ?? webhook.events[0] ?? '');
-  const now = ctx.clock.now();
-  const eventId = ctx.newId('evt');
-  const deliveryId = ctx.newId('dlv');
-  const body = JSON.stringify(sampleEvent(kind, isoTime(now)));
-  const previousSecret = (webhook.previousSecretUntil ?? 0) > now ? webhook.previousSecret : null;
-  const headers = deliveryHeaders({ kind, eventId, attempt: 1, body, secret, previousSecret, isTest: true, now });
-  const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
-    ctx.webhooks.deliver.probe({ url, headers, body }),
-  );
-  const delivered = outcome.class === 'ok';
-  await ctx.database.commit(async (tx) => {
-    await logTest(tx, webhook, { kind, eventId, deliveryId, body, outcome, now });
-    if (delivered) await noteSuccess(ctx, tx, webhook);
-  }, accountId);
-  return {
-    delivered,
-    class: outcome.class,
-    status: outcome.status,
-    message: outcome.message,
-    latencyMs: outcome.durationMs,
-    stages: [...stages],
-    deliveryId,
-    request: { url, headers, body },
-    response: outcome.response,
-  };
-}
-
-interface SentTest {
-  readonly kind: EventKind;
-  readonly eventId: string;
-  readonly deliveryId: string;
-  readonly body: string;
-  readonly outcome: Awaited<ReturnType<Context['webhooks']['deliver']['attempt']>>;
-  readonly now: number;
-}
-
-async function logTest({ kysely }: Tx, webhook: Webhook, test: SentTest): Promise<void> {
-  const { outcome, now } = test;
-  const shared = {
-    account_id: webhook.accountId,
-    event_id: test.eventId,
-    kind: test.kind,
-    conversation: 'test',
-    is_test: 1,
-    created_at: now,
-  };
-  await kysely
-    .insertInto('events')
-    .values({ ...shared, message_id: null, body: test.body })
-    .execute();
-  await kysely
-    .insertInto('deliveries')
-    .values({
-      ...shared,
-      delivery_id: test.deliveryId,
-      webhook_id: webhook.webhookId,
-      state: outcome.class === 'ok' ? 'delivered' : 'failed',
-      due_at: 0,
-      attempts: 1,
-      steps: 0,
-      last_class: outcome.class,
-      last_message: outcome.message,
-      settled_at: now + outcome.durationMs,
-    })
-    .execute();
-  await kysely
-    .insertInto('attempts')
-    .values({
-      account_id: webhook.accountId,
-      delivery_id: test.deliveryId,
-      number: 1,
-      webhook_id: webhook.webhookId,
-      class: outcome.class,
-      status: outcome.status,
-      duration_ms: outcome.durationMs,
-      message: outcome.message,
-      response: outcome.response,
-      started_at: now,
-    })
-    .execute();
-}
-
-/** A test that got through lets an open breaker try. */
-async function noteSuccess(ctx: Context, tx: Tx, { accountId, webhookId, url }: Webhook): Promise<void> {
-  const row = await findWebhookRow(tx, accountId, webhookId);
-  if (row.url !== url) return; // it proved something about another URL
-  const breaker: Breaker = JSON.parse(row.breaker);
-  const next = onTestSuccess(breaker, ctx.steady.now());
-  if (next === breaker) return;
-  await storeBreaker(tx, webhookId, next, breaker.generation);
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
-}
+/** Source: `GET /webhooks/test` of the contract: it needs no session. */
+export const [testWebhook, testEndpoint] = onAnyWebhook(
+  {
+    name: 'test',
+    method: 'GET',
+    path: '/test',
+    permission: 'webhooks:operate',
+    effect: 'write',
+    thirdPartyText: true,
+    fields: testFields,
+    output: WebhookTest,
+    needsWebhook: true,
+    async run(ctx, find, { event }) {
+      const webhook = toWebhook(requireSet(await find(ctx.database.reader)), ctx.database.seal);
+      return sendTest(ctx, webhook, acceptedKind(event ?? webhook.events[0] ?? ''));
+    },
+  },
+  {
+    tool: true,
+    summary: 'Test the webhook',
+    description:
+      'Send one signed sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
+  },
+  {
+    summary: 'Test a webhook',
+    description:
+      'Send one signed sample event to a webhook right now, whatever the state of the circuit breaker. Returns the request, the answer, and the result of each stage.',
+  },
+);

@@ -1,22 +1,8 @@
 import { Type } from 'typebox';
-import { AppError } from '../errors.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
-import { BreakerReset, breakerOf, CircuitBreaker, resetBreaker, statsOf, WebhookStats } from './webhookHealth.ts';
-import {
-  acceptedKinds,
-  acceptedUrl,
-  changeWebhook,
-  findDefault,
-  insertWebhook,
-  removeWebhook,
-  rotateSecret,
-  rotationInput,
-  SecretRotation,
-  toConfiguration,
-  WebhookConfiguration,
-  webhookFields,
-} from './webhookRecord.ts';
-import { sendTest, testInput, WebhookTest } from './webhookTest.ts';
+import { defineOperation } from '../invoke/operation.ts';
+import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
+import { acceptedKinds } from './eventTypes.ts';
+import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
 
 /* The account's default webhook, as the contract has it. */
 
@@ -88,106 +74,4 @@ export const deleteWebhook = defineOperation({
   }),
   errors: [],
   run: async (ctx) => ({ deleted: await removeWebhook(ctx, (on) => findDefault(on, ctx.accountId)) }),
-});
-
-export const rotateWebhookSecret = defineOperation({
-  id: 'webhooks.rotate_secret',
-  method: 'POST',
-  path: '/webhooks/secret/rotate',
-  credential: 'any',
-  permission: 'webhooks:write',
-  effect: 'write',
-  tool: false,
-  summary: 'Rotate the secret of the webhook',
-  description:
-    'Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once.',
-  input: Type.Object(rotationInput, { additionalProperties: false }),
-  output: SecretRotation,
-  errors: ['webhook_not_set'],
-  run: (ctx, { secret, graceSeconds }) =>
-    ctx.database.commit(async (tx) => {
-      const row = await findDefault(tx, ctx.accountId);
-      if (row === undefined) throw new AppError('webhook_not_set');
-      return rotateSecret(ctx, tx, row, secret, graceSeconds);
-    }, ctx.accountId),
-});
-
-/** Source: `GET /webhooks/test` of the contract: it needs no session. */
-export const testWebhook = defineOperation({
-  id: 'webhooks.test',
-  method: 'GET',
-  path: '/webhooks/test',
-  credential: 'any',
-  permission: 'webhooks:operate',
-  effect: 'write',
-  tool: true,
-  thirdPartyText: true,
-  summary: 'Test the webhook',
-  description:
-    'Send one signed sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
-  input: Type.Object(testInput, { additionalProperties: false }),
-  output: WebhookTest,
-  errors: ['webhook_not_set'],
-  async run(ctx, { event }) {
-    const row = await findDefault(ctx.database.reader, ctx.accountId);
-    if (row === undefined) throw new AppError('webhook_not_set');
-    return sendTest(ctx, row, event);
-  },
-});
-
-/** Source: `GET /webhooks/stats` of the contract. */
-export const webhookStats = defineOperation({
-  id: 'webhooks.stats',
-  method: 'GET',
-  path: '/webhooks/stats',
-  credential: 'any',
-  permission: 'webhooks:metadata',
-  effect: 'read',
-  tool: true,
-  summary: 'Get webhook statistics',
-  description:
-    'Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d, and its pending deliveries. Tests are not counted.',
-  input: none,
-  output: WebhookStats,
-  errors: [],
-  run: async (ctx) => statsOf(ctx, await findDefault(ctx.database.reader, ctx.accountId)),
-});
-
-/** Source: `GET /webhooks/circuit-breaker` of the contract. */
-export const getCircuitBreaker = defineOperation({
-  id: 'webhooks.get_circuit_breaker',
-  method: 'GET',
-  path: '/webhooks/circuit-breaker',
-  credential: 'any',
-  permission: 'webhooks:metadata',
-  effect: 'read',
-  tool: true,
-  thirdPartyText: true,
-  summary: 'Get the circuit breaker',
-  description:
-    "Get the state of the default webhook's circuit breaker, the last error, the held deliveries and the next probe. `open` means that deliveries are held because the receiver fails.",
-  input: none,
-  output: CircuitBreaker,
-  errors: [],
-  run: async (ctx: Context) => breakerOf(ctx, await findDefault(ctx.database.reader, ctx.accountId)),
-});
-
-/** Source: `POST /webhooks/circuit-breaker/reset` of the contract. */
-export const resetCircuitBreaker = defineOperation({
-  id: 'webhooks.reset_circuit_breaker',
-  method: 'POST',
-  path: '/webhooks/circuit-breaker/reset',
-  credential: 'any',
-  permission: 'webhooks:operate',
-  effect: 'write',
-  isRepeatable: true,
-  tool: true,
-  summary: 'Reset the circuit breaker',
-  description:
-    'Close the circuit breaker of the default webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again.',
-  input: none,
-  output: BreakerReset,
-  errors: [],
-  run: (ctx) =>
-    ctx.database.commit(async (tx) => resetBreaker(ctx, tx, await findDefault(tx, ctx.accountId)), ctx.accountId),
 });

@@ -7,7 +7,8 @@ import { timeOfId } from '../ids.ts';
 import type { Totals } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
-import { countBreakers, countPending, readHalted, readLanes } from './queue.ts';
+import { countPending, readLanes } from './queue.ts';
+import { countBreakers, readHalted } from './webhook.ts';
 
 export interface EngineOptions extends LaneOptions {
   readonly cluster: Cluster;

@@ -17,23 +17,13 @@ import {
   permit,
 } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
+import { addFigures } from './minutes.ts';
 import type { Outcome } from './outcome.ts';
-import {
-  addFigures,
-  cancelPending,
-  type Due,
-  findWebhook,
-  ownerOfPending,
-  readDue,
-  readNextDue,
-  type Settlement,
-  settle,
-  storeBreaker,
-  type Webhook,
-} from './queue.ts';
+import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement, settle } from './queue.ts';
 import { decide, type RetryPolicy } from './retry.ts';
 import { deliveryHeaders } from './sign.ts';
 import { count, minuteOf, noFigures } from './stats.ts';
+import { findWebhook, storeBreaker, type Webhook } from './webhook.ts';
 
 /*
  * A lane works off the deliveries of one webhook. It reads due ones in batches and keeps them in memory: `held` until

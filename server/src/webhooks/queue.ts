@@ -1,34 +1,15 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
-import type { DeliveryState, Schema, WebhookTable } from '../db/schema.ts';
-import { aboutWebhook } from '../db/sealing.ts';
+import type { DeliveryState, Schema } from '../db/schema.ts';
 import type { EventKind } from '../events.ts';
 import { timeOfId } from '../ids.ts';
-import type { Seal } from '../seal.ts';
-import type { Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
-import { add, type Figures, noFigures } from './stats.ts';
 
 /*
  * All SQL of delivery. The queue is the pending rows of `deliveries`: reading one writes nothing, so a crash leaves
  * nothing to undo. A row leaves the queue when its outcome is settled, and only from the state the attempt found.
  */
-
-/** A webhook as the engine works with it. */
-export interface Webhook {
-  readonly accountId: string;
-  readonly webhookId: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly secret: string | null;
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: number | null;
-  readonly isEnabled: boolean;
-  readonly maxInFlight: number;
-  readonly breaker: Breaker;
-}
 
 /** A delivery whose next attempt is due. */
 export interface Due {
@@ -52,28 +33,6 @@ export interface Settlement {
   readonly state: DeliveryState;
   readonly dueAt: number;
   readonly steps: number;
-}
-
-/** @throws {SealError} when its secrets cannot be decrypted */
-export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
-  const opened = (secret: string | null) => secret && seal.open(secret, aboutWebhook(row.webhook_id));
-  return {
-    accountId: row.account_id,
-    webhookId: row.webhook_id,
-    url: row.url,
-    events: JSON.parse(row.events),
-    secret: opened(row.secret),
-    previousSecret: opened(row.previous_secret),
-    previousSecretUntil: row.previous_secret_until,
-    isEnabled: row.enabled === 1,
-    maxInFlight: row.max_in_flight,
-    breaker: JSON.parse(row.breaker),
-  };
-}
-
-export async function findWebhook({ reader, seal }: Database, webhookId: string): Promise<Webhook | undefined> {
-  const row = await webhookById.first(reader, { webhookId });
-  return row && toWebhook(row, seal);
 }
 
 /** The due deliveries of a lane, in the order in which they are to start, without those of some conversations. */
@@ -119,22 +78,12 @@ export function readLanes(on: Queryable): Promise<FirstOfLane[]> {
   return lanes.all(on, {});
 }
 
-/** The webhooks to which nothing goes out now: their breaker is not closed, or they are switched off. */
-export async function readHalted(on: Queryable): Promise<Set<string>> {
-  return new Set((await halted.all(on, {})).map(({ webhook_id }) => webhook_id));
-}
-
 /** More pending deliveries than this are not counted one by one. */
 const MOST_PENDING = 100_000;
 
 /** How many deliveries are pending in all lanes; `MOST_PENDING` when there are more. */
 export async function countPending(on: Queryable): Promise<number> {
   return (await pendingInAll.first(on, {}))?.count ?? 0;
-}
-
-/** How many webhooks have their breaker in each state. */
-export function countBreakers(on: Queryable): Promise<{ state: string; count: number }[]> {
-  return breakerStates.all(on, {});
 }
 
 /** How many events wait behind the breaker, and since when the oldest one does. */
@@ -167,21 +116,6 @@ export async function settle(on: Queryable, webhookId: string, settlements: read
   }));
   await logAttempts.run(on, rows);
   await moveDeliveries.run(on, rows);
-}
-
-/**
- * Stores a breaker, unless it was changed by somebody else since `generation`, who then holds the truth.
- * @returns whether it was stored
- */
-export async function storeBreaker(
-  on: Queryable,
-  webhookId: string,
-  breaker: Breaker,
-  generation: number,
-): Promise<boolean> {
-  const { state, generation: next } = breaker;
-  const changed = await updateBreaker.run(on, { webhookId, state, next, breaker: JSON.stringify(breaker), generation });
-  return changed === 1;
 }
 
 /** What belongs to a webhook. */
@@ -228,27 +162,6 @@ export async function cancelPending(
   });
   return changed < CHANGED_AT_ONCE;
 }
-
-/** Adds to the figures of a minute. */
-export async function addFigures(on: Queryable, webhookId: string, minute: number, figures: Figures): Promise<void> {
-  const row = await minuteFigures.first(on, { webhookId, minute });
-  const sum = add(row === undefined ? noFigures : JSON.parse(row.figures), figures);
-  await putFigures.run(on, { webhookId, minute, figures: JSON.stringify(sum) });
-}
-
-/** The figures of each minute since `from`, oldest first. */
-export async function readFigures(
-  on: Queryable,
-  webhookId: string,
-  from: number,
-): Promise<{ minute: number; figures: Figures }[]> {
-  const rows = await figuresSince.all(on, { webhookId, from });
-  return rows.map(({ minute, figures }) => ({ minute, figures: JSON.parse(figures) }));
-}
-
-const webhookById = query((db, p: { webhookId: string }) =>
-  db.selectFrom('webhooks').selectAll().where('webhook_id', '=', p.webhookId),
-);
 
 interface DueRange {
   webhookId: string;
@@ -385,20 +298,6 @@ const lanes = query<object, FirstOfLane>(
     from lane where webhook_id is not null`,
 );
 
-const breakerStates = query((db, _: object) =>
-  db
-    .selectFrom('webhooks')
-    .select(({ fn }) => ['breaker_state as state', fn.countAll<number>().as('count')])
-    .groupBy('breaker_state'),
-);
-
-const halted = query((db, _: object) =>
-  db
-    .selectFrom('webhooks')
-    .select('webhook_id')
-    .where((eb) => eb.or([eb('breaker_state', '!=', 'closed'), eb('enabled', '=', 0)])),
-);
-
 const pendingInAll = query((db, _: object) =>
   db
     .selectFrom((eb) =>
@@ -477,37 +376,4 @@ const requeue = batch(
     from ${rows} as r
     where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
       and deliveries.state <> 'pending'`,
-);
-
-const updateBreaker = query(
-  (db, p: { webhookId: string; state: string; next: number; breaker: string; generation: number }) =>
-    db
-      .updateTable('webhooks')
-      .set({ breaker_state: p.state, breaker_generation: p.next, breaker: p.breaker })
-      .where('webhook_id', '=', p.webhookId)
-      .where('breaker_generation', '=', p.generation),
-);
-
-const minuteFigures = query((db, p: { webhookId: string; minute: number }) =>
-  db
-    .selectFrom('webhook_minutes')
-    .select('figures')
-    .where('webhook_id', '=', p.webhookId)
-    .where('minute', '=', p.minute),
-);
-
-const putFigures = query((db, p: { webhookId: string; minute: number; figures: string }) =>
-  db
-    .insertInto('webhook_minutes')
-    .values({ webhook_id: p.webhookId, minute: p.minute, figures: p.figures })
-    .onConflict((conflict) => conflict.columns(['webhook_id', 'minute']).doUpdateSet({ figures: p.figures })),
-);
-
-const figuresSince = query((db, p: { webhookId: string; from: number }) =>
-  db
-    .selectFrom('webhook_minutes')
-    .select(['minute', 'figures'])
-    .where('webhook_id', '=', p.webhookId)
-    .where('minute', '>=', p.from)
-    .orderBy('minute'),
 );

@@ -1,0 +1,76 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { Permission } from '../auth/permissions.ts';
+import type { Queryable } from '../db/dialect.ts';
+import type { WebhookTable } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import { type Context, defineOperation, type Effect, type Operation } from '../invoke/operation.ts';
+import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
+import { WebhookId } from './webhookRecord.ts';
+
+/* Operations that exist twice: on the default webhook, which the contract has, and on a webhook by its id. */
+
+type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | undefined>;
+
+/** An operation on any webhook: on the default one, and on one by its id. */
+interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TSchema> {
+  /** Last part of both ids: `stats` for `webhooks.stats` and `webhooks.endpoints.stats`. */
+  readonly name: string;
+  readonly method: Operation['method'];
+  /** Below `/webhooks` and `/webhooks/endpoints/{webhookId}`. */
+  readonly path: string;
+  readonly permission: Permission;
+  readonly effect: Effect;
+  readonly isRepeatable?: true;
+  readonly thirdPartyText?: boolean;
+  /** Input fields beside `webhookId`. */
+  readonly fields: F;
+  readonly output: O;
+  /** Whether it answers `webhook_not_set` without a default webhook. */
+  readonly needsWebhook: boolean;
+  /** @param find returns undefined only if no default webhook is set */
+  run(ctx: Context, find: FindWebhook, input: Static<TObject<F>>): Promise<Static<O>>;
+}
+
+type Texts = Pick<Operation, 'summary' | 'description'>;
+
+/** Makes the operation on the default webhook and the one on a webhook by its id. */
+export function onAnyWebhook<F extends TProperties, O extends TSchema>(
+  shared: AnyWebhook<F, O>,
+  onDefault: Texts & { tool: boolean },
+  onEndpoint: Texts,
+): readonly [Operation, Operation];
+export function onAnyWebhook(
+  { name, path, fields, needsWebhook, run, ...shared }: AnyWebhook,
+  onDefault: Texts & { tool: boolean },
+  onEndpoint: Texts,
+): readonly [Operation, Operation] {
+  return [
+    defineOperation({
+      ...shared,
+      ...onDefault,
+      id: `webhooks.${name}`,
+      path: `/webhooks${path}`,
+      credential: 'any',
+      input: Type.Object(fields, { additionalProperties: false }),
+      errors: needsWebhook ? ['webhook_not_set'] : [],
+      run: (ctx, input) => run(ctx, (on) => findDefault(on, ctx.accountId), input),
+    }),
+    defineOperation({
+      ...shared,
+      ...onEndpoint,
+      tool: false,
+      id: `webhooks.endpoints.${name}`,
+      path: `/webhooks/endpoints/{webhookId}${path}`,
+      credential: 'any',
+      input: Type.Object({ webhookId: WebhookId, ...fields }, { additionalProperties: false }),
+      errors: ['not_found'],
+      run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),
+    }),
+  ];
+}
+
+/** @throws {AppError} `webhook_not_set` */
+export function requireSet(row: WebhookTable | undefined): WebhookTable {
+  if (row === undefined) throw new AppError('webhook_not_set');
+  return row;
+}

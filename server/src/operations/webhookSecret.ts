@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import { orNull, Time } from '../invoke/fields.ts';
+import { rotateSecret } from '../webhooks/destinations.ts';
+import { onAnyWebhook, requireSet } from './anyWebhook.ts';
+
+const SecretRotation = Type.Object(
+  {
+    hasSecret: Type.Boolean({ description: 'Whether a secret is set.' }),
+    previousSecretValidUntil: orNull(Time, 'Until when `webhook-signature` has both signatures; null if it has one.'),
+  },
+  { title: 'SecretRotation' },
+);
+
+const rotationFields = {
+  // `/webhooks/set` accepts any length, as the contract requires. A rotation must not weaken the secret.
+  secret: Type.String({
+    minLength: 16,
+    maxLength: 512,
+    description: 'New secret, with at least 16 characters. Never returned.',
+  }),
+  graceSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 2_592_000,
+      default: 86_400,
+      description:
+        'Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.',
+    }),
+  ),
+};
+
+export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
+  {
+    name: 'rotate_secret',
+    method: 'POST',
+    path: '/secret/rotate',
+    permission: 'webhooks:write',
+    effect: 'write',
+    fields: rotationFields,
+    output: SecretRotation,
+    needsWebhook: true,
+    run: (ctx, find, { secret, graceSeconds }) =>
+      ctx.database.commit(
+        async (tx) => rotateSecret(ctx, tx, requireSet(await find(tx)), secret, graceSeconds),
+        ctx.accountId,
+      ),
+  },
+  {
+    tool: false,
+    summary: 'Rotate the secret of the webhook',
+    description:
+      'Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once.',
+  },
+  {
+    summary: 'Rotate the secret of a webhook',
+    description:
+      'Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once.',
+  },
+);

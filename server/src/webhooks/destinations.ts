@@ -1,0 +1,250 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Clock, isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { Queryable } from '../db/dialect.ts';
+import type { WebhookTable } from '../db/schema.ts';
+import { aboutWebhook } from '../db/sealing.ts';
+import { AppError } from '../errors.ts';
+import type { NewId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { OutgoingConnections } from '../outgoing.ts';
+import type { SteadyClock } from '../steadyClock.ts';
+import { type Breaker, newBreaker, reset } from './breaker.ts';
+import type { Deliver } from './deliver.ts';
+import type { Engine } from './engine.ts';
+import { cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
+import { storeBreaker } from './webhook.ts';
+
+/* Finds and changes the webhooks of an account, and tells the engine. */
+
+/** What this needs of the context of a call. */
+export interface WebhookContext {
+  readonly accountId: string;
+  /** Id for a new webhook, if the call can be repeated. */
+  readonly resourceId: string | undefined;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly steady: SteadyClock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly webhooks: { readonly engine: Engine; readonly deliver: Deliver; readonly outgoing: OutgoingConnections };
+}
+
+/** The new configuration of a webhook. A field that is left out does not change. */
+export interface WebhookChange {
+  readonly url?: string;
+  readonly events?: readonly string[];
+  readonly secret?: string | null | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly maxInFlight?: number | undefined;
+}
+
+const DEFAULT_MAX_IN_FLIGHT = 8;
+
+export async function findDefault(
+  { kysely }: Pick<Queryable, 'kysely'>,
+  accountId: string,
+): Promise<WebhookTable | undefined> {
+  return kysely
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('is_default', '=', 1)
+    .executeTakeFirst();
+}
+
+/** @throws {AppError} `not_found` */
+export async function findWebhookRow(
+  { kysely }: Pick<Queryable, 'kysely'>,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookTable> {
+  const row = await kysely
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirst();
+  if (row === undefined) throw new AppError('not_found', `The webhook ${webhookId} does not exist`);
+  return row;
+}
+
+export async function insertWebhook(
+  ctx: WebhookContext,
+  tx: Tx,
+  isDefault: boolean,
+  { url = '', events = [], secret = null, enabled = true, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: WebhookChange,
+): Promise<WebhookTable> {
+  const now = ctx.clock.now();
+  const breaker = newBreaker(ctx.steady.now());
+  const webhookId = ctx.resourceId === undefined ? ctx.newId('whk') : `whk_${ctx.resourceId}`;
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return tx.kysely
+    .insertInto('webhooks')
+    .values({
+      account_id: ctx.accountId,
+      webhook_id: webhookId,
+      is_default: isDefault ? 1 : 0,
+      url,
+      events: JSON.stringify(events),
+      secret: sealed(ctx, webhookId, secret),
+      previous_secret: null,
+      previous_secret_until: null,
+      enabled: enabled ? 1 : 0,
+      max_in_flight: maxInFlight,
+      breaker_state: breaker.state,
+      breaker_generation: breaker.generation,
+      breaker: JSON.stringify(breaker),
+      created_at: now,
+      updated_at: now,
+      lease_owner: null,
+      lease_generation: 0,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Changes a webhook. A new URL closes the breaker and makes pending retries due at once. Deliveries of event types that
+ * the webhook no longer subscribes to are cancelled.
+ */
+export async function changeWebhook(
+  ctx: WebhookContext,
+  tx: Tx,
+  present: WebhookTable,
+  { url = present.url, events, secret, enabled, maxInFlight }: WebhookChange,
+): Promise<WebhookTable> {
+  const { webhook_id: webhookId } = present;
+  const now = ctx.clock.now();
+  const changed = await tx.kysely
+    .updateTable('webhooks')
+    .set({
+      url,
+      updated_at: now,
+      ...(events !== undefined && { events: JSON.stringify(events) }),
+      ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+      ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
+      ...(secret !== undefined && {
+        secret: sealed(ctx, webhookId, secret),
+        previous_secret: null,
+        previous_secret_until: null,
+      }),
+    })
+    .where('account_id', '=', ctx.accountId)
+    .where('webhook_id', '=', webhookId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (url !== present.url) {
+    const breaker: Breaker = JSON.parse(present.breaker);
+    await storeBreaker(tx, webhookId, reset(breaker, 'new_url', ctx.steady.now()), breaker.generation);
+    await inPieces(ctx, tx, present, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
+  }
+  const removed = (JSON.parse(present.events) as string[]).filter(
+    (kind) => events !== undefined && !events.includes(kind),
+  );
+  if (events !== undefined && removed.length > 0) {
+    const reason = 'The webhook no longer subscribes to this event type';
+    await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, now));
+  }
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return changed;
+}
+
+export async function rotateSecret(
+  ctx: WebhookContext,
+  tx: Tx,
+  present: WebhookTable,
+  secret: string,
+  graceSeconds = 86_400,
+) {
+  const until = present.secret === null || graceSeconds === 0 ? null : ctx.clock.now() + graceSeconds * 1000;
+  await tx.kysely
+    .updateTable('webhooks')
+    .set({
+      secret: sealed(ctx, present.webhook_id, secret),
+      previous_secret: until === null ? null : present.secret,
+      previous_secret_until: until,
+      updated_at: ctx.clock.now(),
+    })
+    .where('account_id', '=', ctx.accountId)
+    .where('webhook_id', '=', present.webhook_id)
+    .execute();
+  tx.afterCommit(() => ctx.webhooks.engine.reload(present.webhook_id));
+  return { hasSecret: true, previousSecretValidUntil: isoTime(until) };
+}
+
+/**
+ * Removes a webhook, on the node that delivers to it, and cancels what is pending. Once this resolves, nothing more is
+ * sent to it.
+ * @returns whether there was one
+ * @throws {MovedError} if another node delivers to it
+ */
+export async function removeWebhook(
+  ctx: WebhookContext,
+  find: (on: Queryable) => Promise<WebhookTable | undefined>,
+): Promise<boolean> {
+  const { engine } = ctx.webhooks;
+  const known = await find(ctx.database.reader);
+  if (known === undefined) return false;
+  await engine.requireHere(known.webhook_id);
+  const removed = await ctx.database.commit(async (tx) => {
+    const row = await find(tx);
+    if (row !== undefined) await deleteWebhookRow(ctx, tx, row);
+    return row;
+  }, ctx.accountId);
+  if (removed !== undefined) await engine.retire(removed.webhook_id);
+  return removed !== undefined;
+}
+
+/** Closes the breaker and makes held deliveries due. */
+export async function resetBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable | undefined) {
+  if (row === undefined) return { previousState: 'closed' as const, state: 'closed' as const, released: 0 };
+  const { webhook_id: webhookId } = row;
+  const breaker: Breaker = JSON.parse(row.breaker);
+  const wasClosed = breaker.state === 'closed';
+  const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
+  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.steady.now()), breaker.generation);
+  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return { previousState: breaker.state, state: 'closed' as const, released };
+}
+
+async function deleteWebhookRow(ctx: WebhookContext, tx: Tx, present: WebhookTable): Promise<void> {
+  const { webhook_id: webhookId } = present;
+  const now = ctx.clock.now();
+  await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, [], 'The webhook was removed', now));
+  await tx.kysely
+    .deleteFrom('webhooks')
+    .where('account_id', '=', ctx.accountId)
+    .where('webhook_id', '=', webhookId)
+    .execute();
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+}
+
+/**
+ * Changes a queue, which may have a million rows: the first piece in the transaction, the others after it, one by one,
+ * so that no other write waits long. If the server dies in between, the lane of a removed webhook cancels the rest, and
+ * deliveries of dropped event types still go out.
+ */
+async function inPieces(
+  ctx: WebhookContext,
+  tx: Tx,
+  { account_id: accountId, webhook_id: webhookId }: WebhookTable,
+  change: (on: Queryable, webhook: WebhookRef) => Promise<boolean>,
+): Promise<void> {
+  const webhook = { accountId, webhookId };
+  if (await change(tx, webhook)) return;
+  const { database, log, webhooks } = ctx;
+  const goOn = async () => {
+    while (!(await database.commit((next) => change(next, webhook)))) await setImmediate();
+    webhooks.engine.reload(webhookId);
+  };
+  tx.afterCommit(() => {
+    goOn().catch((error) => log.error({ err: error, webhook: webhookId }, 'failed to update the queue of a webhook'));
+  });
+}
+
+function sealed({ database }: WebhookContext, webhookId: string, secret: string | null): string | null {
+  return secret && database.seal.close(secret, aboutWebhook(webhookId));
+}
