@@ -7,26 +7,26 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** An API key, or a login token. It is sent as `Authorization: Bearer`. */
   readonly credential?: string;
-  /** How often a request is repeated that may be repeated; 3 unless set. */
+  /** Maximum number of retries of a request that is safe to retry. Default 3. */
   readonly retries?: number;
-  /** How long one try may take, in ms; 60,000 unless set. Of a download until it begins; an upload may take its time. */
+  /** Timeout of one try in milliseconds. Default 60,000. Covers a download until it begins; uploads have no timeout. */
   readonly timeoutMs?: number;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** In place of the one that the client makes for itself. */
+  /** Replaces the key that the client generates. */
   readonly idempotencyKey?: string;
 }
 
 export interface UploadOptions extends CallOptions {
   /**
-   * Told again and again how far the file has come; from the beginning when it has to be sent again. All of it being
-   * sent, the answer is still to come. In a browser nothing is told of a client that has a `fetch` of its own.
+   * Called repeatedly with the progress of the upload, from the start again if it is retried. The answer follows after
+   * the last byte. In a browser, it is not called if the client has its own `fetch`.
    */
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -44,7 +44,7 @@ interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** Lists can be gone through from end to end: `for await (const message of sb.messages.list.all({ chatId }))`. */
+/** Iterates over all pages of a list: `for await (const message of sb.messages.list.all({ chatId }))`. */
 type Paged<I extends Id> =
   Output<I> extends Page<infer T>
     ? Input<I> extends { cursor?: string }
@@ -65,40 +65,40 @@ type Api<P extends string = ''> = {
     (Below<`${P}${H}.`> extends never ? unknown : Api<`${P}${H}.`>);
 };
 
-/** An event of the stream, told apart by `event`. */
+/** An event of the stream, discriminated by `event`. */
 export type StreamedEvent = {
   [K in keyof EventData]: { readonly id: string; readonly event: K; readonly data: EventData[K] };
 }[keyof EventData];
 
 export interface StreamOptions {
   readonly kinds?: readonly (keyof EventData)[];
-  /** The `id` of the last event seen: the stream goes on after it. */
+  /** The `id` of the last event that you received. The stream resumes after it. */
   readonly after?: string;
-  /** How long nothing may come, in ms, until the connection counts as dead; 45,000 unless set. A sign of life comes every 15 s. */
+  /** Reconnects after this many milliseconds without data. Default 45,000; the server sends a heartbeat every 15 s. */
   readonly silenceMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export type Client = Api & {
   readonly events: {
-    /** Events as they happen. It reconnects by itself, and misses none. */
+    /** Streams events as they happen. Reconnects without losing any. */
     stream(options?: StreamOptions): AsyncGenerator<StreamedEvent, void, undefined>;
   };
   readonly media: {
-    /** The bytes of a file, as a response to read from. */
+    /** Downloads a file. Read its bytes from the response. */
     content(input: { mediaId: string }, options?: CallOptions): Promise<Response>;
   };
 };
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
-/** Who is told to come back later than this is not kept waiting: the error says when. */
+/** With a longer `Retry-After`, the error is thrown at once. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const SILENCE_MS = 45_000;
 const REPEATABLE_STATUS = [429, 502, 503, 504];
 
 /**
- * A client of a Switchboard server: one method per operation, each typed from the server's own table.
+ * Creates a client of a Switchboard server, with one typed method per operation.
  *
  * ```ts
  * const sb = createClient({ baseUrl: 'http://127.0.0.1:8080', credential: process.env.SWITCHBOARD_KEY });
@@ -106,8 +106,8 @@ const REPEATABLE_STATUS = [429, 502, 503, 504];
  * for await (const message of sb.messages.list.all({ direction: 'incoming' })) console.log(message.message);
  * ```
  *
- * What can be repeated safely is repeated when the server is busy or cannot be reached: reads, and everything that
- * takes an idempotency key, which the client then makes itself. A method throws an `ApiError` or a `ConnectionError`.
+ * Safe requests are retried if the server is busy or cannot be reached: reads, and operations that accept an idempotency
+ * key, which the client generates. A method throws an `ApiError` or a `ConnectionError`.
  */
 export function createClient(options: ClientOptions): Client {
   const send = createSender(options);
@@ -139,11 +139,11 @@ interface Sent extends UploadOptions {
   readonly body?: BodyInit | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isRepeatable: boolean;
-  /** However long it takes. */
+  /** No timeout. */
   readonly isEndless?: boolean | undefined;
 }
 
-/** Sends a request, again where that is safe, and reads the answer: one that breaks off half-way is no answer. */
+/** Sends a request, retries it if that is safe, and reads the complete answer. */
 type Send = <T>(request: Sent, read: (response: Response) => Promise<T>) => Promise<T>;
 
 type Outcome<T> =
@@ -173,7 +173,7 @@ function createSender({
         method,
         headers: { ...always, ...(credential !== undefined && { authorization: `Bearer ${credential}` }), ...headers },
         ...(body !== undefined && { body }),
-        // Node wants it for a stream; the types of browsers do not know it.
+        // Node requires `duplex` for a stream; browser types lack it.
         ...(body instanceof ReadableStream && { duplex: 'half' }),
         signal: signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]),
       } as RequestInit;
@@ -204,16 +204,16 @@ function createSender({
   };
 }
 
-/** Whether another try may go better. */
+/** Whether to retry after this error. */
 function isPassing(error: ApiError | ConnectionError): boolean {
   if (error instanceof ConnectionError) return true;
-  // The try before, whose answer was lost, is still being worked on.
+  // The server still works on the previous try, whose answer was lost.
   if (error.code === 'idempotency_in_flight') return true;
-  // A 502 that the server itself means: the network has refused the message, and would again.
+  // The network refused the message and would refuse it again.
   return REPEATABLE_STATUS.includes(error.status) && error.code !== 'send_failed';
 }
 
-/** As long as the server says; otherwise twice as long each time, spread so that clients do not come back together. */
+/** `Retry-After`, or exponential backoff with jitter. */
 function waitMs(error: ApiError | ConnectionError, tries: number): number {
   if (error instanceof ApiError && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
   return backOffMs(tries);
@@ -254,7 +254,7 @@ function methodOf(id: Id, send: Send) {
     const inQuery = method === 'GET' || method === 'DELETE' || takesContent;
     const query = inQuery ? queryOf(rest) : '';
     const body = content ?? (inQuery ? undefined : JSON.stringify(Object.fromEntries(rest)));
-    // One key for all tries of a call: however often it is sent, it is done once.
+    // One key for all tries of a call, so that the operation runs once.
     const key = options.idempotencyKey ?? ('idempotencyKey' in input ? undefined : newKey());
     const request = {
       ...options,
@@ -265,7 +265,7 @@ function methodOf(id: Id, send: Send) {
         ...(body !== undefined && !takesContent && { 'content-type': 'application/json' }),
         ...(idempotent && key !== undefined && { 'idempotency-key': key }),
       },
-      // The same file again is the file that is there already; a stream is gone when it was read once.
+      // Uploading the same file again stores it once; a stream can be read only once.
       isRepeatable: isRead || idempotent || (takesContent && !(content instanceof ReadableStream)),
       isEndless: takesContent,
     };
@@ -291,7 +291,7 @@ function queryOf(fields: ReadonlyMap<string, unknown>): string {
   return query.size === 0 ? '' : `?${query}`;
 }
 
-/** Not `randomUUID`, which a page that came by plain http does not have. */
+/** Not `randomUUID`, which pages served over plain http lack. */
 function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -314,7 +314,7 @@ async function* streamEvents(
         method: 'GET',
         path: `/events/stream${kinds === undefined ? '' : `?kinds=${kinds.join(',')}`}`,
         headers: { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) },
-        isRepeatable: false, // it has its own way to come back
+        isRepeatable: false, // the stream reconnects by itself
         isEndless: true,
         signal: signal === undefined ? connection.signal : AbortSignal.any([connection.signal, signal]),
       };
@@ -325,13 +325,13 @@ async function* streamEvents(
       );
       for await (const { id, data } of readEvents(response, silenceMs, connection)) {
         failures = 0;
-        // The first has no data: it says where the stream begins.
+        // The first one has no data: its id says where the stream begins.
         last = id;
         if (data !== undefined) yield { id, ...JSON.parse(data) };
       }
     } catch (error) {
       signal?.throwIfAborted();
-      // A refusal stays one: only what broke, or is busy, is tried again.
+      // Reconnects after a broken connection or a busy server, never after a refusal.
       if (error instanceof ApiError && !isPassing(error)) throw error;
       if (error instanceof ApiError && error.retryAfterSeconds !== undefined) pause = error.retryAfterSeconds * 1000;
     } finally {
@@ -341,7 +341,7 @@ async function* streamEvents(
   }
 }
 
-/** The events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/** Parses a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 async function* readEvents(
   { body }: Response,
   silenceMs: number,
@@ -369,7 +369,7 @@ async function* readEvents(
   }
 }
 
-/** Waits for something that comes in time: a connection can be dead without either side having been told. */
+/** Fails if nothing arrives in time: a connection can be dead without either side noticing. */
 async function unlessSilent<T>(coming: Promise<T>, silenceMs: number, connection: AbortController): Promise<T> {
   const timer = setTimeout(() => connection.abort(), silenceMs);
   try {

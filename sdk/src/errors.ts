@@ -1,6 +1,6 @@
 import type { ErrorCode } from './api.ts';
 
-/** One wrong field. `field` is a dotted path into the request, such as `events.0`. */
+/** An invalid field. `field` is a dotted path into the request, such as `events.0`. */
 export interface FieldError {
   readonly field: string;
   readonly code: string;
@@ -31,10 +31,10 @@ export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly status: number;
   readonly code: ErrorCode;
-  /** To name when asking whoever runs the server. */
+  /** Id of the request in the server's log. */
   readonly requestId: string;
   readonly fields: readonly FieldError[];
-  /** Seconds to wait, when the server has said so. */
+  /** Seconds to wait, if the server sent `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor({ status, code, detail, requestId, errors = [] }: Problem, retryAfterSeconds?: number) {
@@ -47,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Something in the request is wrong: `fields` says what (400, 413, 415, 416, 422). */
+/** The request is invalid; `fields` lists the errors (400, 413, 415, 416, 422). */
 export class ValidationError extends ApiError {
   override readonly name = 'ValidationError';
 }
@@ -55,15 +55,15 @@ export class ValidationError extends ApiError {
 export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError';
 }
-/** The credential may not do this (403). */
+/** The credential lacks the permission (403). */
 export class PermissionError extends ApiError {
   override readonly name = 'PermissionError';
 }
-/** There is no such thing, or it is somebody else's (404). */
+/** The resource does not exist in this account (404). */
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError';
 }
-/** It is not in a state that allows this (409). */
+/** The state of the resource does not allow the request (409). */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
 }
@@ -71,12 +71,12 @@ export class ConflictError extends ApiError {
 export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError';
 }
-/** Something is wrong on the server's side, or on the network's (5xx). */
+/** The server or the network failed (5xx). */
 export class ServerError extends ApiError {
   override readonly name = 'ServerError';
 }
 
-/** No answer came: the server was not reached, or the connection broke. Whether it did anything is not known. */
+/** The server was not reached, or the connection broke. The request may have been processed. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
@@ -89,7 +89,7 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error that an answer tells of. */
+/** Reads the error from a response. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const { status } = response;
   const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
@@ -98,7 +98,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new Type(isProblem(problem) ? problem : unknownProblem(response), retryAfterSeconds);
 }
 
-/** A number of seconds, or a date, as what stands in front of a server may send it (RFC 9110, 10.2.3). */
+/** Reads seconds or a date, which a proxy may send (RFC 9110, 10.2.3). */
 function secondsOf(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined;
   const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
@@ -109,7 +109,7 @@ function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
 }
 
-/** Something in front of the server has answered in its place. */
+/** Describes an answer that a proxy sent in place of the server. */
 function unknownProblem({ status, statusText, headers }: Response): Problem {
   return {
     status,

@@ -1,7 +1,7 @@
-/** How far a body has come. */
+/** Progress of a request body. */
 export interface Progress {
   readonly sentBytes: number;
-  /** Undefined where it cannot be known before: of a stream, and outside of browsers of a form. */
+  /** Undefined if not known in advance: for a stream, and for a form outside browsers. */
   readonly totalBytes: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function sendTelling(
   return ownFetch === undefined ? sendByXhr(tell, url, init, body) : ownFetch(url, init);
 }
 
-/** The same request, whose body is counted as it is read. */
+/** Copies the request with a body that counts its bytes as they are read. */
 function counted(tell: Tell, init: RequestInit & { readonly body: BodyInit }): RequestInit {
   const totalBytes = sizeOf(init.body);
   const { body, headers: own } = new Response(init.body);
@@ -36,7 +36,7 @@ function counted(tell: Tell, init: RequestInit & { readonly body: BodyInit }): R
     sentBytes += bytes;
     tell({ sentBytes, totalBytes });
   };
-  // Node wants `duplex` for a stream; the types of browsers do not know it.
+  // Node requires `duplex` for a stream; browser types lack it.
   const counting = { ...init, headers, body: body && countedStream(body, count), duplex: 'half' };
   return counting;
 }
@@ -47,7 +47,7 @@ function sizeOf(body: BodyInit): number | undefined {
   return typeof body === 'string' ? new Blob([body]).size : undefined;
 }
 
-/** What is there as a whole would be read at once, and be all sent before its first byte is. */
+/** Reads a body in pieces: read as a whole, it would count as sent before its first byte is. */
 const PIECE_BYTES = 64 * 1024;
 
 function countedStream(body: ReadableStream<Uint8Array<ArrayBuffer>>, count: (bytes: number) => void) {
@@ -75,7 +75,7 @@ function countedStream(body: ReadableStream<Uint8Array<ArrayBuffer>>, count: (by
   );
 }
 
-/** @throws {TypeError} when no answer comes, as `fetch` does */
+/** @throws {TypeError} if there is no answer, as `fetch` does */
 function sendByXhr(
   tell: Tell,
   url: string,
@@ -100,7 +100,7 @@ function sendByXhr(
   });
 }
 
-/** These have no body, and a `Response` may be given none. */
+/** These have no body, and `Response` rejects one. */
 const EMPTY_STATUS = [204, 205, 304];
 
 function responseOf(request: XMLHttpRequest): Response {

@@ -1,5 +1,5 @@
 /**
- * For receivers: did this request come from Switchboard, and what does it tell?
+ * Verifies and parses webhook deliveries.
  *
  * Runs wherever Web Crypto does: Node, Deno, Bun, workers, browsers. No dependencies.
  *
@@ -10,7 +10,7 @@
  * ```
  */
 
-import type { EventData } from './api.ts';
+import { type EventData, eventFields } from './events.ts';
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
@@ -23,41 +23,41 @@ type HeaderValue = string | readonly string[] | undefined;
 
 export interface VerifyInput {
   /**
-   * The body exactly as received, before any JSON parser. The signature is over the bytes: parsing and serialising
-   * again changes them. A string is taken as UTF-8.
+   * The body exactly as received, before any JSON parser: the signature covers its bytes. A string is encoded as
+   * UTF-8.
    */
   readonly body: string | Uint8Array;
   readonly headers: HeadersInput;
   /**
-   * The webhook's secret as it was given to `POST /webhooks/set`; its UTF-8 bytes are the key. A `whsec_` prefix is
-   * part of it and nothing is decoded from base64. With a list any of them may match, for a receiver that changes
-   * its secret before or after the server does.
+   * The webhook's secret as passed to `POST /webhooks/set`. Its UTF-8 bytes are the key: a `whsec_` prefix is part of
+   * it, and nothing is decoded from base64. In a list, any secret may match, so that a receiver can switch to a new
+   * secret before or after the server does.
    */
   readonly secret: string | readonly string[];
   /**
-   * Which signature is asked for.
+   * The signature that is required.
    *
    * - `standard` (default): `webhook-signature`, which covers the timestamp and the id. Switchboard sends it with
    *   every delivery that has a secret.
-   * - `any`: `X-Webhook-Signature` too, where there is no `webhook-signature`. It covers the body alone, so whoever
-   *   has seen one delivery can send it again at any time, with a new timestamp and a new id: the caller has to
-   *   recognise repetitions by what is in the body. For receivers behind something that drops `webhook-*` headers.
+   * - `any`: accepts `X-Webhook-Signature` if there is no `webhook-signature`. It covers the body alone, so an attacker
+   *   who has seen a delivery can replay it with a new timestamp and id: recognize repetitions by their content. Use it
+   *   behind a proxy that drops `webhook-*` headers.
    */
   readonly require?: 'standard' | 'any';
-  /** How far the delivery's timestamp may lie from `now`, in seconds, both ways. Default 300. */
+  /** Maximum difference between the delivery's timestamp and `now`, in seconds. Default 300. */
   readonly tolerance?: number;
-  /** The present, in milliseconds since the Unix epoch. Default `Date.now()`. */
+  /** Current time in milliseconds since the Unix epoch. Default `Date.now()`. */
   readonly now?: number;
 }
 
-/** What is proven about a delivery. Nothing that the matching signature does not cover is repeated here. */
+/** The verified facts of a delivery: only what the matching signature covers. */
 export type Verified =
   | {
       readonly ok: true;
       readonly scheme: 'standard';
-      /** Id of the event: the same on every attempt, so keep it to recognise an event that arrives twice. */
+      /** Id of the event, the same on every attempt. Store it to recognize an event that arrives twice. */
       readonly id: string;
-      /** When this attempt was made, in Unix seconds. */
+      /** Time of this attempt, in Unix seconds. */
       readonly timestamp: number;
     }
   | { readonly ok: true; readonly scheme: 'body_only' };
@@ -68,39 +68,39 @@ export interface Refused {
 }
 
 export type RefusalReason =
-  /** Neither `webhook-signature` nor `X-Webhook-Signature` is there. Has the webhook a secret? */
+  /** Neither `webhook-signature` nor `X-Webhook-Signature` is present. The webhook may have no secret. */
   | 'missing_signature'
-  /** Only `X-Webhook-Signature` is there, and `require` is `standard`. */
+  /** Only `X-Webhook-Signature` is present, and `require` is `standard`. */
   | 'standard_signature_required'
   | 'missing_id'
-  /** `webhook-id` has a dot in it, which Standard Webhooks forbids. */
+  /** `webhook-id` contains a dot, which Standard Webhooks forbids. */
   | 'invalid_id'
   | 'missing_timestamp'
   /** The timestamp is not a whole number of seconds. */
   | 'invalid_timestamp'
-  /** An old delivery is sent again, or one of the two clocks is wrong. */
+  /** The delivery is a replay, or one of the two clocks is wrong. */
   | 'timestamp_out_of_tolerance'
-  /** Another secret, or the body or a signed header is not what was sent. */
+  /** The secret is wrong, or the body or a signed header was changed. */
   | 'bad_signature';
 
 export type VerifyResult = Verified | Refused;
 
 /**
- * Tells whether a delivery was signed with the secret.
+ * Verifies that a delivery was signed with the secret.
  *
- * Two signatures are known. Where `webhook-signature` is present it alone decides, also with `require: 'any'`:
+ * There are two signatures. If `webhook-signature` is present, it alone decides, even with `require: 'any'`:
  * - `webhook-signature` (Standard Webhooks): a list of `v1,<base64>`, separated by spaces, each an HMAC-SHA256 over
- *   `<webhook-id>.<webhook-timestamp>.<body>`. One that matches is enough: while a secret is rotated the old and the
- *   new one both sign. The timestamp has to lie within `tolerance`.
+ *   `<webhook-id>.<webhook-timestamp>.<body>`. One match is enough: during a rotation, the old and the new secret both
+ *   sign. The timestamp must be within `tolerance`.
  * - `X-Webhook-Signature` (the service contract): `sha256=` and the lowercase hex HMAC-SHA256 of the body. It does
- *   **not** cover the timestamp. `X-Webhook-Timestamp` is held against `tolerance` where it is present, which stops a
- *   repetition by accident, not an attacker.
+ *   **not** cover the timestamp. If `X-Webhook-Timestamp` is present, it must be within `tolerance`, which stops an
+ *   accidental repetition but no attacker.
  *
- * Why `require` is `standard` by default: both are sent side by side, so an attacker who has seen a delivery could
- * leave out the `webhook-*` headers and fall back to the signature that never expires.
+ * `require` is `standard` by default because every delivery has both: an attacker who has seen one could remove the
+ * `webhook-*` headers and fall back to the signature that never expires.
  *
- * @returns a value for whatever a sender may do: `{ ok: true, scheme, … }` or `{ ok: false, reason }`.
- * @throws {TypeError} for mistakes of the caller: an empty secret (anyone can sign with that), a parsed body.
+ * @returns `{ ok: true, scheme, … }` or `{ ok: false, reason }`, whatever the sender does.
+ * @throws {TypeError} for mistakes of the caller: an empty secret, with which anyone can sign, or a parsed body.
  *
  * Source: "Webhook delivery signing" of the service contract; Standard Webhooks, "Signature scheme" and "Verifying
  * signatures" (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md);
@@ -121,30 +121,29 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
 }
 
 /**
- * `verify`, then `parse`.
+ * Verifies a delivery and parses its body. An unverified body is never parsed.
  *
- * @returns what `verify` returns, with the `event` when it is `ok`.
- * @throws {TypeError} as `verify`.
- * @throws {WebhookBodyError} when the signature is right and the body is not an event. Nothing from an unverified body
- *   is ever parsed.
+ * @returns the result of `verify`, with the `event` if it is `ok`.
+ * @throws {TypeError} as `verify` does.
+ * @throws {WebhookBodyError} if the signature is valid but the body is not an event.
  */
 export async function verifyAndParse(
   input: VerifyInput,
 ): Promise<(Verified & { readonly event: WebhookEvent }) | Refused> {
-  // One copy for both, so that what is parsed is what was verified.
+  // One copy for both, so that the parsed bytes are the verified ones.
   const body = copyOfBytes(input.body);
   const result = await verify({ ...input, body });
   return result.ok ? { ...result, event: parse(body) } : result;
 }
 
 /**
- * Reads the body of a delivery. It does not verify: call `verify` first, or `verifyAndParse`.
+ * Parses the body of a delivery without verifying it. Call `verify` first, or use `verifyAndParse`.
  *
- * A kind that this version does not know is not an error: it comes back as `UnknownEvent`, so that a receiver survives
- * a newer server. Fields that it does not know stay in `data`. Fields that it does know have the type that is stated.
+ * A receiver survives a newer server: an event type that this version does not know is returned as `UnknownEvent`, and
+ * unknown fields stay in `data`. Known fields have their documented type.
  *
- * @throws {WebhookBodyError} when the body is not UTF-8, not JSON, not an event envelope, or a field of a known kind is
- *   missing or of another type. The message names the field.
+ * @throws {WebhookBodyError} if the body is not UTF-8, JSON or an event envelope, or if a field of a known event type
+ *   is missing or has another type. The message names the field.
  *
  * Source: "Event envelope" and "Payload shapes" of the service contract.
  */
@@ -156,15 +155,12 @@ export function parse(body: string | Uint8Array): WebhookEvent {
   if (!isObject(data)) throw new WebhookBodyError('The body has no `data` object');
   if (!isEventKind(kind)) return { event: 'unknown', kind, data };
 
-  for (const [field, isRight] of Object.entries<Check>(fieldsByKind[kind])) {
-    if (isRight(Object.hasOwn(data, field) ? data[field] : undefined)) continue;
-    throw new WebhookBodyError(`\`data.${field}\` of ${kind} is missing or not of its type`);
-  }
-  // Every field of this kind was held against its type just now.
-  return { event: kind, data } as unknown as WebhookEvent;
+  const event = { event: kind, data };
+  assertKnown(event);
+  return event;
 }
 
-/** The body of a delivery is not an event. The message tells why, and holds nothing of the body's text. */
+/** The body of a delivery is not an event. The message says why, and contains no text of the body. */
 export class WebhookBodyError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -173,168 +169,48 @@ export class WebhookBodyError extends Error {
 }
 
 /**
- * An event as parsed, told apart by `event`: `if (event.event === 'message.incoming') event.data.message`.
- * A `switch` needs a `default` or an `unknown` branch for the kinds that are still to come.
+ * A parsed event, discriminated by `event`: `if (event.event === 'message.incoming') event.data.message`. A `switch`
+ * needs a `default` or an `unknown` branch for the event types of newer servers.
  */
-export type WebhookEvent = { [K in EventKind]: EventOf<K> }[EventKind] | UnknownEvent;
+export type WebhookEvent = KnownEvent | UnknownEvent;
+type KnownEvent = { [K in EventKind]: EventOf<K> }[EventKind];
 
-/** The event of one kind: `EventOf<'message.incoming'>`. */
+/** The event of one type: `EventOf<'message.incoming'>`. */
 export interface EventOf<K extends EventKind> {
   readonly event: K;
   readonly data: EventDataByKind[K];
 }
 
 /**
- * An event of a kind that this version does not know. `event` is not the kind itself: a member of the union whose
- * `event` is any string would match every comparison, and no comparison would tell the type of `data` any more.
+ * An event of a type that this version does not know. Its `event` is `unknown` because a union member whose `event` is
+ * any string would match every comparison, and no comparison would narrow `data`.
  */
 export interface UnknownEvent {
   readonly event: 'unknown';
-  /** The kind as it was sent. */
+  /** The event type as it was sent. */
   readonly kind: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface EventDataByKind {
-  /** A message was received. */
-  'message.incoming': MessageIncoming;
-  /** The network accepted a message, or a person sent one from the phone. */
-  'message.sent': MessageSent;
-  /** A message reached the recipient's device. */
-  'message.delivered': MessageReceipt;
-  /** The recipient read a message. */
-  'message.read': MessageReceipt;
-  /** A session connected to its network. */
-  'session.connected': SessionConnected;
-  /** A session lost its network, was disconnected or was logged out. */
-  'session.disconnected': SessionDisconnected;
-  /** A group was created, or the session was added to one. */
-  'group.created': GroupCreated;
-  /** The participants, subject, description, settings, picture or invite link of a group changed. */
-  'group.updated': GroupUpdated;
-}
+export type EventKind = keyof EventData;
 
-export type EventKind = keyof EventDataByKind;
+/** The `data` of each event type. */
+export type EventDataByKind = EventData;
 
-// Phone numbers below are digits in international format without a plus sign; times are ISO 8601 in UTC.
-
-interface AnyEventData {
-  /** Present only on the sample event that `GET /webhooks/test` sends. */
-  readonly test?: true;
-}
-
-type Incoming = EventData['message.incoming'];
-
+export type MessageIncoming = EventData['message.incoming'];
+export type MessageSent = EventData['message.sent'];
+/** The `data` of `message.delivered` and `message.read`. */
+export type MessageReceipt = EventData['message.delivered'];
 /** What a message can contain besides its text. */
-export interface MessageParts {
-  readonly media?: Incoming['media'];
-  readonly location?: Incoming['location'];
-  readonly contact?: Incoming['contact'];
-  readonly poll?: Incoming['poll'];
-  /** Phone number digits of the people that the message mentions. */
-  readonly mentions?: Incoming['mentions'];
-  readonly template?: Incoming['template'];
-  readonly interactive?: Incoming['interactive'];
-  readonly forwarded?: Incoming['forwarded'];
-  /** Id of the button or list row that the sender chose. */
-  readonly payload?: string;
-  /** Id of the message that this message replies to. */
-  readonly replyTo?: string;
-  /** Present if the message arrived late because the session was not connected when it was sent. */
-  readonly replayed?: true;
-}
-
-export interface MessageIncoming extends MessageParts, AnyEventData {
-  readonly messageId: string;
-  /** Phone number digits of the sender, or a placeholder if `unidentified` is present. */
-  readonly from: string;
-  /** Text of the message, caption of the file, or question of the poll. */
-  readonly message: string;
-  /** When the sender sent the message. */
-  readonly timestamp: string;
-  readonly sessionId?: string;
-  /** Phone number digits of a direct chat, or the id of the group (`grp_…`). */
-  readonly chatId?: string;
-  /** Phone number digits of the receiving session. */
-  readonly to?: string;
-  /** `text`, `image`, `video`, `audio`, `document`, … */
-  readonly type?: string;
-  /** Id of the group (`grp_…`). Only for messages in groups. */
-  readonly groupId?: string;
-  /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
-  readonly unidentified?: true;
-}
-
-export interface MessageSent extends MessageReceipt, MessageParts {
-  /** Present if the message was sent from the phone or another linked device. Only then is its content included. */
-  readonly sentElsewhere?: true;
-  /** Text of the message, or caption of the file. Only together with `sentElsewhere`. */
-  readonly message?: string;
-}
-
-export interface MessageReceipt extends AnyEventData {
-  readonly messageId: string;
-  /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
-  readonly to: string;
-  /** New status: `sent`, `delivered` or `read`. */
-  readonly status: string;
-  /** When the message reached the status. */
-  readonly timestamp: string;
-  readonly sessionId?: string;
-  /** Phone number digits of a direct chat, or the id of the group (`grp_…`). */
-  readonly chatId?: string;
-  /** Phone number digits of the sending session. */
-  readonly from?: string;
-  /** `text`, `image`, `video`, `audio`, `document`, … */
-  readonly type?: string;
-  /** Id of the group (`grp_…`). Only for messages in groups. */
-  readonly groupId?: string;
-}
-
-export interface SessionConnected extends AnyEventData {
-  readonly sessionId: string;
-  /** Phone number digits of the session. */
-  readonly phoneNumber: string;
-  readonly connectedAt: string;
-}
-
-export interface SessionDisconnected extends AnyEventData {
-  readonly sessionId: string;
-  /** Phone number digits of the session. */
-  readonly phoneNumber: string;
-  /** Why the session disconnected, as a sentence. */
-  readonly reason: string;
-  /** Whether the session reconnects automatically. */
-  readonly willReconnect: boolean;
-  readonly disconnectedAt: string;
-}
-
-export interface GroupCreated extends AnyEventData {
-  readonly groupId: string;
-  readonly sessionId: string;
-  /** Name of the group. */
-  readonly subject: string;
-  readonly participants: readonly Participant[];
-  /** Phone number digits of the person who created the group. */
-  readonly createdBy: string;
-  readonly timestamp: string;
-}
-
-export interface Participant {
-  readonly phoneNumber: string;
-  /** `member`, `admin` or `owner`. */
-  readonly role: string;
-}
-
-export interface GroupUpdated extends AnyEventData {
-  readonly groupId: string;
-  readonly sessionId: string;
-  /** Name of the group after the change. */
-  readonly subject: string;
-  /** What changed: `subject`, `description`, `settings` or `participants`. The other fields depend on `type`. */
-  readonly change: { readonly type: string; readonly [field: string]: unknown };
-  readonly timestamp: string;
-}
+export type MessageParts = Omit<
+  Pick<MessageIncoming, keyof MessageIncoming & keyof MessageSent>,
+  keyof MessageReceipt | 'message'
+>;
+export type SessionConnected = EventData['session.connected'];
+export type SessionDisconnected = EventData['session.disconnected'];
+export type GroupCreated = EventData['group.created'];
+export type Participant = GroupCreated['participants'][number];
+export type GroupUpdated = EventData['group.updated'];
 
 interface Delivery {
   readonly body: Uint8Array<ArrayBuffer>;
@@ -349,17 +225,17 @@ async function verifyStandard(delivery: Delivery): Promise<VerifyResult> {
   const id = headers.get('webhook-id') ?? '';
   const timestamp = headers.get('webhook-timestamp') ?? '';
   if (id === '') return refused('missing_id');
-  // The same key signs bare bodies for X-Webhook-Signature. If an id could hold dots, a body with `.1767323045.` in a
-  // message's text could be cut into id, timestamp and rest, and its X- signature would pass for this one.
+  // The same key signs bare bodies for X-Webhook-Signature. If an id could contain dots, a body with `.1767323045.` in
+  // a message's text could be cut into id, timestamp and rest, and its X- signature would be valid here.
   if (id.includes('.')) return refused('invalid_id');
   if (timestamp === '') return refused('missing_timestamp');
   const problem = timestampProblem(timestamp, delivery);
   if (problem) return refused(problem);
 
-  // Merged header lines are joined by a comma. Other versions, such as `v1a`, match nothing and are passed over.
+  // Merged header lines are joined by a comma. Other versions, such as `v1a`, match nothing.
   const listed = (headers.get('webhook-signature') ?? '').split(/,? +/);
   const signed = concatenated(utf8(`${id}.${timestamp}.`), body);
-  // One HMAC for each secret, however many signatures a request lists: a long list costs an attacker more than us.
+  // One HMAC for each secret, however many signatures a request lists.
   for (const secret of secrets) {
     const expected = `v1,${base64(await hmacSha256(secret, signed))}`;
     if (listed.some((signature) => isSame(signature, expected))) {
@@ -375,8 +251,8 @@ async function verifyBodyOnly(delivery: Delivery): Promise<VerifyResult> {
   const problem = timestamp === undefined ? undefined : timestampProblem(timestamp, delivery);
   if (problem) return refused(problem);
 
-  // The text under a standard signature, taken as a body, passes here: the key is the same. It is no JSON, so `parse`
-  // stops it.
+  // The text under a standard signature is valid here as a body, because the key is the same. It is not JSON, so
+  // `parse` rejects it.
   const signature = headers.get('x-webhook-signature') ?? '';
   for (const secret of secrets) {
     const expected = `sha256=${hex(await hmacSha256(secret, body))}`;
@@ -390,16 +266,15 @@ function refused(reason: RefusalReason): Refused {
 }
 
 function timestampProblem(timestamp: string, { now, tolerance }: Delivery): RefusalReason | undefined {
-  // parseInt would take `1767323045, 1` and `1767323045abc`.
+  // parseInt would accept `1767323045, 1` and `1767323045abc`.
   if (!/^[0-9]+$/.test(timestamp)) return 'invalid_timestamp';
-  // Asked this way round a NaN, as `now` or `tolerance`, refuses.
+  // Written so that NaN in `now` or `tolerance` refuses.
   return Math.abs(now - Number(timestamp)) <= tolerance ? undefined : 'timestamp_out_of_tolerance';
 }
 
 /**
- * Compares in a time that depends on the lengths alone, which are public, and not on where the first difference is
- * (Standard Webhooks, "Verifying signatures"). Texts, not decoded bytes: another spelling of the same bytes, such as
- * uppercase hex, is not what the contract says and does not match.
+ * Compares in constant time for a given length, which is public (Standard Webhooks, "Verifying signatures"). Compares
+ * text, not decoded bytes: another spelling of the same bytes, such as uppercase hex, does not match.
  */
 function isSame(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
@@ -414,7 +289,7 @@ async function hmacSha256(secret: string, message: Uint8Array<ArrayBuffer>): Pro
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, message));
 }
 
-// Uint8Array.prototype.toHex and toBase64 are too young: Node has them since 25.
+// Uint8Array.prototype.toHex and toBase64 need Node 25.
 function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -434,10 +309,10 @@ function concatenated(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffe
   return whole;
 }
 
-/** A copy, because verifying waits and the caller's buffer may be used again meanwhile. */
+/** A copy, because verifying is asynchronous and the caller may reuse the buffer meanwhile. */
 function copyOfBytes(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return utf8(body);
-  // Not instanceof: test runners such as Jest give the test another Uint8Array than the one that a request holds.
+  // Not instanceof: test runners such as Jest have another Uint8Array in the test than in a request.
   if (!ArrayBuffer.isView(body)) {
     throw new TypeError('`body` must be the raw body as a string or Uint8Array, not parsed JSON');
   }
@@ -447,14 +322,14 @@ function copyOfBytes(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
 function readSecrets(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : secret;
   const areUsable = Array.isArray(secrets) && secrets.every((each) => typeof each === 'string' && each !== '');
-  // With an empty key anyone can sign: `process.env.SECRET ?? ''` must not open the door.
+  // Anyone can sign with an empty key: `process.env.SECRET ?? ''` must fail.
   if (!areUsable || secrets.length === 0) {
     throw new TypeError('`secret` must be a string that is not empty, or a list of such strings');
   }
   return secrets;
 }
 
-/** Read once, at the start: an iterator can be walked only once. */
+/** Reads the headers once, because an iterator can be used only once. */
 function readHeaders(headers: HeadersInput): ReadonlyMap<string, string> {
   const entries = isIterable(headers) ? headers : Object.entries(headers);
   const read = new Map<string, string>();
@@ -474,112 +349,48 @@ function isIterable(headers: HeadersInput): headers is Iterable<readonly [string
 
 function parseJson(body: string | Uint8Array): unknown {
   try {
-    // fatal: bytes that are not UTF-8 must not become U+FFFD unseen.
+    // fatal: bytes that are not UTF-8 must not become U+FFFD silently.
     return JSON.parse(typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    // Without the cause: JSON.parse quotes the body, and a body is somebody's message that would end up in a log.
+    // Without the cause: JSON.parse quotes the body, which would end up in a log.
     throw new WebhookBodyError('The body is not JSON in UTF-8');
   }
 }
 
-type Check = (value: unknown) => boolean;
+type Check = string | readonly Check[] | { readonly [field: string]: Check };
 
-const isText: Check = (value) => typeof value === 'string';
-const isTrue: Check = (value) => value === true;
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
+/** @throws {WebhookBodyError} naming the first field that is missing or has another type */
+function assertKnown(event: {
+  event: EventKind;
+  data: Readonly<Record<string, unknown>>;
+}): asserts event is KnownEvent {
+  for (const [field, check] of Object.entries<Check>(eventFields[event.event])) {
+    if (passes(own(event.data, field), check)) continue;
+    throw new WebhookBodyError(`\`data.${field}\` of ${event.event} is missing or not of its type`);
+  }
+}
 
-const isParticipant: Check = (value) => isObject(value) && isText(value['phoneNumber']) && isText(value['role']);
-const sample = { test: optional(isTrue) };
-const receipt = {
-  messageId: isText,
-  to: isText,
-  status: isText,
-  timestamp: isText,
-  sessionId: optional(isText),
-  chatId: optional(isText),
-  from: optional(isText),
-  type: optional(isText),
-  groupId: optional(isText),
-  ...sample,
-};
+function passes(value: unknown, check: Check): boolean {
+  if (typeof check !== 'string') {
+    const [itemCheck] = Array.isArray(check) ? check : [];
+    if (itemCheck !== undefined) return Array.isArray(value) && value.every((item) => passes(item, itemCheck));
+    return isObject(value) && Object.entries<Check>(check).every(([field, inner]) => passes(own(value, field), inner));
+  }
+  if (check.endsWith('?')) return value === undefined || passes(value, check.slice(0, -1));
+  if (check.endsWith('[]')) return Array.isArray(value) && value.every((item) => passes(item, check.slice(0, -2)));
+  if (check === 'true') return value === true;
+  return check === 'object' ? isObject(value) : typeof value === check;
+}
 
-const parts = {
-  media: optional(isObject),
-  location: optional(isObject),
-  contact: optional(isObject),
-  poll: optional(isObject),
-  mentions: optional((value) => Array.isArray(value) && value.every(isText)),
-  template: optional(isObject),
-  interactive: optional(isObject),
-  forwarded: optional(isTrue),
-  payload: optional(isText),
-  replyTo: optional(isText),
-  replayed: optional(isTrue),
-};
+function own(object: Readonly<Record<string, unknown>>, field: string): unknown {
+  return Object.hasOwn(object, field) ? object[field] : undefined;
+}
 
-// The types above, for the running program. A kind or a field that is there, or in the API, and not here does not
-// compile.
-const fieldsByKind: {
-  readonly [K in EventKind]: Readonly<Record<keyof EventDataByKind[K] | keyof EventData[K], Check>>;
-} = {
-  'message.incoming': {
-    messageId: isText,
-    from: isText,
-    message: isText,
-    timestamp: isText,
-    sessionId: optional(isText),
-    chatId: optional(isText),
-    to: optional(isText),
-    type: optional(isText),
-    groupId: optional(isText),
-    unidentified: optional(isTrue),
-    ...parts,
-    ...sample,
-  },
-  'message.sent': {
-    ...receipt,
-    sentElsewhere: optional(isTrue),
-    message: optional(isText),
-    ...parts,
-  },
-  'message.delivered': receipt,
-  'message.read': receipt,
-  'session.connected': { sessionId: isText, phoneNumber: isText, connectedAt: isText, ...sample },
-  'session.disconnected': {
-    sessionId: isText,
-    phoneNumber: isText,
-    reason: isText,
-    willReconnect: (value) => typeof value === 'boolean',
-    disconnectedAt: isText,
-    ...sample,
-  },
-  'group.created': {
-    groupId: isText,
-    sessionId: isText,
-    subject: isText,
-    participants: (value) => Array.isArray(value) && value.every(isParticipant),
-    createdBy: isText,
-    timestamp: isText,
-    ...sample,
-  },
-  'group.updated': {
-    groupId: isText,
-    sessionId: isText,
-    subject: isText,
-    change: (value) => isObject(value) && isText(value['type']),
-    timestamp: isText,
-    ...sample,
-  },
-};
-
-/** The eight kinds of the service contract. */
-export const eventKinds = Object.keys(fieldsByKind) as readonly EventKind[]; // Object.keys forgets the keys' type.
+/** All event types. */
+export const eventKinds = Object.keys(eventFields) as readonly EventKind[]; // Object.keys forgets the keys' type.
 
 function isEventKind(kind: string): kind is EventKind {
-  return Object.hasOwn(fieldsByKind, kind); // Not `in`: `toString` is not a kind.
+  return Object.hasOwn(eventFields, kind); // Not `in`: `toString` is not an event type.
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

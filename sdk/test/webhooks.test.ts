@@ -634,8 +634,11 @@ describe('verifying and parsing in one', () => {
 });
 
 test('it runs where there is nothing but the language and web standards', async () => {
-  const source = await readFile(new URL('../src/webhooks.ts', import.meta.url), 'utf8');
-  const script = `${stripTypeScriptTypes(source).replaceAll(/^export /gm, '')}; verifyAndParse`;
+  const files = ['../src/events.ts', '../src/webhooks.ts'].map((name) =>
+    readFile(new URL(name, import.meta.url), 'utf8'),
+  );
+  const source = stripTypeScriptTypes((await Promise.all(files)).join('\n'));
+  const script = `${source.replaceAll(/^import .* from '.\/events.ts';$/gm, '').replaceAll(/^export /gm, '')}; verifyAndParse`;
   // A new context has no Node globals, and its own Uint8Array: the bytes below are of another realm than the code.
   const run: typeof verifyAndParse = runInNewContext(script, { crypto, TextEncoder, TextDecoder, btoa });
   for (const body of [BODY, new TextEncoder().encode(BODY)]) {

@@ -3,23 +3,24 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { operations } from '../operations/index.ts';
 import { openApiDocument } from './openapi.ts';
-import { sdkTypes } from './sdkTypes.ts';
+import { sdkEvents, sdkTypes } from './sdkTypes.ts';
 
 /*
- * Writes what is made from the operations and committed: `openapi.json` and the SDK's types. With `--check` it fails
- * when a committed file differs from what the operations say.
+ * Writes the committed files that derive from the tables of operations, events and errors: `openapi.json` and the SDK's
+ * types. With `--check` it fails if a committed file is out of date.
  */
 const root = new URL('../../../', import.meta.url);
 const files = {
   'openapi.json': `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
   'sdk/src/api.ts': formatted(sdkTypes(operations)),
+  'sdk/src/events.ts': formatted(sdkEvents()),
 };
 
 for (const [name, wanted] of Object.entries(files)) {
   const file = new URL(name, root);
   if (!process.argv.includes('--check')) writeFileSync(file, wanted);
   else if (readFileSync(file, 'utf8') !== wanted) {
-    process.stderr.write(`${name} is behind the operations: run \`npm run openapi\` and commit it\n`);
+    process.stderr.write(`${name} is out of date: run \`npm run openapi\` and commit it\n`);
     process.exitCode = 1;
   }
 }

@@ -3,8 +3,8 @@ import { eventKinds, events } from '../events.ts';
 import { isRead, type Operation } from '../invoke/operation.ts';
 
 /*
- * The operations as TypeScript, for the SDK: what each takes and gives, and where in a request its fields go. The SDK
- * has no dependencies, so these are plain types.
+ * Writes the operations, events and error codes as TypeScript for the SDK: plain types, because the SDK has no
+ * dependencies.
  */
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -20,29 +20,47 @@ export function sdkTypes(operations: readonly Operation[]): string {
     const { id, method, path, idempotent = false, takesContent = false } = operation;
     return `  '${id}': { method: '${method}', path: '${path}', isRead: ${isRead(operation)}, idempotent: ${idempotent}, takesContent: ${takesContent} },`;
   });
-  const kinds = eventKinds.map((kind) => `  '${kind}': ${typeOf(events[kind].data as unknown as Schema, named)};`);
   // The keys of the table are exactly the codes; Object.keys forgets that.
   const codes = (Object.keys(errors) as ErrorCode[]).map((code) => `  | '${code}'`);
   return [
-    '// Generated from the operation table by `npm run openapi`. Do not edit.',
+    '// Generated from the tables of operations and errors by `npm run openapi`. Do not edit.',
+    '',
+    "export type { EventData } from './events.ts';",
     '',
     ...[...named].map(([name, body]) => `export interface ${name} ${body}\n`),
-    '/** What each operation takes and gives. */',
+    '/** Input and output of each operation. */',
     `export interface Operations {\n${entries.join('\n')}\n}`,
     '',
-    '/** What each kind of event tells. */',
-    `export interface EventData {\n${kinds.join('\n')}\n}`,
-    '',
-    '/** Why a request was refused. */',
+    '/** Codes of the errors that the server answers with. */',
     `export type ErrorCode =\n${codes.join('\n')};`,
     '',
-    '/** Where each operation is found. */',
+    '/** Method and path of each operation. */',
     `export const routes = {\n${routes.join('\n')}\n} as const;`,
     '',
   ].join('\n');
 }
 
-function typeOf(schema: Schema, named: Map<string, string>): string {
+/** The types of events, and how the SDK checks a delivery against them. */
+export function sdkEvents(): string {
+  const kinds = eventKinds.map((kind) => {
+    const { description, data } = events[kind];
+    return `${comment(description)}  '${kind}': ${typeOf(data as unknown as Schema)};`;
+  });
+  const fields = eventKinds.map((kind) => `  '${kind}': ${fieldChecks(events[kind].data as unknown as Schema)},`);
+  return [
+    '// Generated from the table of events by `npm run openapi`. Do not edit.',
+    '',
+    '/** The `data` of each event type. */',
+    `export interface EventData {\n${kinds.join('\n')}\n}`,
+    '',
+    '/** The checks of `data` when a delivery is parsed. A `?` marks a field that may be missing. */',
+    `export const eventFields = {\n${fields.join('\n')}\n} as const;`,
+    '',
+  ].join('\n');
+}
+
+/** @param named collects the types that have a `title` */
+function typeOf(schema: Schema, named = new Map<string, string>()): string {
   const { type, anyOf, items, properties, patternProperties, title } = schema;
   const options = schema['enum'];
   if ('const' in schema) return literal(schema['const']);
@@ -75,6 +93,29 @@ function members({ properties, required = [] }: Schema, named: Map<string, strin
     return `${about}${key}${isOptional ? '?' : ''}: ${typeOf(member, named)};`;
   });
   return `{\n${lines.join('\n')}\n}`;
+}
+
+/**
+ * Returns the checks of an event's fields. Inside an optional field, and of the values of an enum, nothing is checked,
+ * so that a receiver survives a newer server.
+ */
+function fieldChecks({ properties, required = [] }: Schema, isNested = false): string {
+  const needed = required as readonly string[];
+  const checks = Object.entries(properties as Record<string, Schema>)
+    .filter(([name]) => !isNested || needed.includes(name))
+    .map(([name, member]) => `${name}: ${needed.includes(name) ? checkOf(member) : `'${valueType(member)}?'`}`);
+  return `{ ${checks.join(', ')} }`;
+}
+
+function checkOf(schema: Schema): string {
+  const { type, items, properties } = schema;
+  if (type === 'array' && valueType(items as Schema) === 'object') return `[${checkOf(items as Schema)}]`;
+  return type === 'object' && properties !== undefined ? fieldChecks(schema, true) : `'${valueType(schema)}'`;
+}
+
+function valueType({ type, items, ...schema }: Schema): string {
+  if (type === 'array') return `${valueType(items as Schema)}[]`;
+  return String(schema['const'] ?? type ?? 'string'); // an enum has no type
 }
 
 const literal = (value: unknown) =>

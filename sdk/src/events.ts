@@ -1,0 +1,390 @@
+// Generated from the table of events by `npm run openapi`. Do not edit.
+
+/** The `data` of each event type. */
+export interface EventData {
+  /** A message was received. */
+  'message.incoming': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the sender, or a placeholder if `unidentified` is present. */
+    from: string;
+    /** Text of the message, caption of the file, or question of the poll. */
+    message: string;
+    /** When the sender sent the message. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the receiving session. */
+    to?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Id of the message that this message replies to. */
+    replyTo?: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** Present if the message arrived late because the session was not connected when it was sent. */
+    replayed?: true;
+    media?: {
+      /** Id of the media (`med_…`). */
+      mediaId: string;
+      /** Media type of the file, such as `image/jpeg`. */
+      mimeType: string;
+      /** Size of the file in bytes. */
+      size: number;
+      /** Name that the sender gave the file; null if there is none. */
+      fileName: string | null;
+      /** Download the file here, with an API key that has `media:read`. */
+      url: string;
+    };
+    location?: {
+      /** Degrees north (WGS 84). */
+      latitude: number;
+      /** Degrees east (WGS 84). */
+      longitude: number;
+      /** Name of the place. */
+      name?: string;
+      /** Postal address of the place. */
+      address?: string;
+    };
+    contact?: {
+      /** Name on the contact card. */
+      name: string;
+      phoneNumbers: string[];
+    };
+    poll?: {
+      /** Answers to choose from. The question is in `message`. */
+      options: string[];
+      /** Number of options that one person can choose. */
+      maxSelections: number;
+    };
+    template?: {
+      /** Name of the template at the network. */
+      name: string;
+      /** Language of the template, such as `en_US`. */
+      language: string;
+      /** Values of the template, in the network's format. */
+      components: unknown[];
+    };
+    /** Buttons, list or link of the message, as they were sent. */
+    interactive?: Record<string, unknown>;
+    mentions?: string[];
+    /** Present if the message was forwarded. */
+    forwarded?: true;
+    /** Id of the button or list row that the sender chose. */
+    payload?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The network accepted a message, or a person sent one from the phone. */
+  'message.sent': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the recipient, or the group id. */
+    to: string;
+    /** New status: `sent`, `delivered` or `read`. */
+    status: string;
+    /** When the message reached the status. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the sending session. */
+    from?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+    /** Present if the message was sent from the phone or another linked device, not through the API. */
+    sentElsewhere?: true;
+    /** Text of the message. This field and the following ones are present only together with `sentElsewhere`. */
+    message?: string;
+    /** Id of the message that this message replies to. */
+    replyTo?: string;
+    /** Present if the message arrived late because the session was not connected when it was sent. */
+    replayed?: true;
+    media?: {
+      /** Id of the media (`med_…`). */
+      mediaId: string;
+      /** Media type of the file, such as `image/jpeg`. */
+      mimeType: string;
+      /** Size of the file in bytes. */
+      size: number;
+      /** Name that the sender gave the file; null if there is none. */
+      fileName: string | null;
+      /** Download the file here, with an API key that has `media:read`. */
+      url: string;
+    };
+    location?: {
+      /** Degrees north (WGS 84). */
+      latitude: number;
+      /** Degrees east (WGS 84). */
+      longitude: number;
+      /** Name of the place. */
+      name?: string;
+      /** Postal address of the place. */
+      address?: string;
+    };
+    contact?: {
+      /** Name on the contact card. */
+      name: string;
+      phoneNumbers: string[];
+    };
+    poll?: {
+      /** Answers to choose from. The question is in `message`. */
+      options: string[];
+      /** Number of options that one person can choose. */
+      maxSelections: number;
+    };
+    template?: {
+      /** Name of the template at the network. */
+      name: string;
+      /** Language of the template, such as `en_US`. */
+      language: string;
+      /** Values of the template, in the network's format. */
+      components: unknown[];
+    };
+    /** Buttons, list or link of the message, as they were sent. */
+    interactive?: Record<string, unknown>;
+    mentions?: string[];
+    /** Present if the message was forwarded. */
+    forwarded?: true;
+    /** Id of the button or list row that the sender chose. */
+    payload?: string;
+  };
+  /** A message reached the recipient's device. */
+  'message.delivered': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the recipient, or the group id. */
+    to: string;
+    /** New status: `sent`, `delivered` or `read`. */
+    status: string;
+    /** When the message reached the status. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the sending session. */
+    from?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The recipient read a message. */
+  'message.read': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the recipient, or the group id. */
+    to: string;
+    /** New status: `sent`, `delivered` or `read`. */
+    status: string;
+    /** When the message reached the status. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the sending session. */
+    from?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A session connected to its network. */
+  'session.connected': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of the session. */
+    phoneNumber: string;
+    /** When the session connected. */
+    connectedAt: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A session lost its network, was disconnected or was logged out. Sent once per outage, and again if a session that was expected to reconnect gives up. */
+  'session.disconnected': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of the session. */
+    phoneNumber: string;
+    /** Why the session disconnected, as a sentence. */
+    reason: string;
+    /** Whether the session reconnects automatically. */
+    willReconnect: boolean;
+    /** When the session disconnected. */
+    disconnectedAt: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A group was created, or the session was added to one. */
+  'group.created': {
+    /** Id of the group (`grp_…`). */
+    groupId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Name of the group. */
+    subject: string;
+    /** Members of the group, with their roles. */
+    participants: {
+      /** Phone number digits of the participant. */
+      phoneNumber: string;
+      /** `admin` and `owner` can change the group and its participants. */
+      role: 'member' | 'admin' | 'owner';
+    }[];
+    /** Phone number digits of the person who created the group. */
+    createdBy: string;
+    /** When the group was created. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The participants, subject, description, settings, picture or invite link of a group changed. */
+  'group.updated': {
+    /** Id of the group (`grp_…`). */
+    groupId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Name of the group after the change. */
+    subject: string;
+    change: {
+      /** What changed. It determines which of the other fields are present. */
+      type: 'subject' | 'description' | 'settings' | 'participants' | 'picture' | 'invite_link';
+      /** New name of the group. */
+      subject?: string;
+      /** New description; null if it was removed. */
+      description?: string | null;
+      settings?: {
+        /** Only admins can send messages. */
+        announce?: boolean;
+        /** Only admins can change subject, description and picture. */
+        locked?: boolean;
+        /** An admin must approve people who join with the invite link. */
+        joinApproval?: boolean;
+      };
+      /** What happened to the participants in `phoneNumbers`. */
+      action?: 'add' | 'remove' | 'promote' | 'demote';
+      phoneNumbers?: string[];
+    };
+    /** When the group changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+}
+
+/** The checks of `data` when a delivery is parsed. A `?` marks a field that may be missing. */
+export const eventFields = {
+  'message.incoming': {
+    messageId: 'string',
+    from: 'string',
+    message: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    to: 'string?',
+    type: 'string?',
+    groupId: 'string?',
+    replyTo: 'string?',
+    unidentified: 'true?',
+    replayed: 'true?',
+    media: 'object?',
+    location: 'object?',
+    contact: 'object?',
+    poll: 'object?',
+    template: 'object?',
+    interactive: 'object?',
+    mentions: 'string[]?',
+    forwarded: 'true?',
+    payload: 'string?',
+    test: 'true?',
+  },
+  'message.sent': {
+    messageId: 'string',
+    to: 'string',
+    status: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    from: 'string?',
+    groupId: 'string?',
+    type: 'string?',
+    test: 'true?',
+    sentElsewhere: 'true?',
+    message: 'string?',
+    replyTo: 'string?',
+    replayed: 'true?',
+    media: 'object?',
+    location: 'object?',
+    contact: 'object?',
+    poll: 'object?',
+    template: 'object?',
+    interactive: 'object?',
+    mentions: 'string[]?',
+    forwarded: 'true?',
+    payload: 'string?',
+  },
+  'message.delivered': {
+    messageId: 'string',
+    to: 'string',
+    status: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    from: 'string?',
+    groupId: 'string?',
+    type: 'string?',
+    test: 'true?',
+  },
+  'message.read': {
+    messageId: 'string',
+    to: 'string',
+    status: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    from: 'string?',
+    groupId: 'string?',
+    type: 'string?',
+    test: 'true?',
+  },
+  'session.connected': { sessionId: 'string', phoneNumber: 'string', connectedAt: 'string', test: 'true?' },
+  'session.disconnected': {
+    sessionId: 'string',
+    phoneNumber: 'string',
+    reason: 'string',
+    willReconnect: 'boolean',
+    disconnectedAt: 'string',
+    test: 'true?',
+  },
+  'group.created': {
+    groupId: 'string',
+    sessionId: 'string',
+    subject: 'string',
+    participants: [{ phoneNumber: 'string', role: 'string' }],
+    createdBy: 'string',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'group.updated': {
+    groupId: 'string',
+    sessionId: 'string',
+    subject: 'string',
+    change: { type: 'string' },
+    timestamp: 'string',
+    test: 'true?',
+  },
+} as const;
