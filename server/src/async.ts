@@ -1,8 +1,13 @@
 import type { Clock } from './clock.ts';
 
-/** Resolves after `ms`. */
-export function sleep(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(ms, resolve));
+/**
+ * Resolves after `ms`.
+ * @throws the reason of `signal` as soon as it is aborted
+ */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  return signal === undefined ? promise : unlessAborted(signal, promise).finally(cancel);
 }
 
 /**

@@ -52,6 +52,20 @@ describe('sleep', () => {
   });
 });
 
+describe('sleep under a signal', () => {
+  it('ends when the signal is aborted, and leaves no timer', async () => {
+    const { clock, advance, timers } = countingClock();
+    const controller = new AbortController();
+    const [short, long] = [100, 1000].map((ms) => watch(sleep(clock, ms, controller.signal)));
+    await advance(100);
+    controller.abort(new Error('closed'));
+    await advance(0);
+    assert.deepEqual([short?.state, long?.state], ['resolved undefined', 'rejected closed']);
+    await assert.rejects(sleep(clock, 1000, controller.signal), /closed/);
+    assert.equal(timers(), 0);
+  });
+});
+
 describe('a timeout', () => {
   it('passes on what the work comes to in time, and leaves no timer', async () => {
     const { clock, timers } = countingClock();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sleep } from '../../src/async.ts';
-import { createPacing } from '../../src/connectors/whatsapp-cloud/pacing.ts';
+import { Pacing } from '../../src/connectors/whatsapp-cloud/pacing.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 const FRIEND = '491701111111';
@@ -9,7 +8,7 @@ const OTHER = '491702222222';
 
 function setting(perSecond: number) {
   const clock = createFakeClock();
-  const pacing = createPacing(perSecond, clock, (ms) => sleep(clock, ms));
+  const pacing = new Pacing(perSecond, clock, new AbortController().signal);
   const begun = clock.elapsed();
   /** When each message went out, in ms from the beginning, or what it was told. */
   const sent: (number | string)[] = [];

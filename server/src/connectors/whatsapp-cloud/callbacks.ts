@@ -5,7 +5,7 @@ import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
 
 /* What Meta sends to a callback URL: https://developers.facebook.com/docs/graph-api/webhooks/getting-started */
 
-/** Answers the request by which Meta finds out whether the address is ours. */
+/** Answers the request by which Meta checks that the address is ours. */
 export function answerChallenge(query: URLSearchParams, verifyToken: string): CallbackAnswer {
   const isMeant = query.get('hub.mode') === 'subscribe' && isSame(query.get('hub.verify_token') ?? '', verifyToken);
   return isMeant ? { status: 200, text: query.get('hub.challenge') ?? '' } : { status: 403 };
@@ -17,7 +17,7 @@ export function isSigned({ headers, body }: CallbackRequest, appSecret: string):
   return isSame(headers['x-hub-signature-256'] ?? '', expected);
 }
 
-/** In constant time, whatever was sent: both are hashed to one length first. */
+/** Compares in constant time: both are hashed to one length first. */
 function isSame(given: string, expected: string): boolean {
   const hash = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(hash(given), hash(expected));
@@ -28,7 +28,7 @@ const Contact = Type.Object({
   user_id: Type.Optional(Type.String()),
   profile: Type.Optional(Type.Object({ name: Type.Optional(Type.String()) })),
 });
-/** Somebody whom a callback speaks of. */
+/** A person whom a callback mentions. */
 export type Contact = Static<typeof Contact>;
 
 const Change = Type.Object({
@@ -46,16 +46,16 @@ export type Change = Static<typeof Change>;
 const Callback = Compile(Type.Object({ entry: Type.Array(Type.Object({ changes: Type.Array(Type.Unknown()) })) }));
 const OneChange = Compile(Change);
 
-/** All changes of a callback; undefined when it is none. What has another shape than we know is left out, and said. */
+/** Reads the changes of a callback, and counts those of an unknown shape; undefined if it is not a callback. */
 export function readChanges(body: Buffer): { changes: Change[]; unknown: number } | undefined {
-  let told: unknown;
+  let callback: unknown;
   try {
-    told = JSON.parse(body.toString('utf8'));
+    callback = JSON.parse(body.toString('utf8'));
   } catch {
     return undefined;
   }
-  if (!Callback.Check(told)) return undefined;
-  const all = told.entry.flatMap(({ changes }) => changes);
+  if (!Callback.Check(callback)) return undefined;
+  const all = callback.entry.flatMap(({ changes }) => changes);
   const changes = all.filter((change): change is Change => OneChange.Check(change));
   return { changes, unknown: all.length - changes.length };
 }

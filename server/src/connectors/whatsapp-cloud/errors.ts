@@ -3,12 +3,12 @@ import type { GraphError } from './graph.ts';
 
 /**
  * What an error of the Graph API means for us:
- * - `retry`: it may go in a moment.
+ * - `retry`: it may succeed in a moment.
  * - `pair`: too many messages to this one recipient; others still go.
- * - `session`: nothing goes before somebody has mended the token or the account.
+ * - `session`: nothing works before somebody fixes the token or the account.
  * - `permission`: the token may not do this. It may still do other things.
- * - `nobody`: the recipient cannot get it.
- * - `window`: the recipient has not written for 24 hours, and only a template may go.
+ * - `nobody`: the recipient cannot receive it.
+ * - `window`: the recipient has not written for 24 hours, so only a template is accepted.
  * - `refused`: it will be refused again.
  */
 export type Verdict = 'retry' | 'pair' | 'session' | 'permission' | 'nobody' | 'window' | 'refused';
@@ -51,15 +51,15 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
 };
 
 export function verdictOf({ code, status }: GraphError): Verdict {
-  // No code says nothing of the token: what answers without one is no Graph API, but something in its place.
+  // Without a code, the answer does not come from the Graph API but from something in front of it.
   const known = code === 0 && status !== 401 ? undefined : VERDICTS[code];
   if (known !== undefined) return known;
   if (status === 429 || status >= 500) return 'retry';
-  // The range that Graph keeps for missing permissions.
+  // The range of missing permissions.
   return code >= 200 && code <= 299 ? 'permission' : 'refused';
 }
 
-/** The error as callers of the API get it. */
+/** Turns an error into one of our API. */
 export function toAppError(error: GraphError): AppError {
   const words = describe(error);
   switch (verdictOf(error)) {

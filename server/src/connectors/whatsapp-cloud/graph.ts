@@ -6,9 +6,9 @@ import { isPinned, PinnedHostError, pinHosts } from '../../pinnedHosts.ts';
 import { createLookup, type TargetPolicy } from '../../target.ts';
 import { version as productVersion } from '../../version.ts';
 
-/** The Graph API answered with an error: what was asked for was not done. */
+/** The Graph API answered with an error: the request was not carried out. */
 export class GraphError extends Error {
-  /** Meta's own code, by which to decide; 0 when the answer has none. */
+  /** Meta's own code; 0 if the answer has none. */
   readonly code: number;
   /** Of HTTP. */
   readonly status: number;
@@ -23,9 +23,9 @@ export class GraphError extends Error {
   }
 }
 
-/** There was no answer: what was asked for may have been done, or not. */
+/** There was no answer: the request may have been carried out, or not. */
 export class NoAnswerError extends Error {
-  /** False when not even the request can have got there. */
+  /** False if the request cannot have arrived. */
   readonly wasSent: boolean;
 
   constructor(cause: unknown) {
@@ -46,23 +46,6 @@ const BEFORE_SENDING = new Set([
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
-export interface Graph {
-  /**
-   * @param path below the version, such as `{phone number id}/messages`
-   * @returns the JSON of the answer
-   * @throws {GraphError} {@link NoAnswerError}
-   */
-  call(method: Method, path: string, body?: object): Promise<unknown>;
-  /** Posts what is no JSON. */
-  post(path: string, body: Readable, headers: Readonly<Record<string, string>>): Promise<unknown>;
-  /**
-   * Opens what is behind a URL that an answer gave. Whoever asks must read or destroy it.
-   * @throws {GraphError} {@link NoAnswerError}, which may also come of reading it; {@link AppError} `fetch_failed`
-   */
-  download(url: string): Promise<Readable>;
-  close(): Promise<void>;
-}
-
 export interface GraphSettings {
   /** Such as `https://graph.facebook.com`. */
   readonly baseUrl: URL;
@@ -73,53 +56,96 @@ export interface GraphSettings {
   readonly targets: TargetPolicy;
 }
 
-/** Meta's own hosts: files, and the token that they are asked for with, come from and go to no other. */
+/** Meta's own hosts. Files come from no other host, and the token goes to no other host. */
 const META_HOSTS: readonly string[] = ['.fbsbx.com', '.fbcdn.net', '.facebook.com', '.whatsapp.net'];
 
 const CALL_TIMEOUT_MS = 8000;
 /** For a file: 100 MB at some 3 MBit/s. */
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
-/**
- * The Graph API for one token. It repeats nothing: whether that does harm is for the caller to know.
- * @param redact takes secrets out of Meta's words, which may quote the token
- */
-export function createGraph(
-  { baseUrl, version, maxFileBytes: maxBytes, targets }: GraphSettings,
-  token: string,
-  clock: Clock,
-  redact: (text: string) => string,
-): Graph {
-  const agent = new Agent({ connections: 32, headersTimeout: 0, bodyTimeout: 0 });
-  const limits = { maxBytes, timeoutMs: FILE_TIMEOUT_MS, clock };
-  // The operator's host may be in a private network; what Meta names may not lead there.
-  const ownFiles = pinHosts(agent, { hosts: [baseUrl.origin], ...limits });
-  const vetted = new Agent({ connections: 32, connect: { lookup: createLookup(targets) } });
-  const metaFiles = pinHosts(vetted, { hosts: META_HOSTS, ...limits });
-  const headers = { authorization: `Bearer ${token}`, 'user-agent': `Switchboard/${productVersion}` };
-  const urlOf = (path: string) => `${baseUrl.href.replace(/\/$/, '')}/${version}/${path}`;
+/** The Graph API for one token. Repeats nothing: the caller knows whether that does harm. */
+export class Graph {
+  readonly #baseUrl: URL;
+  readonly #version: string;
+  readonly #token: string;
+  readonly #clock: Clock;
+  readonly #redact: (text: string) => string;
+  readonly #agent = new Agent({ connections: 32, headersTimeout: 0, bodyTimeout: 0 });
+  readonly #vettedAgent: Agent;
+  readonly #ownFiles: Dispatcher;
+  readonly #metaFiles: Dispatcher;
 
-  async function ask(
+  /** @param redact removes secrets from Meta's messages, which may quote the token */
+  constructor(settings: GraphSettings, token: string, clock: Clock, redact: (text: string) => string) {
+    const { baseUrl, version, maxFileBytes: maxBytes, targets } = settings;
+    const limits = { maxBytes, timeoutMs: FILE_TIMEOUT_MS, clock };
+    this.#baseUrl = baseUrl;
+    this.#version = version;
+    this.#token = token;
+    this.#clock = clock;
+    this.#redact = redact;
+    // The operator's host may be in a private network; hosts that Meta names must not lead there.
+    this.#ownFiles = pinHosts(this.#agent, { hosts: [baseUrl.origin], ...limits });
+    this.#vettedAgent = new Agent({ connections: 32, connect: { lookup: createLookup(targets) } });
+    this.#metaFiles = pinHosts(this.#vettedAgent, { hosts: META_HOSTS, ...limits });
+  }
+
+  /**
+   * @param path below the version, such as `{phone number id}/messages`
+   * @returns the JSON of the answer
+   * @throws {GraphError} {@link NoAnswerError}
+   */
+  async call(method: Method, path: string, body?: object): Promise<unknown> {
+    const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return readJson(await this.#request(this.#urlOf(path), CALL_TIMEOUT_MS, { method, ...json }));
+  }
+
+  /** Posts a body that is not JSON. */
+  async post(path: string, body: Readable, headers: Record<string, string>): Promise<unknown> {
+    return readJson(await this.#request(this.#urlOf(path), FILE_TIMEOUT_MS, { method: 'POST', headers, body }));
+  }
+
+  /**
+   * Opens a URL that an answer gave. The caller must read or destroy the stream.
+   * @throws {GraphError} {@link NoAnswerError}, also while it is read; {@link AppError} `fetch_failed`
+   */
+  async download(url: string): Promise<Readable> {
+    const place = URL.canParse(url) ? new URL(url) : undefined;
+    const isOwn = place?.origin === this.#baseUrl.origin;
+    if (place === undefined || !(isOwn || isPinned(place, META_HOSTS)))
+      throw new AppError('fetch_failed', 'WhatsApp returned a file URL outside of the servers of Meta');
+    const dispatcher = isOwn ? this.#ownFiles : this.#metaFiles;
+    const { body } = await this.#request(url, FILE_TIMEOUT_MS, { method: 'GET', dispatcher });
+    return Readable.from(chunksOf(body), { objectMode: false });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#agent.destroy(), this.#vettedAgent.destroy()]);
+  }
+
+  #urlOf(path: string): string {
+    return `${this.#baseUrl.href.replace(/\/$/, '')}/${this.#version}/${path}`;
+  }
+
+  async #request(
     url: string,
     timeoutMs: number,
-    options: {
-      method: Method;
-      headers?: Record<string, string>;
-      body?: string | Readable;
-      dispatcher?: Dispatcher;
-    },
+    {
+      headers,
+      ...options
+    }: { method: Method; headers?: Record<string, string>; body?: string | Readable; dispatcher?: Dispatcher },
   ): Promise<Dispatcher.ResponseData> {
     const deadline = new AbortController();
-    const cancel = clock.after(timeoutMs, () => deadline.abort());
+    const cancel = this.#clock.after(timeoutMs, () => deadline.abort());
+    const ownHeaders = { authorization: `Bearer ${this.#token}`, 'user-agent': `Switchboard/${productVersion}` };
     try {
       const response = await request(url, {
-        method: options.method,
-        headers: { ...headers, ...options.headers },
-        body: options.body ?? null,
-        dispatcher: options.dispatcher ?? agent,
+        dispatcher: this.#agent,
+        ...options,
+        headers: { ...ownHeaders, ...headers },
         signal: deadline.signal,
       });
-      if (response.statusCode >= 400) throw await errorOf(response, redact);
+      if (response.statusCode >= 400) throw await errorOf(response, this.#redact);
       response.body.once('close', cancel);
       return response;
     } catch (error) {
@@ -127,35 +153,14 @@ export function createGraph(
       throw error instanceof GraphError ? error : unanswered(error);
     }
   }
+}
 
-  async function readJson(response: Dispatcher.ResponseData): Promise<unknown> {
-    try {
-      return await response.body.json();
-    } catch (error) {
-      throw new NoAnswerError(error);
-    }
+async function readJson(response: Dispatcher.ResponseData): Promise<unknown> {
+  try {
+    return await response.body.json();
+  } catch (error) {
+    throw new NoAnswerError(error);
   }
-
-  return {
-    async call(method, path, body) {
-      const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-      return readJson(await ask(urlOf(path), CALL_TIMEOUT_MS, { method, ...json }));
-    },
-    post: async (path, body, more) =>
-      readJson(await ask(urlOf(path), FILE_TIMEOUT_MS, { method: 'POST', headers: more, body })),
-    async download(url) {
-      const place = URL.canParse(url) ? new URL(url) : undefined;
-      const isOwn = place?.origin === baseUrl.origin;
-      if (place === undefined || !(isOwn || isPinned(place, META_HOSTS)))
-        throw new AppError('fetch_failed', 'WhatsApp returned a file URL outside of the servers of Meta');
-      const dispatcher = isOwn ? ownFiles : metaFiles;
-      const { body } = await ask(url, FILE_TIMEOUT_MS, { method: 'GET', dispatcher });
-      return Readable.from(chunksOf(body), { objectMode: false });
-    },
-    async close() {
-      await Promise.all([agent.destroy(), vetted.destroy()]);
-    },
-  };
 }
 
 async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
@@ -166,7 +171,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** A file that breaks a limit does so again. */
+/** A file that exceeds a limit is not worth another attempt. */
 function unanswered(error: unknown): NoAnswerError | AppError {
   if (!(error instanceof PinnedHostError)) return new NoAnswerError(error);
   return new AppError('fetch_failed', `The file could not be fetched from WhatsApp: ${error.message}`, {
@@ -189,7 +194,7 @@ async function errorOf(
   });
 }
 
-/** What an error says of itself, unchecked. */
+/** The unchecked fields of an error. */
 interface Told {
   readonly code?: unknown;
   readonly message?: unknown;

@@ -41,7 +41,7 @@ export async function findGroup(graph: Graph, id: string, ownNumber: string, now
   };
 }
 
-/** One that Meta does not show: its messages need a group that they are of. */
+/** Stands in for a group that Meta does not show: its messages need one. */
 export function unshownGroup(id: string, ownNumber: string, now: number): NetworkGroup {
   return {
     networkId: id,

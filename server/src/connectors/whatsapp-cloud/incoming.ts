@@ -114,30 +114,31 @@ const OneStatus = Compile(Status);
 
 export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' | 'edited' | 'deleted' }>;
 
-/** Looks a file up by its id; undefined where the message, sent at that time, is to go without. */
-type FindFile = (id: string, fileName: string | null, sentAt: number) => Promise<NetworkMedia | undefined>;
+/** What a callback names and does not contain. */
+export interface LookUps {
+  /** Returns the number that stands in for a person whom Meta knows by an id alone. */
+  hide(userId: string): Promise<string>;
+  /** Looks a file up by its id; undefined if the message, sent at that time, goes without. */
+  findFile(id: string, fileName: string | null, sentAt: number): Promise<NetworkMedia | undefined>;
+}
 
-/** Why a message cannot become an event, in words for the log. */
+/** The reason why a message cannot become an event, for the log. */
 export interface Unreadable {
   readonly problem: string;
 }
 
 const PART = '#';
 
-/** What the network calls the message that one of ours is, or is a part of. */
+/** The network's id of the message that one of ours is, or is a part of. */
 export function wamidOf(networkId: string): string {
   return networkId.split(PART, 1)[0] ?? networkId;
 }
 
-/**
- * @param hide gives the number that stands in for somebody whom Meta knows by an id alone
- * @param ownNumber of an echo: it is what the number itself has sent, by the WhatsApp Business app
- */
+/** @param ownNumber only for an echo: what the number itself has sent by the WhatsApp Business app */
 export async function toEvents(
   told: unknown,
   contacts: readonly Contact[],
-  hide: (userId: string) => Promise<string>,
-  find: FindFile,
+  lookUps: LookUps,
   ownNumber?: string,
 ): Promise<MessageEvent[] | Unreadable> {
   if (!OneMessage.Check(told)) return { problem: 'a message of an unknown shape' };
@@ -145,7 +146,7 @@ export async function toEvents(
   const isOwn = ownNumber !== undefined;
   const other = isOwn ? (told.to?.replace(/^\+/, '') ?? groupId) : senderOf(told, contacts);
   if (!other) return { problem: isOwn ? 'an echo to nobody' : 'a message of nobody' };
-  const person = /^\d+$/.test(other) || other === groupId ? other : await hide(other);
+  const person = /^\d+$/.test(other) || other === groupId ? other : await lookUps.hide(other);
   const from = ownNumber ?? person;
   const timestamp = toMs(told.timestamp);
   if (type === 'reaction' && reaction !== undefined) {
@@ -163,7 +164,7 @@ export async function toEvents(
   const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
   const name = contacts.find(isSender)?.profile?.name;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
-  const contents = await contentsOf(told, find);
+  const contents = await contentsOf(told, lookUps);
   return contents.map((content, index) => ({
     type: 'message' as const,
     // A message with several contacts is several of ours.
@@ -178,7 +179,7 @@ export async function toEvents(
   }));
 }
 
-/** The phone number of who wrote, or Meta's id where it is kept secret. */
+/** The phone number of the sender, or Meta's id of a sender who keeps it secret. */
 function senderOf({ from = '', from_user_id: userId }: Message, contacts: readonly Contact[]): string | undefined {
   if (/^\d+$/.test(from)) return from;
   return userId ?? (contacts.length === 1 ? contacts[0]?.user_id : undefined) ?? (from || undefined);
@@ -193,12 +194,12 @@ const FILES: Readonly<Record<string, MessageType>> = {
   sticker: 'sticker',
 };
 
-async function contentsOf(told: Message, find: FindFile): Promise<MessageContent[]> {
+async function contentsOf(told: Message, { findFile }: LookUps): Promise<MessageContent[]> {
   const { type, text, location, contacts = [] } = told;
   const fileType = FILES[type];
   const file = fileType && told[fileType as 'image'];
   if (file !== undefined && fileType !== undefined) {
-    const media = await find(file.id, file.filename ?? null, toMs(told.timestamp));
+    const media = await findFile(file.id, file.filename ?? null, toMs(told.timestamp));
     const isVoice = fileType === 'audio' && file.voice === true;
     return [{ type: isVoice ? 'voice' : fileType, text: file.caption ?? '', ...(media && { media }) }];
   }
@@ -222,7 +223,7 @@ function payloadOf({ button, interactive }: Message): string | undefined {
   return (interactive?.button_reply ?? interactive?.list_reply)?.id ?? button?.payload;
 }
 
-/** What has no kind of its own here: answers to buttons and lists, orders, notices, and what Meta does not hand over. */
+/** The text of a message without a type of its own: answers to buttons and lists, orders, notices, and the unsupported. */
 function inWords({ type, button, interactive, order, system }: Message): string {
   const reply = interactive?.button_reply ?? interactive?.list_reply;
   if (reply !== undefined) return reply.title;
@@ -243,10 +244,10 @@ function inWords({ type, button, interactive, order, system }: Message): string 
 type ReceiptEvent = Extract<NetworkEvent, { type: 'receipt' }>;
 
 export interface Receipt {
-  /** The id that we gave the message, where the status has it. */
-  readonly given: string | undefined;
+  /** Our own id of the message, if the status has it. */
+  readonly ownId: string | undefined;
   readonly networkId: string;
-  /** Undefined for a status that says nothing of how far the message has come. */
+  /** Undefined for a status that is not about the progress of the message. */
   readonly event: ReceiptEvent | undefined;
 }
 
@@ -260,16 +261,16 @@ const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
 
 export function toReceipt(told: unknown): Receipt | Unreadable {
   if (!OneStatus.Check(told)) return { problem: 'a status of an unknown shape' };
-  const { id: networkId, biz_opaque_callback_data: given, errors: [error] = [] } = told;
+  const { id: networkId, biz_opaque_callback_data: ownId, errors: [error] = [] } = told;
   const status = STATUSES[told.status];
-  if (status === undefined) return { given, networkId, event: undefined };
+  if (status === undefined) return { ownId, networkId, event: undefined };
   const message = error?.error_data?.details ?? error?.message ?? error?.title ?? 'the message could not be delivered';
   return {
-    given,
+    ownId,
     networkId,
     event: {
       type: 'receipt',
-      networkIds: [given ?? networkId],
+      networkIds: [ownId ?? networkId],
       status,
       timestamp: toMs(told.timestamp),
       ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),

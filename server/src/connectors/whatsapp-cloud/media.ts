@@ -10,13 +10,13 @@ const MB = 1024 * 1024;
 
 interface Limit {
   readonly maxBytes: number;
-  /** Beginnings of the MIME types that are taken; what is not here takes everything. */
+  /** Beginnings of the accepted MIME types; undefined for all. */
   readonly mimeTypes?: readonly string[];
 }
 
 const AUDIO = ['audio/aac', 'audio/amr', 'audio/mpeg', 'audio/mp4', 'audio/ogg'];
 
-/** Names that we tell a type by and Meta does not know. */
+/** MIME types that we use and Meta does not know. */
 const ALIASES: Readonly<Record<string, string>> = { 'audio/x-m4a': 'audio/mp4', 'video/x-m4v': 'video/mp4' };
 
 const typeOf = ({ mimeType }: NetworkMedia) => ALIASES[mimeType] ?? mimeType;
@@ -31,11 +31,11 @@ const LIMITS: Readonly<Partial<Record<MessageType, Limit>>> = {
   sticker: { maxBytes: 500 * 1024, mimeTypes: ['image/webp'] },
 };
 
-/** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp itself says so only after it was sent */
+/** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp itself reports it only after the message was sent */
 export function requireFit(type: MessageType, media: NetworkMedia): void {
   const mimeType = typeOf(media);
   const { maxBytes, mimeTypes } = LIMITS[type] ?? { maxBytes: 0 };
-  if (mimeTypes !== undefined && !mimeTypes.some((taken) => mimeType.startsWith(taken))) {
+  if (mimeTypes !== undefined && !mimeTypes.some((accepted) => mimeType.startsWith(accepted))) {
     throw new AppError(
       'unsupported_media_type',
       `WhatsApp accepts ${mimeTypes.join(', ')} as ${type}, but the file is ${mimeType}; send it as document`,
@@ -53,7 +53,7 @@ const Found = Compile(
   Type.Object({ url: Type.String(), mime_type: Type.String(), file_size: Type.Union([Type.Number(), Type.String()]) }),
 );
 
-/** Gives a file to the network, streamed. @returns its id there, which is good for 30 days */
+/** Uploads a file as a stream. @returns its id at Meta, which is valid for 30 days */
 export async function uploadMedia(graph: Graph, phoneNumberId: string, media: NetworkMedia): Promise<string> {
   const boundary = `switchboard-${randomUUID()}`;
   const field = (name: string, more: string, value: string) =>
@@ -82,7 +82,7 @@ export async function uploadMedia(graph: Graph, phoneNumberId: string, media: Ne
 }
 
 /**
- * A file that came with a message. It is there for 7 days, behind a URL that is good for 5 minutes.
+ * Finds a file that came with a message. Meta keeps it for 7 days, behind a URL that is valid for 5 minutes.
  * @throws {AppError} `fetch_failed`, and as `Graph.call`
  */
 export async function findMedia(graph: Graph, id: string, fileName: string | null): Promise<NetworkMedia> {

@@ -6,10 +6,10 @@ const LONGEST_TEXT = 4096;
 const LONGEST_CAPTION = 1024;
 
 /**
- * A message as `POST /{phone number id}/messages` takes it.
- * @param address whom it is for
- * @param upload gives a file to the network, and answers with its id there
- * @throws {AppError} for what the network has no place for
+ * Builds the body of `POST /{phone number id}/messages`.
+ * @param address the recipient
+ * @param upload uploads a file, and returns its id at Meta
+ * @throws {AppError} if the network does not support the content
  */
 export async function toGraph(
   { networkId, content, replyTo }: Omit<OutgoingMessage, 'chat'>,
@@ -20,7 +20,7 @@ export async function toGraph(
     messaging_product: 'whatsapp',
     ...address,
     ...(replyTo !== null && { context: { message_id: wamidOf(replyTo) } }),
-    // Comes back with every status, so a message is known although nobody heard what the network calls it.
+    // Comes back with every status, and so identifies a message whose network id is unknown.
     biz_opaque_callback_data: networkId,
     ...(await body(content, upload)),
   };
@@ -59,7 +59,7 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
     case 'contact': {
       const { name, phoneNumbers } = needed(contact);
       const phones = phoneNumbers.map((digits) => ({ phone: `+${digits}`, wa_id: digits, type: 'CELL' }));
-      // It wants one part of the name beside the whole.
+      // Meta requires one part of the name beside the whole.
       return { type: 'contacts', contacts: [{ name: { formatted_name: name, first_name: name }, phones }] };
     }
     case 'template': {
@@ -108,8 +108,8 @@ function requireLength(field: string, text: string, longest: number): void {
     throw invalidField(field, `WhatsApp accepts at most ${longest} characters here`, 'maxLength');
 }
 
-/** What a message of its type always has: whoever made it saw to that. */
+/** Returns a part that every message of the type has. */
 function needed<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('the message lacks what its type is about');
+  if (part === undefined) throw new Error('the message lacks the part that its type requires');
   return part;
 }

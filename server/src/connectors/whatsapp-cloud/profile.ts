@@ -4,10 +4,11 @@ import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
 import type { NetworkMedia, ProfileActions, ProfileChange } from '../connector.ts';
 import type { Graph } from './graph.ts';
+import type { NumberMonitor } from './numberMonitor.ts';
 
 /*
  * The business profile of a number: POST /{phone number id}/whatsapp_business_profile. Its picture comes from a file
- * that was given to the app before: https://developers.facebook.com/docs/graph-api/guides/upload
+ * that was uploaded to the app before: https://developers.facebook.com/docs/graph-api/guides/upload
  */
 
 const PICTURE_TYPES: readonly string[] = ['image/jpeg', 'image/png'];
@@ -18,15 +19,14 @@ const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
 
 export function createProfileActions({
   graph,
+  monitor,
   token,
   phoneNumberId,
-  asking,
 }: {
   graph: Graph;
+  monitor: NumberMonitor;
   token: string;
   phoneNumberId: string;
-  /** Asks while the session is connected. @throws {AppError} what Meta says, in the words of the API */
-  asking: <T>(ask: () => Promise<T>) => Promise<T>;
 }): ProfileActions {
   /** The resumable upload, in one piece. @returns the handle of the file */
   async function upload({ mimeType, size, open }: NetworkMedia): Promise<string> {
@@ -35,7 +35,7 @@ export function createProfileActions({
     if (!UploadSession.Check(session))
       throw new AppError('send_failed', 'WhatsApp did not return an upload for the picture');
     const answer = await graph.post(session.id, Readable.from(await open(), { objectMode: false }), {
-      // Here, and nowhere else, it is not "Bearer".
+      // Only here, the scheme is not "Bearer".
       authorization: `OAuth ${token}`,
       file_offset: '0',
       'content-type': mimeType,
@@ -52,7 +52,7 @@ export function createProfileActions({
     async update(change) {
       requirePossible(change);
       const { about, picture } = change;
-      await asking(async () => {
+      await monitor.ask(async () => {
         const handle = picture ? await upload(picture) : undefined;
         await graph.call('POST', `${phoneNumberId}/whatsapp_business_profile`, {
           messaging_product: 'whatsapp',

@@ -1,103 +1,98 @@
 import { AppError, type ErrorCode } from '../../errors.ts';
-import type { CallbackAnswer, CallbackRequest, NetworkMedia, SessionHost } from '../connector.ts';
+import type { CallbackAnswer, CallbackRequest, SessionHost } from '../connector.ts';
 import { answerChallenge, type Change, type Contact, isSigned, readChanges } from './callbacks.ts';
 import { type Verdict, verdictOf } from './errors.ts';
 import { type Graph, GraphError, NoAnswerError } from './graph.ts';
 import { findGroup, unshownGroup } from './groups.ts';
-import { type MessageEvent, toEvents, toReceipt } from './incoming.ts';
+import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming.ts';
 import { findMedia } from './media.ts';
+import type { NumberMonitor } from './numberMonitor.ts';
 import type { CloudOptions } from './options.ts';
 import type { People } from './people.ts';
 import type { Sender } from './sender.ts';
 
-/** What takes the callbacks of one number. */
-export interface Receiver {
-  readonly appSecret: string;
-  take(request: CallbackRequest): Promise<CallbackAnswer>;
-  /**
-   * Takes all that it can, for Meta sends all of it again: one part must not hold up the others for ever.
-   * @returns whether that was everything
-   */
-  takeChange(change: Change): Promise<boolean>;
-}
-
 /**
- * What Meta cannot hand over just now it is asked for again, until the message is so old: Meta itself gives up after
- * seven days, and what the message says is not to be lost with its file.
+ * A part of a message that Meta cannot return now is requested again until the message is this old: Meta itself gives up
+ * after seven days, and the text must not be lost with its file.
  */
 const PATIENCE_MS = 6 * 3600_000;
-/** Those that tell of messages. The second is sent for numbers that the WhatsApp Business app uses as well. */
+/** The fields about messages. The second is sent for numbers that the WhatsApp Business app uses as well. */
 const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
 const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
-/** What is said of a file that it is the file's own fault. */
+/** Errors that are the file's own fault. */
 const OF_THE_FILE: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
 
-export function createReceiver({
-  host,
-  graph,
-  people,
-  options: { phoneNumberId, appSecret, verifyToken },
-  sender,
-  siblings,
-  isClosed,
-  onRefused,
-}: {
-  host: Pick<SessionHost, 'onEvent' | 'log' | 'groups' | 'phoneNumber' | 'clock'>;
-  graph: Graph;
-  people: People;
-  options: CloudOptions;
-  sender: Sender;
-  /** Of all numbers that are connected in this process, by their ids. */
-  siblings: ReadonlyMap<string, Receiver>;
-  /** Then nothing can be asked any more, and that says nothing of what was asked for. */
-  isClosed: () => boolean;
-  /** Meta refuses the token. */
-  onRefused: (error: GraphError) => Promise<void>;
-}): Receiver {
-  const { log, clock } = host;
-  /** Messages that the number itself has sent, which are being stored. */
-  const echoes = new Set<unknown>();
-  let knownGroups: Set<string> | undefined;
-  const leaveOut = (problem: string) => log.warn({ problem }, 'ignored part of a callback');
+interface ReceiverDeps {
+  readonly host: SessionHost;
+  readonly graph: Graph;
+  readonly monitor: NumberMonitor;
+  readonly people: People;
+  readonly sender: Sender;
+  readonly options: CloudOptions;
+  /** Those of all numbers that are connected in this process, by their ids. */
+  readonly siblings: ReadonlyMap<string, Receiver>;
+}
 
-  async function take(request: CallbackRequest): Promise<CallbackAnswer> {
-    if (request.method === 'GET') return answerChallenge(request.query, verifyToken);
-    if (!isSigned(request, appSecret)) {
-      log.warn('rejected a callback with an invalid signature');
+/** Receives the callbacks of one number. */
+export class Receiver {
+  readonly #deps: ReceiverDeps;
+  /** Messages that the number itself has sent, which are being stored. */
+  readonly #echoes = new Set<unknown>();
+  #knownGroups: Set<string> | undefined;
+
+  constructor(deps: ReceiverDeps) {
+    this.#deps = deps;
+  }
+
+  async receive(request: CallbackRequest): Promise<CallbackAnswer> {
+    const { host, options } = this.#deps;
+    if (request.method === 'GET') return answerChallenge(request.query, options.verifyToken);
+    if (!isSigned(request, options.appSecret)) {
+      host.log.warn('rejected a callback with an invalid signature');
       return { status: 403 };
     }
     const read = readChanges(request.body);
     if (read === undefined) return { status: 400 };
-    if (read.unknown > 0) leaveOut(`${read.unknown} changes of an unknown shape`);
+    if (read.unknown > 0) this.#ignore(`${read.unknown} changes of an unknown shape`);
     let isStored = true;
     for (const change of read.changes) {
-      const id = change.value.metadata?.phone_number_id ?? phoneNumberId;
-      const whose = id === phoneNumberId ? receiver : siblings.get(id);
-      // The same app signs for all of its numbers; the secret shows that the other session is of that app.
-      if (whose?.appSecret === appSecret) isStored = (await whose.takeChange(change)) && isStored;
-      else {
-        // Its session may be back soon: Meta keeps what is not taken, and sends it again.
-        log.warn({ number: id }, 'rejected a callback for a number without a connected session');
-        isStored = false;
-      }
+      const receiver = this.#receiverOf(change);
+      if (receiver === undefined || !(await receiver.#storeChange(change))) isStored = false;
     }
     return { status: isStored ? 200 : 500 };
   }
 
-  async function takeChange({ field, value }: Change): Promise<boolean> {
+  /** Meta signs the callbacks of all numbers of an app with one secret, which proves that a sibling is of that app. */
+  #receiverOf({ value }: Change): Receiver | undefined {
+    const { host, options, siblings } = this.#deps;
+    const id = value.metadata?.phone_number_id ?? options.phoneNumberId;
+    if (id === options.phoneNumberId) return this;
+    const sibling = siblings.get(id);
+    if (sibling !== undefined && sibling.#deps.options.appSecret === options.appSecret) return sibling;
+    // Its session may be back soon: Meta keeps what is not acknowledged, and sends it again.
+    host.log.warn({ number: id }, 'rejected a callback for a number without a connected session');
+    return undefined;
+  }
+
+  /**
+   * Stores each part of a change by itself: Meta sends all of it again, so one bad part must not hold up the others.
+   * @returns whether every part is stored
+   */
+  async #storeChange({ field, value }: Change): Promise<boolean> {
+    const { log } = this.#deps.host;
     if (!FIELDS.has(field)) {
       log.info({ field }, 'received an account notification from Meta');
       return true;
     }
-    const { contacts = [] } = value;
+    const { contacts = [], message_echoes: echoes = [], statuses = [], messages = [] } = value;
     const parts = [
-      ...(value.message_echoes ?? []).map((echo) => () => takeEcho(echo)),
-      ...(value.statuses ?? []).map((status) => () => takeStatus(status)),
-      ...(value.messages ?? []).map((message) => () => takeMessage(message, contacts)),
+      ...echoes.map((echo) => () => this.#storeEcho(echo)),
+      ...statuses.map((status) => () => this.#storeStatus(status)),
+      ...messages.map((message) => () => this.#storeMessage(message, contacts)),
     ];
     let isStored = true;
-    for (const takePart of parts) {
-      await takePart().catch((error) => {
+    for (const store of parts) {
+      await store().catch((error) => {
         isStored = false;
         log.error({ err: error }, 'failed to store part of a callback; Meta sends it again');
       });
@@ -105,97 +100,106 @@ export function createReceiver({
     return isStored;
   }
 
-  async function takeStatus(told: unknown): Promise<void> {
-    const receipt = toReceipt(told);
-    if ('problem' in receipt) return leaveOut(receipt.problem);
-    const { given, networkId, event } = receipt;
-    if (echoes.has(networkId)) throw new Error('a status came before its message was stored');
-    if (given !== undefined && event?.status !== 'failed') sender.confirm(given, networkId);
+  async #storeStatus(status: unknown): Promise<void> {
+    const { host, sender } = this.#deps;
+    const receipt = toReceipt(status);
+    if ('problem' in receipt) return this.#ignore(receipt.problem);
+    const { ownId, networkId, event } = receipt;
+    if (this.#echoes.has(networkId)) throw new Error('a status came before its message was stored');
+    if (ownId !== undefined && event?.status !== 'failed') sender.confirm(ownId, networkId);
     if (event !== undefined) await host.onEvent(event);
   }
 
-  async function takeMessage(told: unknown, contacts: readonly Contact[]): Promise<void> {
-    const events = await toEvents(told, contacts, people.hide, findFile);
-    if ('problem' in events) return leaveOut(events.problem);
+  async #storeMessage(message: unknown, contacts: readonly Contact[]): Promise<void> {
+    const events = await toEvents(message, contacts, this.#lookUps);
+    if ('problem' in events) return this.#ignore(events.problem);
     for (const event of events) {
-      await identify(event.from, contacts);
-      await tell(event);
+      await this.#identify(event.from, contacts);
+      await this.#report(event);
     }
   }
 
-  /** What the number itself has sent, by the app on its phone. Meta repeats a status of it that comes meanwhile. */
-  async function takeEcho(told: unknown): Promise<void> {
-    const id = idOf(told);
-    echoes.add(id);
+  /** Stores what the number itself has sent by the app on its phone. Meta repeats a status of it that comes meanwhile. */
+  async #storeEcho(echo: unknown): Promise<void> {
+    const id = idOf(echo);
+    this.#echoes.add(id);
     try {
-      const events = await toEvents(told, [], people.hide, findFile, host.phoneNumber ?? '');
-      if ('problem' in events) return leaveOut(events.problem);
-      for (const event of events) await tell(event);
+      const events = await toEvents(echo, [], this.#lookUps, this.#deps.host.phoneNumber ?? '');
+      if ('problem' in events) return this.#ignore(events.problem);
+      for (const event of events) await this.#report(event);
     } finally {
-      echoes.delete(id);
+      this.#echoes.delete(id);
     }
   }
 
-  /** A file that cannot be taken must not keep its message away: it then comes without. */
-  async function tell(event: MessageEvent): Promise<void> {
-    if (event.type === 'message' && event.chat.type === 'group') await meetGroup(event.chat.id, event.timestamp);
+  /** Reports a message, without its file if that cannot be fetched. */
+  async #report(event: MessageEvent): Promise<void> {
+    const { host } = this.#deps;
+    if (event.type === 'message' && event.chat.type === 'group') await this.#meetGroup(event.chat.id, event.timestamp);
     try {
       await host.onEvent(event);
     } catch (error) {
-      if (event.type !== 'message' || event.content.media === undefined || !isFinal(error, event.timestamp))
+      if (event.type !== 'message' || event.content.media === undefined || !this.#isFinal(error, event.timestamp))
         throw error;
-      log.warn({ err: error }, 'failed to fetch the file of a message; storing it without the file');
+      host.log.warn({ err: error }, 'failed to fetch the file of a message; storing it without the file');
       const { media: _, ...content } = event.content;
       await host.onEvent({ ...event, content });
     }
   }
 
-  /** Somebody who kept the phone number secret before shows it now. */
-  async function identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
+  /** Reports the number of a person who kept it secret before and shows it now. */
+  async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
+    const { host, people } = this.#deps;
     const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
     const standIn = userId && (await people.hiddenAs(userId));
     if (!standIn) return;
     await host.onEvent({ type: 'identified', standIn, phoneNumber });
-    await people.show(standIn, phoneNumber); // last: when this fails, it is told again with the next message
+    await people.show(standIn, phoneNumber); // last: if this fails, it is reported again with the next message
   }
 
-  /** The session is in a group that it has not heard of: somebody has made it at Meta. */
-  async function meetGroup(id: string, sentAt: number): Promise<void> {
-    knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
-    if (knownGroups.has(id)) return;
-    const about = [id, host.phoneNumber ?? '', clock.now()] as const;
-    const group = (await shown(sentAt, () => findGroup(graph, ...about))) ?? unshownGroup(...about);
+  /** Reports a group that the host does not know: somebody has made it at Meta. */
+  async #meetGroup(id: string, sentAt: number): Promise<void> {
+    const { host, graph } = this.#deps;
+    this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
+    if (this.#knownGroups.has(id)) return;
+    const about = [id, host.phoneNumber ?? '', host.clock.now()] as const;
+    const group = (await this.#shown(sentAt, () => findGroup(graph, ...about))) ?? unshownGroup(...about);
     await host.onEvent({ type: 'group_created', group });
-    knownGroups.add(id);
+    this.#knownGroups.add(id);
   }
 
-  function findFile(id: string, fileName: string | null, sentAt: number): Promise<NetworkMedia | undefined> {
-    return shown(sentAt, () => findMedia(graph, id, fileName));
-  }
+  readonly #lookUps: LookUps = {
+    hide: (userId) => this.#deps.people.hide(userId),
+    findFile: (id, fileName, sentAt) => this.#shown(sentAt, () => findMedia(this.#deps.graph, id, fileName)),
+  };
 
-  /** What belongs to a message that was sent at that time; undefined when Meta does not show it, or will not. */
-  async function shown<T>(sentAt: number, ask: () => Promise<T>): Promise<T | undefined> {
+  /** Fetches a part of a message that was sent at that time; undefined if Meta does not show it, or will not. */
+  async #shown<T>(sentAt: number, fetch: () => Promise<T>): Promise<T | undefined> {
+    const { host, monitor } = this.#deps;
     try {
-      return await ask();
+      return await fetch();
     } catch (error) {
-      if (error instanceof GraphError && verdictOf(error) === 'session') await onRefused(error);
-      if (!isFinal(error, sentAt)) throw error;
-      log.warn({ err: error }, 'left out an unreadable part of a message');
+      if (error instanceof GraphError && verdictOf(error) === 'session') await monitor.end(error);
+      if (!this.#isFinal(error, sentAt)) throw error;
+      host.log.warn({ err: error }, 'left out an unreadable part of a message');
       return undefined;
     }
   }
 
-  /** Whether what belongs to a message is not worth another try, or has had its time. */
-  function isFinal(error: unknown, sentAt: number): boolean {
+  /** Whether a part of a message is not worth another try, or has had its time. */
+  #isFinal(error: unknown, sentAt: number): boolean {
+    const { host, monitor } = this.#deps;
     if (error instanceof AppError) return OF_THE_FILE.has(error.code);
     if (error instanceof GraphError && FINAL.has(verdictOf(error))) return true;
     const isOfNetwork = error instanceof GraphError || error instanceof NoAnswerError;
-    return isOfNetwork && !isClosed() && clock.now() - sentAt > PATIENCE_MS;
+    // After the session is closed, no request succeeds, which says nothing about the part.
+    return isOfNetwork && !monitor.isClosed && host.clock.now() - sentAt > PATIENCE_MS;
   }
 
-  const receiver = { appSecret, take, takeChange };
-  return receiver;
+  #ignore(problem: string): void {
+    this.#deps.host.log.warn({ problem }, 'ignored part of a callback');
+  }
 }
 
-const idOf = (told: unknown): unknown =>
-  typeof told === 'object' && told !== null && 'id' in told ? told.id : undefined;
+const idOf = (echo: unknown): unknown =>
+  typeof echo === 'object' && echo !== null && 'id' in echo ? echo.id : undefined;

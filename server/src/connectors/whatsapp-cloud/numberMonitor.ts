@@ -1,0 +1,169 @@
+import { EventEmitter } from 'node:events';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError } from '../../errors.ts';
+import type { SessionHost } from '../connector.ts';
+import { describe, toAppError, type Verdict, verdictOf } from './errors.ts';
+import { type Graph, GraphError, NoAnswerError } from './graph.ts';
+
+interface MonitorEvents {
+  /** The number has answered, and the session is connected. */
+  answered: [];
+  /** The session is closed, for good. */
+  closed: [];
+}
+
+const CHECK_EVERY_MS = 5 * 60_000;
+/** A number that was there may miss this many checks before that counts as an outage. */
+const MISSES = 3;
+const RECHECK_MS = 10_000;
+const LONGEST_BACKOFF_MS = 5 * 60_000;
+
+/** Errors that end the session, whatever the request. */
+const ENDS: ReadonlySet<Verdict> = new Set(['session']);
+/** Without permission to see the number, or to send, the session is useless. Other permissions are no reason to end it. */
+export const ENDS_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
+
+/** In the store: the id of the number that answered last. */
+const ANSWERED = 'answered';
+/** Meta's code for an invalid parameter. */
+const WRONG_ID = 100;
+
+const PhoneNumber = Compile(Type.Object({ display_phone_number: Type.String() }));
+
+/**
+ * Whether one phone number is connected. The Cloud API has no connection to hold: a number is connected while it
+ * answers, which is checked every few minutes.
+ *
+ * - starting: it has not answered yet. It answers → online; it does not → away. There is no such number → closed.
+ * - online: it misses three checks in a row → away. Meta refuses the token, or that it sees the number or sends → closed.
+ * - away: it is checked again, later each time. It answers → online.
+ * - closed: for good.
+ */
+export class NumberMonitor extends EventEmitter<MonitorEvents> {
+  readonly #host: SessionHost;
+  readonly #graph: Graph;
+  readonly #phoneNumberId: string;
+  readonly #closing = new AbortController();
+  #state: 'starting' | 'online' | 'away' | 'closed' = 'starting';
+  #misses = 0;
+  #cancelCheck = () => {};
+
+  constructor(host: SessionHost, graph: Graph, phoneNumberId: string) {
+    super();
+    this.#host = host;
+    this.#graph = graph;
+    this.#phoneNumberId = phoneNumberId;
+  }
+
+  /** Checks the number for the first time. Resolves when that has been reported to the host. */
+  start(): Promise<void> {
+    return this.#checkNow();
+  }
+
+  /** Ends what waits, and closes the session without a report. */
+  stop(reason?: string): void {
+    if (this.isClosed) return;
+    this.#state = 'closed';
+    this.#cancelCheck();
+    this.#closing.abort(new AppError('session_not_connected', reason));
+    this.emit('closed');
+  }
+
+  get isOnline(): boolean {
+    return this.#state === 'online';
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /** Aborted when the session is closed, with an `AppError` `session_not_connected`. */
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /**
+   * Makes a request if the session is connected, and turns an error of Meta into one of the API.
+   * @param ends errors that concern the whole session, and end it
+   */
+  async ask<T>(request: () => Promise<T>, ends = ENDS): Promise<T> {
+    if (!this.isOnline) throw new AppError('session_not_connected');
+    try {
+      return await request();
+    } catch (error) {
+      if (error instanceof NoAnswerError)
+        throw new AppError('send_failed', 'The WhatsApp Cloud API did not answer; try again', { cause: error });
+      if (!(error instanceof GraphError)) throw error;
+      if (!ends.has(verdictOf(error))) throw toAppError(error);
+      await this.end(error);
+      throw new AppError('session_not_connected', describe(error), { cause: error });
+    }
+  }
+
+  /** Closes the session, and reports it: nothing works before somebody changes the options, or something at Meta. */
+  async end(error: GraphError): Promise<void> {
+    if (this.isClosed) return;
+    const reason = describe(error);
+    this.stop(reason);
+    await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: false });
+  }
+
+  async #checkNow(): Promise<void> {
+    try {
+      await this.#check();
+    } catch (error) {
+      if (this.isClosed) return;
+      this.#host.log.error({ err: error }, 'failed to check the number');
+      this.#checkIn(RECHECK_MS);
+    }
+  }
+
+  async #check(): Promise<void> {
+    this.#cancelCheck();
+    try {
+      const answer = await this.#graph.call('GET', `${this.#phoneNumberId}?fields=display_phone_number`);
+      if (this.isClosed) return;
+      if (!PhoneNumber.Check(answer)) throw new Error('the answer has no phone number');
+      await this.#onAnswer(answer.display_phone_number.replace(/\D/g, ''));
+    } catch (error) {
+      if (!this.isClosed) await this.#onMiss(error);
+    }
+  }
+
+  async #onAnswer(phoneNumber: string): Promise<void> {
+    this.#misses = 0;
+    if (!this.isOnline) {
+      await this.#host.store.set(ANSWERED, this.#phoneNumberId);
+      await this.#host.onEvent({ type: 'connected', phoneNumber });
+      if (this.isClosed) return;
+      this.#state = 'online';
+    }
+    this.emit('answered');
+    this.#checkIn(CHECK_EVERY_MS);
+  }
+
+  async #onMiss(error: unknown): Promise<void> {
+    if (error instanceof GraphError && (await this.#isEnd(error))) return this.end(error);
+    this.#misses++;
+    this.#host.log.warn({ err: error, misses: this.#misses }, 'Cloud API does not answer');
+    const isOutage = !this.isOnline || this.#misses >= MISSES;
+    if (isOutage && this.#state !== 'away') {
+      const reason = error instanceof GraphError ? describe(error) : 'The WhatsApp Cloud API cannot be reached';
+      await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: true });
+      if (this.isClosed) return;
+      this.#state = 'away';
+    }
+    this.#checkIn(isOutage ? Math.min(RECHECK_MS * 2 ** (this.#misses - 1), LONGEST_BACKOFF_MS) : RECHECK_MS);
+  }
+
+  /** A number that never answered has a wrong id; about one that did, Meta may be wrong. */
+  async #isEnd(error: GraphError): Promise<boolean> {
+    if (error.code !== WRONG_ID) return ENDS_SENDING.has(verdictOf(error));
+    return (await this.#host.store.get(ANSWERED)) !== this.#phoneNumberId;
+  }
+
+  #checkIn(ms: number): void {
+    if (!this.isClosed) this.#cancelCheck = this.#host.clock.after(ms, () => void this.#checkNow());
+  }
+}
