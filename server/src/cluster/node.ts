@@ -95,6 +95,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     this.#balancer = new Balancer([this.sessions, this.webhooks], this.#peers, this.#term, log);
     this.#time = new SteadyTimeSync(shared.heart, steady);
     this.signals.on('nodes', () => void this.#beatAndBalance());
+    options.database.on('fenced', () => this.#lose());
   }
 
   isMember(): boolean {
@@ -163,10 +164,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     const sentAt = performance.now();
     const own = { nodeId: this.nodeId, epoch: ++this.#epoch, url: this.#url, version };
     const joining = { ...own, instance, former, acceptsWork, jwtFingerprint, fileStore };
-    this.#membership = await database.join(
-      (tx) => join(tx, joining, leaseMs),
-      () => this.#lose(),
-    );
+    this.#membership = await database.join((tx) => join(tx, joining, leaseMs));
     this.#term.begin(sentAt);
     this.#balancer.noteChange();
     this.signals.send('nodes', this.nodeId);

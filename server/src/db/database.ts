@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
 import type { Seal } from '../seal.ts';
-import { type Commit, type CommitJointly, createCommit, type Tx } from './commit.ts';
+import type { Commit, CommitJointly, Tx } from './commit.ts';
 import type { Membership, PoolUse, Queryable, Shared, Store } from './dialect.ts';
+import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { type EncryptionKeys, openSeal } from './sealing.ts';
@@ -31,11 +32,12 @@ export interface Database {
   readonly shared: Shared | undefined;
   /** Undefined where there is no pool of connections. */
   readonly poolUse: (() => PoolUse) | undefined;
-  /** As `GroupCommit.join`. @param onFenced a write was refused, for the others have given this process up */
-  join(work: (tx: Tx) => Promise<Membership>, onFenced: () => void): Promise<Membership>;
-  readonly shutOut: () => void;
-  /** Calls `listener` when a change was refused for want of room. */
-  onFull(listener: () => void): void;
+  /** As `GroupCommit.join`. */
+  join(work: (tx: Tx) => Promise<Membership>): Promise<Membership>;
+  /** As `GroupCommit.shutOut`. */
+  shutOut(): void;
+  /** Listens to the events of `GroupCommit`. */
+  on(event: 'fenced' | 'full', listener: () => void): void;
   /** As `Store.trimLog`. */
   readonly trimLog: () => void;
   /** As `Store.startCheck`. */
@@ -95,40 +97,25 @@ export async function openDatabase(
     throw error;
   }
   const opened = store;
-  let onFenced = () => {};
-  let onFull = () => {};
-  const {
-    commit,
-    commitJointly,
-    join: enter,
-    shutOut,
-    stop,
-  } = createCommit(
-    opened,
-    () => onFenced(),
-    () => onFull(),
-  );
+  const group = new GroupCommit(opened);
   const close = async () => {
-    await stop();
+    await group.stop();
     await opened.close();
     unlock();
   };
   try {
     return {
       reader: opened.reader,
-      commit,
-      commitJointly,
+      commit: group.commit,
+      commitJointly: group.commitJointly,
       shared: opened.shared,
       poolUse: opened.poolUse,
-      join(work, whenFenced) {
-        onFenced = whenFenced;
-        return enter(work);
-      },
-      shutOut,
-      onFull: (listener) => (onFull = listener),
+      join: (work) => group.join(work),
+      shutOut: () => group.shutOut(),
+      on: (event, listener) => void group.on(event, listener),
       trimLog: opened.trimLog,
       startCheck: opened.startCheck,
-      seal: await openSeal(commit, { encryptionKey, encryptionKeyPrevious }, opened.rewrite),
+      seal: await openSeal(group.commit, { encryptionKey, encryptionKeyPrevious }, opened.rewrite),
       close,
     };
   } catch (error) {

@@ -36,7 +36,7 @@ export function createReadiness({
 }): IsReady {
   let answer: Promise<boolean> | undefined;
   let wasFull = false;
-  database.onFull(() => {
+  database.on('full', () => {
     wasFull = true;
     signals.send('storage', 'full');
   });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../../src/clock.ts';
-import { createCommit, type JointWork, type LateWriter } from '../../src/db/commit.ts';
+import type { JointWork, LateWriter } from '../../src/db/commit.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import type { Store } from '../../src/db/dialect.ts';
+import { GroupCommit } from '../../src/db/groupCommit.ts';
 import { migrate, NewerSchemaError, OlderNodesError, SchemaMismatchError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
@@ -184,16 +185,16 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
 
     it('refuses work once it is stopped, and finishes what it had', async () => {
       const store = await open(home);
-      const { commit, stop } = createCommit(store);
-      const last = commit(({ kysely }) => sql`insert into things (id, n) values ('e', 1)`.execute(kysely));
-      await stop();
+      const group = new GroupCommit(store);
+      const last = group.commit(({ kysely }) => sql`insert into things (id, n) values ('e', 1)`.execute(kysely));
+      await group.stop();
       await last;
       assert.equal(await has('e'), true);
       await assert.rejects(
-        commit(async () => {}),
+        group.commit(async () => {}),
         { code: 'shutting_down' },
       );
-      await stop();
+      await group.stop();
       await store.close();
     });
   });

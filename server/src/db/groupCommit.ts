@@ -1,0 +1,200 @@
+import { EventEmitter } from 'node:events';
+import { Condition, sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import {
+  asUnavailable,
+  type Commit,
+  type CommitJointly,
+  type Done,
+  isAway,
+  type Job,
+  type JointWork,
+  type Outcome,
+  openTx,
+  type Tx,
+  writeBatch,
+} from './commit.ts';
+import { type Dialect, FencedError, type Membership, type Store } from './dialect.ts';
+
+interface Waiting extends Job {
+  readonly key: string | undefined;
+  readonly settle: (outcome: Outcome) => void;
+}
+
+// Large enough to spread one fsync over many requests, small enough that the first one does not wait long.
+const LARGEST_BATCH = 128;
+const RETRY_WAIT_MS = 25;
+const PATIENCE_MS = 2000;
+
+/**
+ * Group commit: work that arrives while a transaction is being written waits and then shares the next one, so that one
+ * fsync carries many requests. On SQLite there is one writer. On PostgreSQL several transactions run side by side, but
+ * never two with work of the same key.
+ *
+ * Emits `fenced` when a write was refused because the other nodes evicted this one, and `full` when one was refused
+ * because the disk is full.
+ */
+export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
+  readonly #store: Store;
+  #waiting: Waiting[] = [];
+  /** Undefined where no other process writes; null while this one is shut out. */
+  #membership: Membership | null | undefined;
+  #running = 0;
+  #isScheduled = false;
+  #isStopped = false;
+  readonly #busyKeys = new Set<string>();
+  readonly #settled = new Condition();
+
+  constructor(store: Store) {
+    super();
+    this.#store = store;
+  }
+
+  // Each call makes a function of its own, which is never joined with others.
+  readonly commit: Commit = (work, key) => this.commitJointly(async (tx) => [await work(tx)], undefined, key);
+
+  readonly commitJointly: CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) =>
+    new Promise<R>((resolve, reject) => {
+      if (this.#isStopped || this.#membership === null) {
+        reject(this.#isStopped ? new AppError('shutting_down') : new FencedError());
+        return;
+      }
+      this.#waiting.push({
+        work,
+        item,
+        key,
+        // The value is what this very work returned for it.
+        settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)),
+      });
+      this.#schedule();
+    });
+
+  /** Joins by `work`, in a transaction that no membership guards, and from then on writes as that member. */
+  async join(work: (tx: Tx) => Promise<Membership>): Promise<Membership> {
+    const transaction = await this.#store.begin();
+    try {
+      const joined = await work(openTx(transaction).tx);
+      await transaction.commit();
+      this.#membership = joined;
+      return joined;
+    } catch (error) {
+      await transaction.rollback().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Refuses everything until it joins again, also what waits: it may concern what other nodes own by now. */
+  shutOut(): void {
+    this.#membership = null;
+    for (const { settle } of this.#waiting.splice(0)) settle({ ok: false, error: new FencedError() });
+    this.#settled.notify();
+  }
+
+  /** Waits for the work that was handed in, and refuses more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#settled.until(() => this.#running === 0 && this.#waiting.length === 0);
+  }
+
+  /**
+   * Starts at the end of this turn of the event loop, so that everything that arrives in it shares a transaction. Waiting
+   * longer makes larger batches but no more throughput: a commit costs by the pages that it writes.
+   */
+  #schedule(): void {
+    if (this.#isScheduled || this.#running >= this.#store.writers) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      while (this.#running < this.#store.writers) {
+        const batch = this.#nextBatch();
+        if (batch.length === 0) break;
+        void this.#write(batch);
+      }
+    });
+  }
+
+  #nextBatch(): Waiting[] {
+    const { writers } = this.#store;
+    if (writers === 1) return this.#waiting.splice(0, LARGEST_BATCH);
+    const share = Math.min(LARGEST_BATCH, Math.ceil(this.#waiting.length / (writers - this.#running)));
+    const batch: Waiting[] = [];
+    const held: Waiting[] = [];
+    const ownKeys = new Set<string>();
+    for (const waiting of this.#waiting) {
+      const { key } = waiting;
+      // Work waits for a running transaction with its key. Work with a key of this batch could go nowhere else.
+      const isOwn = key !== undefined && ownKeys.has(key);
+      const isFull = batch.length >= (isOwn ? LARGEST_BATCH : share);
+      if (isFull || (key !== undefined && this.#busyKeys.has(key))) held.push(waiting);
+      else {
+        batch.push(waiting);
+        if (key !== undefined) ownKeys.add(key);
+      }
+    }
+    this.#waiting = held;
+    for (const key of ownKeys) this.#busyKeys.add(key);
+    return batch;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    this.#running++;
+    const as = this.#membership ?? undefined;
+    try {
+      this.#succeed(batch, await withPatience(this.#store.dialect, () => writeBatch(this.#store, batch, as)));
+    } catch (error) {
+      this.#fail(batch, error, as);
+    } finally {
+      this.#running--;
+      for (const { key } of batch) if (key !== undefined) this.#busyKeys.delete(key);
+      if (this.#waiting.length > 0) this.#schedule();
+      this.#settled.notify();
+    }
+  }
+
+  #succeed(batch: readonly Waiting[], done: readonly Done[]): void {
+    const { dialect } = this.#store;
+    // Wake-ups first: callers that get their result below find everything already on its way.
+    for (const { actions } of done) for (const action of actions) attempt(action);
+    const outcomes = done.flatMap((one) => one.outcomes);
+    batch.forEach(({ settle }, index) => {
+      const outcome = outcomes[index] as Outcome;
+      settle(outcome.ok ? outcome : { ok: false, error: asUnavailable(dialect, outcome.error) });
+    });
+  }
+
+  #fail(batch: readonly Waiting[], error: unknown, as: Membership | undefined): void {
+    const { dialect } = this.#store;
+    // A transaction that began before this process joined again says nothing about its membership now.
+    if (error instanceof FencedError && as === (this.#membership ?? undefined)) this.emit('fenced');
+    if (dialect.isFull(error)) this.emit('full');
+    const outcome = { ok: false, error: asUnavailable(dialect, error) } as const;
+    // While the database is away, what waits would only wait longer for the same answer.
+    const refused = isAway(dialect, error) ? [...batch, ...this.#waiting.splice(0)] : batch;
+    for (const { settle } of refused) settle(outcome);
+  }
+}
+
+/** A failing action must not keep callers from their results. */
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error; // a bug: it must be seen
+    });
+  }
+}
+
+/** Tries again while the database is busy with others, for up to two seconds. */
+async function withPatience<T>(dialect: Dialect, action: () => Promise<T>): Promise<T> {
+  const givesUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!isAway(dialect, error) || performance.now() > givesUpAt) throw error;
+      await sleep(systemClock, RETRY_WAIT_MS);
+    }
+  }
+}
