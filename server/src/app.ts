@@ -170,7 +170,8 @@ export async function createApp(
   };
   cluster.signals.on('account', feed.announce);
   const wake = (webhookId: string) => engine.wake(webhookId);
-  const emit = createEmit({ newId, clock, metrics, wake, announce, trace: tracing?.current });
+  const trace = () => tracing?.current() ?? null;
+  const emit = createEmit({ newId, clock, metrics, wake, announce, trace });
   const retention = new Retention({
     database,
     clock,
@@ -202,7 +203,15 @@ export async function createApp(
   const between = database.shared && createSandboxExchange({ database, cluster, media, clock, log });
   const exchangeOf = between?.of ?? createAloneExchanges(clock);
   const profilesOf = createSandboxProfiles({ database, media });
-  const storing = createInbox({ database, media, clock, newId, emit, ...(between && { settlePost: between.settle }) });
+  const storing = createInbox({
+    database,
+    media,
+    clock,
+    newId,
+    emit,
+    trace,
+    ...(between && { settlePost: between.settle }),
+  });
   const inbox = tracing?.inbox(storing) ?? storing;
   const live = new LiveSessions({ database, cluster, clock });
   const sender = new Sender({
@@ -380,8 +389,8 @@ async function answers({ reader }: Database): Promise<true> {
 async function openTracing(settings: Settings, nodeId: string, log: Log): Promise<Tracing | undefined> {
   const endpoint = settings.otlpEndpoint;
   if (endpoint === undefined) return undefined;
-  const { createTracing } = await import('./tracing/tracing.ts');
-  return createTracing({ endpoint, nodeId, log });
+  const { Tracing } = await import('./tracing/tracing.ts');
+  return new Tracing({ endpoint, nodeId, log });
 }
 
 function openContentStore(settings: Settings, clock: Clock): ContentStore {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import type { JointWork } from '../src/db/commit.ts';
+import type { Database } from '../src/db/database.ts';
+import { GroupCommit } from '../src/db/groupCommit.ts';
+import { openSqlite } from '../src/db/sqlite.ts';
+import { createLog } from '../src/log.ts';
+import { listSessions } from '../src/operations/sessions.ts';
+import { Tracing } from '../src/tracing/tracing.ts';
 import { describeOnEachDeployment, newHome } from './support/databases.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -167,6 +175,25 @@ describe('traces', () => {
     await collector.close();
   });
 
+  it('leave the number of transactions as it is, and the work that is done jointly', async (test) => {
+    const tracing = new Tracing({ endpoint: new URL(collector.url), nodeId: 'nod_test', log: createLog('silent') });
+    test.after(() => tracing.stop());
+    const untraced = await transactionsOf(test, (group) => group);
+    const traced = await transactionsOf(
+      test,
+      (group) => tracing.database(group),
+      (work) => async () => {
+        const invoke = tracing.invoke(async () => {
+          await work();
+          return { ok: false, status: 404, problem };
+        });
+        await invoke(listSessions, call);
+      },
+    );
+    assert.deepEqual(untraced, { transactions: 2, joint: [40] });
+    assert.deepEqual(traced, untraced);
+  });
+
   it('that nobody takes do no harm', async () => {
     await collector.close();
     const { server, call } = await setUp();
@@ -190,6 +217,47 @@ describe('traces', () => {
     assert.match(loadedBy('tracing/tracing.ts'), /@opentelemetry\/(sdk|exporter|resources)/);
   });
 });
+
+const problem = { type: '', title: '', status: 404, detail: '', code: 'not_found', requestId: 'req_1' } as const;
+const call = {
+  caller: undefined,
+  input: {},
+  requestId: 'req_1',
+  address: '127.0.0.1',
+  channel: 'rest',
+  signal: () => AbortSignal.abort(),
+} as const;
+
+type Committing = Pick<Database, 'commit' | 'commitJointly'>;
+
+/** Counts the transactions for the work of 40 concurrent callers, and the items of each piece of joint work. */
+async function transactionsOf(
+  test: TestContext,
+  wrap: (group: Committing) => Committing,
+  traced: (work: () => Promise<void>) => () => Promise<void> = (work) => work,
+) {
+  const home = await newHome('sqlite');
+  test.after(() => home.remove());
+  const store = openSqlite(join(home.dataDir, 'test.db'), () => {});
+  const group = new GroupCommit(store);
+  const { commit, commitJointly } = wrap(group);
+  const begin = test.mock.method(store, 'begin');
+  const joint: number[] = [];
+  const work: JointWork<number, number> = async (_, items) => {
+    joint.push(items.length);
+    return items;
+  };
+  const callers = Array.from({ length: 40 }, (_, n) =>
+    traced(async () => {
+      await commit(async () => {});
+      await commitJointly(work, n, `key ${n % 4}`);
+    })(),
+  );
+  await Promise.all(callers);
+  await group.stop();
+  await store.close();
+  return { transactions: begin.mock.callCount(), joint };
+}
 
 /** The files that a process has loaded once it has loaded one of ours. */
 function loadedBy(file: string): string {

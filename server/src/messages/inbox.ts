@@ -41,6 +41,7 @@ export function createInbox({
   newId,
   emit,
   settlePost = async () => true,
+  trace = () => null,
 }: {
   database: Database;
   media: Media;
@@ -49,6 +50,8 @@ export function createInbox({
   emit: Emit;
   /** Lets go of a kept event, in the transaction that stores it. @returns whether it was still kept */
   settlePost?: (tx: Tx, postId: string) => Promise<boolean>;
+  /** Returns the `traceparent` of the running span. Work that is done jointly has spans of its own for each item. */
+  trace?: (() => string | null) | undefined;
 }): Inbox {
   const messages = createMessageInbox({ media, clock, newId, emit });
   const groups = createGroupInbox({ clock, newId, emit });
@@ -57,13 +60,13 @@ export function createInbox({
   return {
     take(session, event, { file, postId } = {}) {
       if (event.type === 'receipt' && postId === undefined)
-        return database.commitJointly(messages.receipts, { session, event }, session.sessionId);
+        return database.commitJointly(messages.receipts, { session, event, trace: trace() }, session.sessionId);
       return inOrder(session, async (tx) => {
         if (postId === undefined || (await settlePost(tx, postId))) await take(tx, session, event, file);
       });
     },
     async acknowledge(message, taken) {
-      await database.commitJointly(messages.acknowledge, { message, taken }, message.sessionId);
+      await database.commitJointly(messages.acknowledge, { message, taken, trace: trace() }, message.sessionId);
     },
     refuse: (message, error) => inOrder(message, (tx) => messages.refuse(tx, message, error)),
     end: (session, status, reason) => inOrder(session, (tx) => end(tx, session, status, reason)),
@@ -97,7 +100,7 @@ export function createInbox({
       case 'vote':
         return messages.vote(tx, session, event);
       case 'receipt':
-        await messages.receipts(tx, [{ session, event }]);
+        await messages.receipts(tx, [{ session, event, trace: trace() }]);
         return;
       case 'group_created':
         return groups.created(tx, session, event.group);

@@ -32,12 +32,16 @@ export interface SentMessage extends SessionRef {
 
 /** A message that its network has taken. */
 interface Acknowledged {
+  /** `traceparent` of the span that sent it. */
+  readonly trace: string | null;
   readonly message: SentMessage;
   readonly taken: Taken;
 }
 
 /** A receipt of a session's network. */
 interface Received {
+  /** `traceparent` of the span that received it. */
+  readonly trace: string | null;
   readonly session: SessionRef;
   readonly event: EventOf<'receipt'>;
 }
@@ -89,13 +93,13 @@ export function createMessageInbox({
       sent_at: taken.timestamp,
     }));
     const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
-    return items.map(({ message, taken }) => {
+    return items.map(({ message, taken, trace }) => {
       const row = sent.get(message.messageId);
       // Nothing changes when a receipt was faster than the acknowledgement: it has done this step as well.
       if (row === undefined) return false;
       sent.delete(message.messageId);
       // Its recipient may be known by another number since it was handed over.
-      emitStatus(tx, { ...message, chatId: row.chat_id, to: row.to_id }, 'sent', taken.timestamp);
+      emitStatus(tx, { ...message, chatId: row.chat_id, to: row.to_id }, 'sent', taken.timestamp, trace);
       return true;
     });
   }
@@ -207,27 +211,27 @@ export function createMessageInbox({
   }
 
   async function receipts(tx: Tx, items: readonly Received[]): Promise<undefined[]> {
-    const told = items.flatMap(({ session, event }) =>
-      event.networkIds.map((networkId) => ({ session, networkId, receipt: event })),
+    const told = items.flatMap(({ session, event, trace }) =>
+      event.networkIds.map((networkId) => ({ session, networkId, receipt: event, trace })),
     );
     const rows = await sentAs(tx, told);
     const changed = new Set<MessageRow>();
-    told.forEach(({ receipt }, index) => {
+    told.forEach(({ receipt, trace }, index) => {
       const row = rows[index];
       const progress = row && progressOf(row, receipt);
       if (row === undefined || progress === undefined) return;
       // The next receipt of the same message goes on from here.
       changed.add(Object.assign(row, progress.after));
-      for (const step of progress.steps) emitStatus(tx, toSent(row), step, receipt.timestamp);
+      for (const step of progress.steps) emitStatus(tx, toSent(row), step, receipt.timestamp, trace);
     });
     await advance.run(tx, [...changed]);
     return items.map(() => undefined);
   }
 
-  function emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number): void {
+  function emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
     const { accountId, sessionId, messageId, chatId } = message;
     const data = statusOf(message, status, timestamp);
-    emit(tx, { accountId, kind: `message.${status}`, data, conversation: `${sessionId}/${chatId}`, messageId });
+    emit(tx, { accountId, kind: `message.${status}`, data, conversation: `${sessionId}/${chatId}`, messageId, trace });
   }
 }
 

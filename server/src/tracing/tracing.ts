@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -7,7 +7,7 @@ import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@ope
 import { settledWithin } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import type { Forward } from '../cluster/forward.ts';
-import type { Commit, CommitJointly, JointWork } from '../db/commit.ts';
+import type { Commit } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Invoke } from '../invoke/operation.ts';
 import type { Log } from '../log.ts';
@@ -15,88 +15,59 @@ import type { Inbox } from '../messages/inbox.ts';
 import { API_PREFIX, version } from '../version.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
 
-/*
- * Traces for OpenTelemetry: a call of an operation or what a network tells, what that makes another node do, and the
- * attempts to deliver the events that came of it are spans of one trace. What crosses the queue is `traceparent`, stored with the event: it
- * outlives the process and reaches the node that delivers.
- *
- * Nothing of this is loaded unless it is set. The parts of the server know nothing of it either: they are wrapped, by
- * `app.ts`, where a span begins or ends.
- */
-export interface Tracing {
-  /** `traceparent` of the span that this code runs in; null when there is none. */
-  current(): string | null;
-  /** Works that wait for their transaction run in the span of who handed them in. */
-  database(database: Database): Database;
-  invoke(invoke: Invoke): Invoke;
-  /** What a network tells of its own accord begins a trace. */
-  inbox(inbox: Inbox): Inbox;
-  forward(forward: Forward): Forward;
-  deliver(deliver: Deliver): Deliver;
-  /** Sends what is not sent yet. */
-  stop(): Promise<void>;
-}
-
 const STOP_MS = 3000;
 
-/** @param endpoint where OTLP over HTTP is taken; `/v1/traces` is added to its path */
-export function createTracing({ endpoint, nodeId, log }: { endpoint: URL; nodeId: string; log: Log }): Tracing {
-  const url = new URL(endpoint);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
-  const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({
-      'service.name': 'switchboard',
-      'service.version': version,
-      'service.instance.id': nodeId,
-      // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last: they win.
-    }).merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(complaining(new OTLPTraceExporter({ url: url.href }), log))],
-  });
-  const tracer = provider.getTracer('switchboard', version);
-  const spans = new AsyncLocalStorage<Span | undefined>();
+/**
+ * Traces for OpenTelemetry. A call of an operation or an event of a network, the calls that it makes on other nodes, and
+ * the attempts to deliver its events are spans of one trace. Events are stored with their `traceparent`, so a trace
+ * outlives the process and reaches the node that delivers.
+ *
+ * The parts of the server do not know it: `app.ts` wraps those where a span begins or ends, and only if it is configured.
+ */
+export class Tracing {
+  readonly #provider: BasicTracerProvider;
+  readonly #tracer: Tracer;
+  readonly #spans = new AsyncLocalStorage<Span | undefined>();
 
-  const current = () => {
-    const span = spans.getStore();
-    return span === undefined ? null : traceparentOf(span);
-  };
-
-  /** @param parent `traceparent` of the span that caused it; the one of now unless given */
-  async function within<T>(
-    kind: SpanKind,
-    name: string,
-    parent: string | null | undefined,
-    work: (span: Span) => Promise<T>,
-  ): Promise<T> {
-    const above = parseTraceParent(parent ?? current() ?? '');
-    const context = above === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...above, isRemote: true });
-    const span = tracer.startSpan(name, { kind }, context);
-    try {
-      return await spans.run(span, () => work(span));
-    } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
-      throw error;
-    } finally {
-      span.end();
-    }
+  /** @param endpoint accepts OTLP over HTTP; `/v1/traces` is added to its path */
+  constructor({ endpoint, nodeId, log }: { endpoint: URL; nodeId: string; log: Log }) {
+    const url = new URL(endpoint);
+    url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
+    this.#provider = new BasicTracerProvider({
+      resource: resourceFromAttributes({
+        'service.name': 'switchboard',
+        'service.version': version,
+        'service.instance.id': nodeId,
+        // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last: they win.
+      }).merge(detectResources({ detectors: [envDetector] })),
+      spanProcessors: [new BatchSpanProcessor(logFailures(new OTLPTraceExporter({ url: url.href }), log))],
+    });
+    this.#tracer = this.#provider.getTracer('switchboard', version);
   }
 
-  return {
-    current,
-    database(database) {
-      // Works share a transaction, and each is of the request that handed it in: or of none.
-      const commit: Commit = (work, key) => {
-        const span = spans.getStore();
-        return database.commit((tx) => spans.run(span, () => work(tx)), key);
-      };
-      // What is done jointly is done under one span.
-      const commitJointly: CommitJointly = async <T, R>(work: JointWork<T, R>, item: T, key?: string) => {
-        const [result] = await commit((tx) => work(tx, [item]), key);
-        return result as R;
-      };
-      return { ...database, commit, commitJointly };
-    },
-    invoke: (invoke) => (operation, call) =>
-      within(SpanKind.SERVER, operation.id, call.trace, async (span) => {
+  /** Exports the remaining spans. */
+  async stop(): Promise<void> {
+    await settledWithin(systemClock, STOP_MS, this.#provider.shutdown()); // the exporter logs its failures
+  }
+
+  /** Returns the `traceparent` of the span that this code runs in; null if there is none. */
+  current(): string | null {
+    const span = this.#spans.getStore();
+    return span === undefined ? null : traceparentOf(span);
+  }
+
+  /** Runs work in the span of the caller that handed it in, because a transaction has work of many callers. */
+  database<D extends Pick<Database, 'commit'>>(database: D): D {
+    const commit: Commit = (work, key) => {
+      const span = this.#spans.getStore();
+      return database.commit((tx) => this.#spans.run(span, () => work(tx)), key);
+    };
+    return { ...database, commit };
+  }
+
+  invoke(invoke: Invoke): Invoke {
+    return (operation, call) =>
+      this.#within(SpanKind.SERVER, operation.id, call.trace, async (span) => {
         const answer = await invoke(operation, call);
         span.setAttributes({
           'http.request.method': operation.method,
@@ -110,33 +81,41 @@ export function createTracing({ endpoint, nodeId, log }: { endpoint: URL; nodeId
         if (!answer.ok && answer.status >= 500)
           span.setStatus({ code: SpanStatusCode.ERROR, message: answer.problem.title });
         return answer;
-      }),
-    inbox: (inbox) => ({
+      });
+  }
+
+  /** Begins a trace for each event of a network. */
+  inbox(inbox: Inbox): Inbox {
+    return {
       ...inbox,
       take: (session, event, came) =>
-        within(SpanKind.CONSUMER, `network ${event.type}`, null, async (span) => {
+        this.#within(SpanKind.CONSUMER, `network ${event.type}`, null, async (span) => {
           span.setAttributes({
             'switchboard.session_id': session.sessionId,
             'switchboard.account_id': session.accountId,
           });
           return inbox.take(session, event, came);
         }),
-    }),
-    forward: (forward) => ({
-      relay: (node, request, life) => forward.relay(node, request, life),
-      close: () => forward.close(),
+    };
+  }
+
+  forward(forward: Forward): Forward {
+    return {
       to: (node, request, life) =>
-        within(SpanKind.CLIENT, 'forward', null, async (span) => {
+        this.#within(SpanKind.CLIENT, 'forward', null, async (span) => {
           span.setAttribute('switchboard.node_id', node.nodeId);
           return forward.to(node, { ...request, trace: traceparentOf(span) }, life);
         }),
-    }),
-    deliver: (deliver) => ({
-      probe: (request) => deliver.probe(request),
-      close: () => deliver.close(),
+      relay: (node, request, life) => forward.relay(node, request, life),
+      close: () => forward.close(),
+    };
+  }
+
+  deliver(deliver: Deliver): Deliver {
+    return {
       attempt: (request) => {
         const { 'x-webhook-event': kind, 'x-webhook-id': eventId, 'x-webhook-attempt': attempt } = request.headers;
-        return within(SpanKind.CLIENT, `deliver ${kind}`, request.trace, async (span) => {
+        return this.#within(SpanKind.CLIENT, `deliver ${kind}`, request.trace, async (span) => {
           const headers = { ...request.headers, traceparent: traceparentOf(span) };
           const outcome = await deliver.attempt({ ...request, headers });
           span.setAttributes({
@@ -154,11 +133,30 @@ export function createTracing({ endpoint, nodeId, log }: { endpoint: URL; nodeId
           return outcome;
         });
       },
-    }),
-    async stop() {
-      await settledWithin(systemClock, STOP_MS, provider.shutdown()); // the exporter logs its failures
-    },
-  };
+      probe: (request) => deliver.probe(request),
+      close: () => deliver.close(),
+    };
+  }
+
+  /** @param parent `traceparent` of the span that caused it; that of the running span unless set */
+  async #within<T>(
+    kind: SpanKind,
+    name: string,
+    parent: string | null | undefined,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const above = parseTraceParent(parent ?? this.current() ?? '');
+    const context = above === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...above, isRemote: true });
+    const span = this.#tracer.startSpan(name, { kind }, context);
+    try {
+      return await this.#spans.run(span, () => work(span));
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
 }
 
 function traceparentOf(span: Span): string {
@@ -166,8 +164,8 @@ function traceparentOf(span: Span): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** An exporter that says in our log when it begins and ends to fail: the SDK says it nowhere. */
-function complaining(exporter: OTLPTraceExporter, log: Log) {
+/** Logs when the exporter begins and stops to fail, because the SDK does not. */
+function logFailures(exporter: OTLPTraceExporter, log: Log) {
   let isFailing = false;
   return {
     export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {

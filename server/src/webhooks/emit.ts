@@ -15,6 +15,8 @@ export interface Emission<K extends EventKind = EventKind> {
   readonly conversation: string;
   /** The message it tells of, for the delivery log's filter. */
   readonly messageId?: string;
+  /** `traceparent` of the span that caused it; that of the running span if left out. */
+  readonly trace?: string | null;
 }
 
 /** Emits one event. Call it in the transaction that changes the state the event tells of. */
@@ -50,7 +52,7 @@ export function createEmit({
   metrics: Metrics;
   wake: (webhookId: string) => void;
   announce: (accountId: string) => void;
-  /** `traceparent` of the span that emits, where there are traces. */
+  /** Returns the `traceparent` of the running span. */
   trace?: (() => string | null) | undefined;
 }): Emit {
   const write: LateWriter<Emitted> = async (tx, events) => {
@@ -74,7 +76,7 @@ export function createEmit({
     });
   };
 
-  return (tx, { accountId, kind, data, conversation, messageId }) =>
+  return (tx, { accountId, kind, data, conversation, messageId, trace: causedBy = trace() }) =>
     tx.writeLater(write, {
       account_id: accountId,
       event_id: newId('evt'),
@@ -82,7 +84,7 @@ export function createEmit({
       conversation,
       message_id: messageId ?? null,
       body: JSON.stringify({ event: kind, data }),
-      trace: trace(),
+      trace: causedBy,
       created_at: clock.now(),
     });
 }
