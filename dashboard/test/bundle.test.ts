@@ -51,6 +51,7 @@ describe('bundle', async () => {
 
   it('paints early on a slow network and does not shift', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
+    await page.goto('/');
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
     await devtools.send('Network.emulateNetworkConditions', SLOW_4G);
@@ -97,6 +98,7 @@ describe('bundle', async () => {
 
   it('loads the code of a page only when the page is opened', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
+    await page.goto('/');
     const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
     const isThere = async () => (await loaded()).some((name) => name.includes('/apiKeysPage-'));
     assert.equal(await isThere(), false);

@@ -84,7 +84,9 @@ describe('login', async () => {
   });
 
   it('shows nothing of the account after logging out and going back', async (test) => {
-    const { page, call } = await dashboard.openLoggedIn(test);
+    const { call, email } = await dashboard.server.account();
+    const page = await dashboard.open(test);
+    await logIn(page, email);
     await call('POST', '/sessions', { name: 'My shop' });
     await page.goto('/sessions');
     await page.getByText('My shop').waitFor();

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { systemClock } from '../../server/src/clock.ts';
+import type { Tx } from '../../server/src/db/commit.ts';
+import { createIds } from '../../server/src/ids.ts';
 import { startReceiver } from '../../server/test/support/receiver.ts';
-import { type Call, connectSession } from '../../server/test/support/server.ts';
-import { logIn, startDashboard } from './support/browser.ts';
+import { connectSession } from '../../server/test/support/server.ts';
+import { type Account, assertSoon, startDashboard } from './support/browser.ts';
+import { FRIEND, writeIn } from './support/sandbox.ts';
 
 const ROWS = 10_000;
-const AT_ONCE = 100;
+const INSERTED_AT_ONCE = 500;
 /** Limits the rendered rows to a few screens. */
 const MAX_RENDERED = 120;
 /**
@@ -16,25 +20,88 @@ const MAX_RENDERED = 120;
 const MEDIAN_FRAME_MS = 100;
 
 describe('10,000 rows', async () => {
-  const dashboard = await startDashboard({ env: { MAX_SESSIONS: '20000' } });
+  const dashboard = await startDashboard();
+  const { database } = dashboard.server.app.services;
+  const newId = createIds(systemClock);
   const receiver = await startReceiver();
   after(() => receiver.close());
-  let email = '';
+  let account: Account;
 
   before(async () => {
-    const account = await dashboard.server.account();
-    email = account.email;
-    const { call } = account;
+    account = await dashboard.server.account();
+    const { call, accountId } = account;
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
     const sessionId = await connectSession(call);
-    for (let written = 0; written < ROWS; written += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => write(call, sessionId, written + index)));
+    await writeIn(call, sessionId, 'Message 1, which says nothing more');
+    await assertSoon(async () => (await call('GET', '/webhooks/deliveries?state=delivered')).body.data.length, 1);
+    await copyMessage(accountId);
   });
 
+  /** Copies the message of an account with its event and delivery, as the message of the same chat at other times. */
+  async function copyMessage(accountId: string): Promise<void> {
+    const { kysely } = database.reader;
+    const [message, event, delivery, attempt] = await Promise.all([
+      kysely.selectFrom('messages').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
+      kysely
+        .selectFrom('events')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .where('kind', '=', 'message.incoming')
+        .executeTakeFirstOrThrow(),
+      kysely.selectFrom('deliveries').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
+      kysely.selectFrom('attempts').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
+    ]);
+    const { seq: _, ...ofMessage } = message;
+    const { position: __, ...ofEvent } = event;
+    await insertCopies(async ({ kysely: tx }, count) => {
+      const ids = Array.from({ length: count }, () => ({
+        message_id: newId('msg'),
+        event_id: newId('evt'),
+        delivery_id: newId('dlv'),
+      }));
+      await tx
+        .insertInto('messages')
+        .values(ids.map(({ message_id }) => ({ ...ofMessage, message_id, network_id: message_id })))
+        .execute();
+      await tx
+        .insertInto('events')
+        .values(ids.map(({ message_id, event_id }) => ({ ...ofEvent, message_id, event_id })))
+        .execute();
+      await tx
+        .insertInto('deliveries')
+        .values(ids.map(({ event_id, delivery_id }) => ({ ...delivery, event_id, delivery_id })))
+        .execute();
+      await tx
+        .insertInto('attempts')
+        .values(ids.map(({ delivery_id }) => ({ ...attempt, delivery_id })))
+        .execute();
+    });
+  }
+
+  /** Copies a session as sessions that nobody has connected. */
+  async function copySession(sessionId: string): Promise<void> {
+    const session = await database.reader.kysely
+      .selectFrom('sessions')
+      .selectAll()
+      .where('session_id', '=', sessionId)
+      .executeTakeFirstOrThrow();
+    const created = { ...session, status: 'created', wanted: 0, phone_number: null, lease_owner: null } as const;
+    await insertCopies(({ kysely: tx }, count) =>
+      tx
+        .insertInto('sessions')
+        .values(Array.from({ length: count }, () => ({ ...created, session_id: newId('ses') })))
+        .execute(),
+    );
+  }
+
+  async function insertCopies(insert: (tx: Tx, count: number) => Promise<unknown>): Promise<void> {
+    for (let left = ROWS - 1; left > 0; left -= INSERTED_AT_ONCE)
+      await database.commit((tx) => insert(tx, Math.min(left, INSERTED_AT_ONCE)));
+  }
+
   it('scroll smoothly in a chat', async (test) => {
-    const page = await dashboard.open(test);
-    await logIn(page, email);
-    await page.goto('/chats?chat=491700000041');
+    const page = await dashboard.openAs(test, account);
+    await page.goto(`/chats?chat=${FRIEND}`);
     const feed = page.getByRole('feed');
     await feed.getByRole('article').last().waitFor();
     await loadAll(page, '[role=feed]', 'up', async () =>
@@ -44,42 +111,24 @@ describe('10,000 rows', async () => {
   });
 
   it('scroll smoothly in the delivery log', async (test) => {
-    const page = await dashboard.open(test);
-    await logIn(page, email);
+    const page = await dashboard.openAs(test, account);
     await page.goto('/deliveries');
     await assertSmoothTable(page, 'Deliveries');
   });
 
   it('scroll smoothly in the event log', async (test) => {
-    const page = await dashboard.open(test);
-    await logIn(page, email);
+    const page = await dashboard.openAs(test, account);
     await page.goto('/events?view=log&kind=message.incoming');
     await assertSmoothTable(page, 'Event log');
   });
 
   it('scroll smoothly in the list of sessions', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
-    for (let made = 0; made < ROWS; made += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => create(call, `Session ${made + index}`)));
+    await copySession(await connectSession(call));
     await page.goto('/sessions');
     await assertSmoothTable(page, 'Sessions');
   });
 });
-
-async function create(call: Call, name: string): Promise<void> {
-  const { status } = await call('POST', '/sessions', { name });
-  assert.equal(status, 201);
-}
-
-async function write(call: Call, sessionId: string, number: number): Promise<void> {
-  const message = `Message ${number}, which says nothing more`;
-  const { status } = await call('POST', `/sessions/${sessionId}/simulate`, {
-    action: 'incoming',
-    from: '491700000041',
-    message,
-  });
-  assert.equal(status, 200);
-}
 
 async function assertSmoothTable(page: Page, name: string): Promise<void> {
   const table = page.getByRole('table', { name });

@@ -18,6 +18,7 @@ describe('recovery after the server was down', async () => {
 
   it('opens the requested page once the server responds', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
+    await page.goto('/');
     await waitForPage(page, 'Overview');
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
@@ -28,6 +29,7 @@ describe('recovery after the server was down', async () => {
 
   it('reloads the document when the code of a page does not load', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
+    await page.goto('/');
     await waitForPage(page, 'Overview');
     const restore = await cutOff(page, '**/assets/webhooksPage-*');
     const reloaded = page.waitForEvent('load');

@@ -28,6 +28,7 @@ describe('shell', async () => {
 
   it('links to every page, and each is accessible', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
+    await page.goto('/');
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const [name, path] of pages) {
       await navigation.getByRole('link', { name, exact: true }).click();
@@ -43,6 +44,7 @@ describe('shell', async () => {
 
   it('opens its navigation with a button on a phone, where every page fits', async (test) => {
     const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    await page.goto('/');
     for (const [name, path] of pages) {
       await page.getByRole('button', { name: 'Open navigation' }).click();
       await page.getByRole('link', { name, exact: true }).click();
@@ -57,7 +59,7 @@ describe('shell', async () => {
 
   it('works by keyboard: skips to the content and opens the account menu', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
-    await page.reload();
+    await page.goto('/');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Tab');
     await assertSoon(() => page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
@@ -74,6 +76,7 @@ describe('shell', async () => {
 
   it('shows the state of the live connection', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
+    await page.goto('/');
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
   });
 

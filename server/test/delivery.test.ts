@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, it } from 'node:test';
-import type { Clock } from '../src/clock.ts';
 import { createEmit } from '../src/webhooks/emit.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { type Call, startServer, type TestServer } from './support/server.ts';
+import { type Call, serversFor } from './support/server.ts';
 
 const SECRET = 'Schlüssel für die Prüfung';
 
 describeOnEachDeployment('delivery', (_, database) => {
-  const open: { stop?: () => Promise<void>; close?: () => Promise<void> }[] = [];
+  const start = serversFor(database);
+  const open: Receiver[] = [];
   afterEach(async () => {
-    for (const thing of open.splice(0).reverse()) await (thing.stop ?? thing.close)?.call(thing);
+    for (const receiver of open.splice(0)) await receiver.close();
   });
-
-  async function start(env: Record<string, string> = {}, clock?: Clock): Promise<TestServer> {
-    const server = await startServer({ database, env, ...(clock && { clock }) });
-    open.push(server);
-    return server;
-  }
 
   async function receive(): Promise<Receiver> {
     const receiver = await startReceiver();
@@ -144,7 +138,7 @@ describeOnEachDeployment('delivery', (_, database) => {
   });
 
   it('tries again what failed, with the same id and body and the next attempt number', async () => {
-    const server = await start({ WEBHOOK_RETRY_SECONDS: '1,1,1' });
+    const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1' } });
     const receiver = await receive();
     const { call } = await server.account();
     await setWebhook(call, receiver, ['session.connected'], { secret: SECRET });
@@ -159,7 +153,7 @@ describeOnEachDeployment('delivery', (_, database) => {
 
   it('holds events behind an open breaker and sends them all, the first in order, after a reset', async () => {
     // No retry falls due by itself: that would have its place by its time.
-    const server = await start({ BREAKER_OPEN_SECONDS: '900' }, createFakeClock(Date.now()));
+    const server = await start({ env: { BREAKER_OPEN_SECONDS: '900' }, clock: createFakeClock(Date.now()) });
     const receiver = await receive();
     const { call } = await server.account();
     await connect(call, '491701111111');
@@ -200,7 +194,7 @@ describeOnEachDeployment('delivery', (_, database) => {
 
   it('holds 10,000 events without a sound, then sends one probe, then all of them, slowly at first', async () => {
     const time = createFakeClock(Date.now());
-    const server = await start({ BREAKER_OPEN_SECONDS: '30' }, time);
+    const server = await start({ env: { BREAKER_OPEN_SECONDS: '30' }, clock: time });
     const receiver = await receive();
     const { call, accountId } = await server.account();
     await setWebhook(call, receiver, ['message.sent']);
@@ -263,7 +257,7 @@ describeOnEachDeployment('delivery', (_, database) => {
   });
 
   it('probes once when the open period is over, and closes after two successes', async () => {
-    const server = await start({ BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' });
+    const server = await start({ env: { BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' } });
     const receiver = await receive();
     const { call } = await server.account();
     await connect(call, '491701111111');
@@ -317,7 +311,7 @@ describeOnEachDeployment('delivery', (_, database) => {
   });
 
   it('counts what happened by class and state, with latencies', async () => {
-    const server = await start({ WEBHOOK_RETRY_SECONDS: '1' });
+    const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '1' } });
     const receiver = await receive();
     const { call } = await server.account();
     await setWebhook(call, receiver, ['session.connected']);
@@ -358,7 +352,7 @@ describeOnEachDeployment('delivery', (_, database) => {
   });
 
   it('cancels what waits for a kind that is no longer wanted', async () => {
-    const server = await start({ BREAKER_OPEN_SECONDS: '900' });
+    const server = await start({ env: { BREAKER_OPEN_SECONDS: '900' } });
     const receiver = await receive();
     const { call } = await server.account();
     await connect(call, '491701111111');

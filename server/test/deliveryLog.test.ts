@@ -5,22 +5,18 @@ import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from './support/server.ts';
+import { type Answer, type Call, serversFor, type TestServer } from './support/server.ts';
 
 describeOnEachDeployment('the delivery log', (_, database) => {
-  const open: (() => Promise<void>)[] = [];
+  const start = serversFor(database);
+  const open: Receiver[] = [];
   afterEach(async () => {
-    for (const end of open.splice(0).reverse()) await end();
+    for (const receiver of open.splice(0)) await receiver.close();
   });
 
-  async function start(options: TestServerOptions = {}): Promise<TestServer> {
-    const server = await startServer({ database, ...options });
-    open.push(server.stop);
-    return server;
-  }
   async function receive(): Promise<Receiver> {
     const receiver = await startReceiver();
-    open.push(receiver.close);
+    open.push(receiver);
     return receiver;
   }
   /** An account with a connected session and a webhook. */

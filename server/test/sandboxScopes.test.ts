@@ -6,7 +6,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { migrations } from '../src/db/migrations/index.ts';
 import { openPostgres } from '../src/db/postgres.ts';
 import { openSqlite } from '../src/db/sqlite.ts';
-import { describeOnEachDatabase, describeOnEachDeployment, type Home } from './support/databases.ts';
+import { describeOnEachDatabase, describeWithSessionsApart, type Home } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { queryOf } from './support/nodes.ts';
@@ -44,7 +44,7 @@ const untilStatus = (call: Call, messageId: string, status: string) =>
     ({ body }) => body.status === status,
   );
 
-describeOnEachDeployment('accounts on the sandbox network', (_, database) => {
+describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
   let server: TestServer;
   before(async () => {
     server = await startServer({ database });

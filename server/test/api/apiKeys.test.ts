@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import pg from 'pg';
-import { type Deployment, describeOnEachDeployment, type Home } from '../support/databases.ts';
+import { type Deployment, describeOnEachDatabase, type Home } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import {
@@ -18,7 +18,7 @@ import {
 
 const PASSWORD = 'correct horse battery';
 
-describeOnEachDeployment('API keys', (newHome, database) => {
+describeOnEachDatabase('API keys', (newHome, database) => {
   const clock = createFakeClock();
   let server: TestServer;
   before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { describeOnEachDatabase } from '../support/databases.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type Answer, bearer, type Call, startAgain, startServer, type TestServer } from '../support/server.ts';
 
@@ -9,7 +9,7 @@ const PASSWORD = 'correct horse battery';
 const SECRET = 'the secret of this test, which is long enough';
 const HOUR_MS = 3_600_000;
 
-describeOnEachDeployment('accounts and logins', (_, database) => {
+describeOnEachDatabase('accounts and logins', (_, database) => {
   let server: TestServer;
   before(async () => {
     server = await startServer({ database, env: { JWT_SECRET: SECRET, LOGIN_RATE_LIMIT: '0' } });
@@ -198,7 +198,7 @@ describeOnEachDeployment('accounts and logins', (_, database) => {
   });
 });
 
-describeOnEachDeployment('logins as time goes by', (_, database) => {
+describeOnEachDatabase('logins as time goes by', (_, database) => {
   const clock = createFakeClock();
   let server: TestServer;
   before(async () => {
@@ -349,7 +349,7 @@ describeOnEachDeployment('logins as time goes by', (_, database) => {
   });
 });
 
-describeOnEachDeployment('registration that is closed', (newHome, database) => {
+describeOnEachDatabase('registration that is closed', (newHome, database) => {
   it('takes the first account and nobody after it, also when several come at once and after a restart', async (test) => {
     const start = startAgain(test, newHome, { database, env: { REGISTRATION: 'closed' } });
     const first = await start();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { download, picture, upload } from '../support/media.ts';
 import {
@@ -17,7 +17,7 @@ const A = '491701111111';
 const B = '491702222222';
 const C = '491703333333';
 
-describeOnEachDeployment('groups', (newHome, database) => {
+describeWithSessionsApart('groups', (newHome, database) => {
   let server: TestServer;
   let a: Member;
   let b: Member;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { describeOnEachDeployment, describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { download, picture, upload } from '../support/media.ts';
@@ -17,7 +17,7 @@ import {
 const A = '491701111111';
 const B = '491702222222';
 
-describeOnEachDeployment('messages of every kind', (newHome, database) => {
+describeWithSessionsApart('messages of every kind', (newHome, database) => {
   let server: TestServer;
   let a: Person;
   let b: Person;

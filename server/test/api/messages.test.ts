@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
-import { afterEach, it } from 'node:test';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { it } from 'node:test';
+import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { type Call, sharedSandbox, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { type Call, newNumber, serversFor, sharedSandbox, startServer } from '../support/server.ts';
 
-describeOnEachDeployment('sessions and messages', (newHome, database) => {
-  const open: TestServer[] = [];
-  afterEach(async () => {
-    for (const server of open.splice(0)) await server.stop();
-  });
-  async function start(options: TestServerOptions = {}): Promise<TestServer> {
-    const server = await startServer({ database, ...options });
-    open.push(server);
-    return server;
-  }
+describeWithSessionsApart('sessions and messages', (newHome, database) => {
+  const start = serversFor(database);
+  const startShared = serversFor(database, { env: sharedSandbox });
   async function connect(call: Call, phoneNumber?: string): Promise<string> {
     const { body } = await call('POST', '/sessions', { ...(phoneNumber && { phoneNumber }) });
     assert.equal((await call('POST', `/sessions/${body.sessionId}/connect`)).body.status, 'connected');
@@ -226,19 +219,20 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('messages reach the other session, and receipts come back', async () => {
-    const server = await start({ env: sharedSandbox });
+    const server = await startShared();
+    const [first, second] = [newNumber(), newNumber()];
     const [alice, bob] = [await server.account(), await server.account()];
-    await connect(alice.call, '491701111111');
-    await connect(bob.call, '491702222222');
-    const { body: sent } = await alice.call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
+    await connect(alice.call, first);
+    await connect(bob.call, second);
+    const { body: sent } = await alice.call('POST', '/messages/send', { to: second, message: 'hello' });
     await messageWith(alice.call, sent.messageId, 'delivered');
     const { body: chats } = await bob.call('GET', '/chats');
     assert.deepEqual(
       [chats.data[0].chatId, chats.data[0].unreadCount, chats.data[0].lastMessage.message],
-      ['491701111111', 1, 'hello'],
+      [first, 1, 'hello'],
     );
-    assert.deepEqual((await bob.call('POST', '/chats/491701111111/read', {})).body, {
-      chatId: '491701111111',
+    assert.deepEqual((await bob.call('POST', `/chats/${first}/read`, {})).body, {
+      chatId: first,
       read: 1,
     });
     const read = await messageWith(alice.call, sent.messageId, 'read');
@@ -251,12 +245,13 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('a message to a session that is away waits for it, and arrives once', async () => {
-    const server = await start({ env: sharedSandbox });
+    const server = await startShared();
+    const [first, second] = [newNumber(), newNumber()];
     const [alice, bob] = [await server.account(), await server.account()];
-    await connect(alice.call, '491701111111');
-    const bobs = await connect(bob.call, '491702222222');
+    await connect(alice.call, first);
+    const bobs = await connect(bob.call, second);
     await bob.call('POST', `/sessions/${bobs}/disconnect`);
-    const { body: sent } = await alice.call('POST', '/messages/send', { to: '491702222222', message: 'are you there' });
+    const { body: sent } = await alice.call('POST', '/messages/send', { to: second, message: 'are you there' });
     assert.equal((await bob.call('GET', '/messages')).body.data.length, 0);
     await bob.call('POST', `/sessions/${bobs}/connect`);
     await messageWith(alice.call, sent.messageId, 'delivered');
@@ -264,13 +259,14 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('a status only moves forward, and a step that nobody confirmed is made up for', async () => {
-    const server = await start({ env: sharedSandbox });
+    const server = await startShared();
+    const [first, second] = [newNumber(), newNumber()];
     const { call } = await server.account();
     const other = await server.account();
-    const sessionId = await connect(call, '491701111111');
-    const away = await connect(other.call, '491702222222');
+    const sessionId = await connect(call, first);
+    const away = await connect(other.call, second);
     await other.call('POST', `/sessions/${away}/disconnect`);
-    const { body: sent } = await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
+    const { body: sent } = await call('POST', '/messages/send', { to: second, message: 'x' });
     const receipt = (status: string) =>
       call('POST', `/sessions/${sessionId}/simulate`, { action: 'receipt', messageId: sent.messageId, status });
     await receipt('read');
@@ -352,13 +348,14 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
   });
 
   it('groups: created, changed and told to every member, by those who may', async () => {
-    const server = await start({ env: sharedSandbox });
+    const server = await startShared();
+    const [first, second] = [newNumber(), newNumber()];
     const [alice, bob] = [await server.account(), await server.account()];
-    await connect(alice.call, '491701111111');
-    const bobs = await connect(bob.call, '491702222222');
+    await connect(alice.call, first);
+    const bobs = await connect(bob.call, second);
     const group = await alice.call('POST', '/groups', {
       subject: 'Team',
-      phoneNumbers: ['491702222222', '+49 170 3333333'],
+      phoneNumbers: [second, '+49 170 3333333'],
     });
     assert.equal(group.status, 201);
     assert.deepEqual(group.body.participants.map(({ role }: { role: string }) => role).sort(), [
@@ -369,7 +366,7 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
     const path = `/groups/${group.body.groupId}`;
     const results = await alice.call('POST', `${path}/participants`, {
       action: 'add',
-      phoneNumbers: ['491704444444', '491702222222'],
+      phoneNumbers: ['491704444444', second],
     });
     assert.deepEqual(
       results.body.results.map(({ ok }: { ok: boolean }) => ok),
@@ -388,7 +385,7 @@ describeOnEachDeployment('sessions and messages', (newHome, database) => {
     const bobsPath = `/groups/${theirs.body.data[0].groupId}`;
     const refused = await bob.call('POST', `${bobsPath}/participants`, {
       action: 'remove',
-      phoneNumbers: ['491701111111'],
+      phoneNumbers: [first],
     });
     assert.equal(refused.status, 403);
     await alice.call('POST', '/messages/send', { to: group.body.groupId, message: 'hello all' });

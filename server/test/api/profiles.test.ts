@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { describeWithSessionsApart } from '../support/databases.ts';
 import { download, picture, upload } from '../support/media.ts';
 import { bearer, type Call, connectSession, eventOf, newNumber, sharedSandbox, startAgain } from '../support/server.ts';
 
-describeOnEachDeployment('profiles', (newHome, database) => {
+describeWithSessionsApart('profiles', (newHome, database) => {
   interface Person {
     readonly call: Call;
     readonly token: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type TestServer,
 } from '../support/server.ts';
 
-describeOnEachDeployment('the sandbox network', (_, database) => {
+describeWithSessionsApart('the sandbox network', (_, database) => {
   const clock = createFakeClock(Date.now());
   let server: TestServer;
   before(async () => {

@@ -30,13 +30,18 @@ export function describeOnEachDatabase(title: string, suite: Suite<DatabaseName>
 }
 
 /**
- * Runs a suite of the API once on each database, once against a node that passes everything on to another, and once
- * with sessions that reach one another between two nodes.
+ * Runs a suite of the API on SQLite, and on PostgreSQL behind a node that forwards every call to the owner. A single
+ * node on PostgreSQL adds nothing to these; suites about the database run on it by `describeOnEachDatabase`.
  */
 export function describeOnEachDeployment(title: string, suite: Suite<Deployment>): void {
-  for (const name of [...databaseNames, 'two nodes', 'sessions apart'] as const) {
+  for (const name of ['sqlite', 'two nodes'] as const)
     describe(`${title} (${name})`, () => suite(() => newHome(name), name));
-  }
+}
+
+/** Runs a suite in which sessions reach one another on each deployment, and with the sessions on different nodes. */
+export function describeWithSessionsApart(title: string, suite: Suite<Deployment>): void {
+  describeOnEachDeployment(title, suite);
+  describe(`${title} (sessions apart)`, () => suite(() => newHome('sessions apart'), 'sessions apart'));
 }
 
 /**

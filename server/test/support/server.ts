@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, afterEach, type TestContext } from 'node:test';
 import { type App, createApp } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
@@ -112,6 +112,31 @@ async function divided(apps: readonly App[]): Promise<void> {
     return { first, second, wanted: rows?.length };
   };
   await eventually(count, ({ first, second, wanted }) => first + second === wanted && Math.abs(first - second) <= 1);
+}
+
+/**
+ * For a suite whose tests need a server with an account each: they share one, except those with options of their own.
+ * All are stopped by themselves.
+ */
+export function serversFor(
+  database: Deployment,
+  sharedOptions: TestServerOptions = {},
+): (options?: TestServerOptions) => Promise<TestServer> {
+  let shared: Promise<TestServer> | undefined;
+  const own: TestServer[] = [];
+  afterEach(async () => {
+    for (const server of own.splice(0)) await server.stop();
+  });
+  after(async () => (await shared)?.stop());
+  return async (options) => {
+    if (options === undefined) {
+      shared ??= startServer({ database, ...sharedOptions });
+      return shared;
+    }
+    const server = await startServer({ database, ...options });
+    own.push(server);
+    return server;
+  };
 }
 
 /**
