@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { it, type TestContext } from 'node:test';
+import { after, before, it } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { NOBODY, SILENT, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { NOBODY, SILENT, startFakeGraphs } from '../support/fakeGraph/fakeGraph.ts';
 import { download, picture, upload } from '../support/media.ts';
-import { type Answer, eventOf, startAgain, type TestServerOptions } from '../support/server.ts';
+import { type Answer, type Call, eventOf, startServer, type TestServer } from '../support/server.ts';
 
 const ADA = '4915112345678';
 const GIF = Buffer.from(
@@ -13,37 +13,44 @@ const GIF = Buffer.from(
   'hex',
 );
 
-describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
-  /** A server with one session on a fake of the network, connected unless told otherwise. */
-  async function connected(t: TestContext, options: Omit<TestServerOptions, 'home'> & { connects?: false } = {}) {
-    const graph = await startFakeGraph();
-    t.after(() => graph.close());
-    const start = startAgain(t, newHome, { database, ...options, env: { WHATSAPP_CLOUD_URL: graph.url } });
-    const server = await start();
+describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
+  let graphs: Awaited<ReturnType<typeof startFakeGraphs>>;
+  let server: TestServer;
+  const lines: string[] = [];
+
+  before(async () => {
+    graphs = await startFakeGraphs();
+    const log = createLog('trace', { write: (line) => void lines.push(line) });
+    server = await startServer({ database, log, env: { WHATSAPP_CLOUD_URL: graphs.url } });
+  });
+  after(async () => {
+    await server.stop();
+    await graphs.close();
+  });
+
+  /** An account with one connected session on a number of its own. */
+  async function connected() {
+    const graph = graphs.add();
     const { call, token } = await server.account();
     const session = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
     assert.equal(session.status, 201, JSON.stringify(session.body));
     const { sessionId, callbackUrl } = session.body;
     graph.callBackAt(server.url + callbackUrl);
-    if (options.connects !== false) {
-      const { body } = await call('POST', `/sessions/${sessionId}/connect`);
-      assert.equal(body.status, 'connected', JSON.stringify(body));
-    }
+    const { body } = await call('POST', `/sessions/${sessionId}/connect`);
+    assert.equal(body.status, 'connected', JSON.stringify(body));
     const send = (message: string, to = ADA) => call('POST', '/messages/send', { to, message });
     const statusOf = async (messageId: string) => (await call('GET', `/messages/${messageId}`)).body.status;
-    return { graph, server, start, call, token, sessionId, send, statusOf };
+    return { graph, call, token, sessionId, send, statusOf };
   }
-  const kindsOf = async (call: Awaited<ReturnType<typeof connected>>['call'], messageId: string) => {
+  const kindsOf = async (call: Call, messageId: string) => {
     const { body } = await call('GET', '/events?limit=200');
     return body.data
       .filter(({ data }: Answer['body']) => data.messageId === messageId)
       .map(({ kind, event }: Answer['body']) => kind ?? event);
   };
 
-  it('a number that answers is connected, under the number it says; its secrets are never shown or logged', async (t) => {
-    const lines: string[] = [];
-    const log = createLog('trace', { write: (line) => void lines.push(line) });
-    const { graph, call, sessionId, send } = await connected(t, { log });
+  it('a number that answers is connected, under the number it says; its secrets are never shown or logged', async () => {
+    const { graph, call, sessionId, send } = await connected();
     await send('Hello');
     await graph.challenge(graph.options.verifyToken);
     await call('POST', `/sessions/${sessionId}/disconnect`);
@@ -56,8 +63,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     for (const secret of [token, appSecret, verifyToken]) assert.ok(!seen.includes(secret));
   });
 
-  it('a message is sent, delivered and read as the network says, in whatever order it says so', async (t) => {
-    const { graph, call, send, statusOf } = await connected(t);
+  it('a message is sent, delivered and read as the network says, in whatever order it says so', async () => {
+    const { graph, call, send, statusOf } = await connected();
     graph.confirm(false);
     const { status, body } = await send('Grüße');
     assert.deepEqual([status, body.status], [201, 'sent']);
@@ -74,8 +81,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.deepEqual(kinds, ['message.sent', 'message.delivered', 'message.read']);
   });
 
-  it('a number shows the about text and picture it is given; what Meta does not let be changed is refused before anything is', async (t) => {
-    const { graph, server, call, token, sessionId } = await connected(t);
+  it('a number shows the about text and picture it is given; what Meta does not let be changed is refused before anything is', async () => {
+    const { graph, call, token, sessionId } = await connected();
     const change = (fields: object) => call('PATCH', `/sessions/${sessionId}/profile`, fields);
     const content = picture();
     const pictureMediaId = (await upload(server, token, content)).body.mediaId;
@@ -103,8 +110,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(graph.profile.about, 'Grüße ✓');
   });
 
-  it('a token that may not change the profile may still send', async (t) => {
-    const { graph, call, sessionId, send } = await connected(t);
+  it('a token that may not change the profile may still send', async () => {
+    const { graph, call, sessionId, send } = await connected();
     graph.failNext({ code: 200, status: 403, details: 'Permissions error' });
     const { body } = await call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Open' });
     assert.deepEqual([body.code, body.detail], ['network_denied', 'WhatsApp says: Permissions error (200)']);
@@ -115,8 +122,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'disconnected');
   });
 
-  it('what cannot be delivered has failed, in the words of the network', async (t) => {
-    const { graph, call, send, statusOf } = await connected(t);
+  it('what cannot be delivered has failed, in the words of the network', async () => {
+    const { graph, call, send, statusOf } = await connected();
     const { body } = await send('Is anybody there?', NOBODY);
     await graph.settled();
     await eventually(
@@ -127,8 +134,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(error, 'WhatsApp says: Message undeliverable (131026)');
   });
 
-  it('after a day of silence only a template is taken', async (t) => {
-    const { graph, call, send } = await connected(t);
+  it('after a day of silence only a template is taken', async () => {
+    const { graph, call, send } = await connected();
     const refused = await send('Are you there?', SILENT);
     assert.deepEqual([refused.status, refused.body.code], [422, 'template_required']);
     const components = [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }];
@@ -142,8 +149,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     });
   });
 
-  it('only callbacks that the app has signed are believed', async (t) => {
-    const { graph, call } = await connected(t);
+  it('only callbacks that the app has signed are believed', async () => {
+    const { graph, call } = await connected();
     const messages = [{ from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } }];
     assert.equal(await graph.post({ messages }, { signWith: 'another secret' }), 403);
     const unsigned = await fetch(graph.callbackUrl, { method: 'POST', body: '{}' });
@@ -153,14 +160,14 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
   });
 
-  it('the challenge is answered to who knows the verify token', async (t) => {
-    const { graph } = await connected(t);
+  it('the challenge is answered to who knows the verify token', async () => {
+    const { graph } = await connected();
     assert.deepEqual(await graph.challenge(graph.options.verifyToken), { status: 200, text: '1158201444' });
     assert.equal((await graph.challenge('a guess')).status, 403);
   });
 
-  it('a message comes once, however often it is told, and is stored before that is acknowledged', async (t) => {
-    const { graph, call } = await connected(t);
+  it('a message comes once, however often it is told, and is stored before that is acknowledged', async () => {
+    const { graph, call } = await connected();
     const text = { type: 'text', text: { body: 'Schöne Grüße — ✓ </end>' } };
     const id = graph.newId();
     await Promise.all([1, 2, 3].map(() => graph.incoming(ADA, text, { id })));
@@ -173,8 +180,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(contact.name, 'Ada');
   });
 
-  it('one bad part of a callback keeps none of the others away', async (t) => {
-    const { graph, call } = await connected(t);
+  it('one bad part of a callback keeps none of the others away', async () => {
+    const { graph, call } = await connected();
     const good = { from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } };
     const status = await graph.post([
       { messages: [{ id: 7 }, { ...good, from: undefined, id: graph.newId() }, good] },
@@ -185,8 +192,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
   });
 
-  it('what the number itself sends by the app on its phone stands in its chat as sent, and gets its statuses', async (t) => {
-    const { graph, call, statusOf } = await connected(t);
+  it('what the number itself sends by the app on its phone stands in its chat as sent, and gets its statuses', async () => {
+    const { graph, call, statusOf } = await connected();
     const echo = { from: graph.phoneNumber, to: `+${ADA}`, timestamp: graph.now() };
     const text = { ...echo, id: graph.newId(), type: 'text', text: { body: 'from the counter' } };
     const image = {
@@ -226,8 +233,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(thanks.replyTo, sent.messageId);
   });
 
-  it('every kind of message that the network has arrives as what it is', async (t) => {
-    const { graph, call, server, token } = await connected(t);
+  it('every kind of message that the network has arrives as what it is', async () => {
+    const { graph, call, token } = await connected();
     const arrived = async (message: object) => {
       const id = await graph.incoming(ADA, message);
       assert.ok(id);
@@ -271,8 +278,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.match(await words({ type: 'unsupported', errors: [{ code: 131051 }] }), /unsupported/);
   });
 
-  it('answers, reactions and forwarded messages find the message they are about, in both directions', async (t) => {
-    const { graph, call, send } = await connected(t);
+  it('answers, reactions and forwarded messages find the message they are about, in both directions', async () => {
+    const { graph, call, send } = await connected();
     const question = (await send('Tea?')).body;
     const [sent = assert.fail()] = graph.sent;
     const text = { type: 'text', text: { body: 'Yes' }, context: { id: sent.id, forwarded: true } };
@@ -297,8 +304,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(graph.sent.at(-1)?.body.context.message_id, sent.id);
   });
 
-  it('who keeps the phone number secret goes by a number that stands in for it, until it is shown', async (t) => {
-    const { graph, call, statusOf } = await connected(t);
+  it('who keeps the phone number secret goes by a number that stands in for it, until it is shown', async () => {
+    const { graph, call, statusOf } = await connected();
     const userId = 'US.13491208655302741918';
     const wamid = await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } });
     const event = await eventOf(call, 'message.incoming');
@@ -350,8 +357,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.deepEqual([unknown.status, unknown.body.code], [422, 'recipient_not_on_network']);
   });
 
-  it('a group that was made at Meta is met with its first message, and is written to', async (t) => {
-    const { graph, call, statusOf } = await connected(t);
+  it('a group that was made at Meta is met with its first message, and is written to', async () => {
+    const { graph, call, statusOf } = await connected();
     const participants = [{ wa_id: graph.phoneNumber }, { wa_id: ADA }];
     const group = graph.addGroup({
       subject: 'Tea',
@@ -383,8 +390,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal((await call('PATCH', `/groups/${groupId}`, { subject: 'Coffee' })).body.code, 'not_supported');
   });
 
-  it('files go out as they are, and what the network would refuse is refused at once', async (t) => {
-    const { graph, call, server, token } = await connected(t);
+  it('files go out as they are, and what the network would refuse is refused at once', async () => {
+    const { graph, call, token } = await connected();
     const bytes = picture();
     const { mediaId } = (await upload(server, token, bytes, { query: '?fileName=a"cat.png' })).body;
     const sendMedia = (fields: object) => call('POST', '/messages/send-media', { to: ADA, ...fields });
@@ -402,8 +409,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.deepEqual([tooLong.status, tooLong.body.errors[0].field], [400, 'message']);
   });
 
-  it('places and contact cards go out as the network has them', async (t) => {
-    const { graph, call } = await connected(t);
+  it('places and contact cards go out as the network has them', async () => {
+    const { graph, call } = await connected();
     await call('POST', '/messages/send-location', { to: ADA, latitude: 1.5, longitude: -2, name: 'Here' });
     assert.deepEqual(graph.sent.at(-1)?.body.location, { latitude: 1.5, longitude: -2, name: 'Here' });
     await call('POST', '/messages/send-contact', { to: ADA, name: 'Grace', phoneNumbers: ['491511234567'] });
@@ -411,8 +418,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.deepEqual([card.name.formatted_name, card.phones[0].phone], ['Grace', '+491511234567']);
   });
 
-  it('buttons, lists and links go out as the network has them', async (t) => {
-    const { graph, call } = await connected(t);
+  it('buttons, lists and links go out as the network has them', async () => {
+    const { graph, call } = await connected();
     const offer = async (fields: object) => {
       const { status, body } = await call('POST', '/messages/send-interactive', {
         to: ADA,
@@ -473,8 +480,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     assert.equal(graph.sent.length, before);
   });
 
-  it('reading and typing are shown where the other side has written', async (t) => {
-    const { graph, call } = await connected(t);
+  it('reading and typing are shown where the other side has written', async () => {
+    const { graph, call } = await connected();
     const typing = (state: string) => call('POST', `/chats/${ADA}/typing`, { state });
     assert.equal((await typing('typing')).body.code, 'not_supported', 'there is nothing yet to show it under');
     await graph.incoming(ADA, { type: 'text', text: { body: 'One' } });
@@ -491,8 +498,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (newHome, database) => {
     );
   });
 
-  it('blocks who has written, and says why not otherwise', async (t) => {
-    const { graph, call } = await connected(t);
+  it('blocks who has written, and says why not otherwise', async () => {
+    const { graph, call } = await connected();
     const block = (number: string, blocked: boolean) => call('PUT', `/contacts/${number}/blocked`, { blocked });
     assert.equal((await block(ADA, true)).body.blocked, true);
     assert.ok(graph.blocked.has(ADA));

@@ -57,13 +57,54 @@ export const NOBODY = '4930999999';
 /** Somebody who has not written for a day: only templates are taken, else 131047. */
 export const SILENT = '4930888888';
 
-/** The numbers of the app, by their ids. */
-const NUMBERS: Readonly<Record<string, string>> = { '1066': '+1 555-010-0100', '1067': '+1 555-010-0200' };
+/** Another number of the same app. */
 export const OTHER_NUMBER_ID = '1067';
 
+/** A Graph API on a port of its own. */
 export async function startFakeGraph() {
-  const phoneNumberId = '1066';
-  const displayNumber = NUMBERS[phoneNumberId] ?? '';
+  const graph = createFakeGraph();
+  const { url, close } = await listen(graph.answer);
+  return Object.assign(graph, { url, close });
+}
+
+/** Graph APIs of several apps behind one URL, for a server that tests share: a request's token says which it is for. */
+export async function startFakeGraphs() {
+  const graphs = new Map<string, ReturnType<typeof createFakeGraph>>();
+  const { url, close } = await listen((request, response) => {
+    const [, token = ''] = request.headers.authorization?.split(' ') ?? [];
+    const graph = graphs.get(token);
+    if (graph === undefined) response.writeHead(401).end();
+    else graph.answer(request, response);
+  });
+  return {
+    url,
+    close,
+    add() {
+      const graph = createFakeGraph(`${2001 + graphs.size}`, `+1 555-011-${1000 + graphs.size}`);
+      graphs.set(graph.options.token, graph);
+      return graph;
+    },
+  };
+}
+
+async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-0100') {
+  /** The numbers of the app, by their ids. */
+  const numbers: Readonly<Record<string, string>> = {
+    [phoneNumberId]: displayNumber,
+    [OTHER_NUMBER_ID]: '+1 555-010-0200',
+  };
   const token = `EAAG${randomBytes(12).toString('hex')}`;
   const appSecret = randomBytes(16).toString('hex');
   const verifyToken = randomBytes(8).toString('hex');
@@ -149,13 +190,13 @@ export async function startFakeGraph() {
     const [, version = '', id = '', part] = url.pathname.split('/').map(decodeURIComponent);
     if (version === 'cdn') return files.get(id)?.bytes ?? notThere(id);
     if (version !== 'v25.0') throw new ApiError(400, 2500, `Unknown path components: /${version}`);
-    const asked = `${request.method} ${id in NUMBERS ? 'number' : files.has(id) ? 'file' : groups.has(id) ? 'group' : 'other'}${part ? `/${part}` : ''}`;
+    const asked = `${request.method} ${id in numbers ? 'number' : files.has(id) ? 'file' : groups.has(id) ? 'group' : 'other'}${part ? `/${part}` : ''}`;
     const json = () => JSON.parse(body.toString());
     switch (asked) {
       case 'GET number':
         return {
           id,
-          display_phone_number: NUMBERS[id],
+          display_phone_number: numbers[id],
           webhook_configuration: {
             ...(callbackUrl !== '' && { phone_number: callbackUrl }),
             application: 'https://app.example/callbacks',
@@ -315,12 +356,9 @@ export async function startFakeGraph() {
     };
   }
 
-  const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
   return {
-    url,
+    answer: (request: IncomingMessage, response: ServerResponse) =>
+      void handle(request, response).catch(() => response.destroy()),
     /** What a session of this number is created with. */
     options: { phoneNumberId, token, appSecret, verifyToken },
     /** The number as digits. */
@@ -392,10 +430,6 @@ export async function startFakeGraph() {
       const status = await post({ contacts, messages: [{ ...sender, id, timestamp: now(), ...message }] });
       if (status !== 200) throw new Error(`the callback was answered with ${status}`);
       return id;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
 }
