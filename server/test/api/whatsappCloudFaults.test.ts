@@ -2,257 +2,18 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { it, type TestContext } from 'node:test';
-import { createLog, type Log } from '../../src/log.ts';
-import { newHome } from '../support/databases.ts';
+import { it } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { ADA, asked, cloudSession, eventsOf, GRACE, passUntil } from '../support/cloudSession.ts';
 import { eventually } from '../support/eventually.ts';
-import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
-import { type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { OTHER_NUMBER_ID } from '../support/fakeGraph/fakeGraph.ts';
 import { startFileServer } from '../support/fileServer.ts';
-import { type Answer, bearer, type Call, eventOf, startAgain } from '../support/server.ts';
+import { type Answer, bearer, eventOf } from '../support/server.ts';
 
-/* What the Cloud API connector does when its network does not do what it should. Time passes when a test says so. */
-
-const ADA = '4915112345678';
-const GRACE = '4915187654321';
-
-interface SessionOptions {
-  readonly env?: object;
-  readonly connects?: boolean;
-  readonly log?: Log;
-}
-
-async function session(t: TestContext, { env = {}, connects = true, log }: SessionOptions = {}) {
-  const graph = await startFakeGraph();
-  t.after(() => graph.close());
-  const clock = createFakeClock(Date.now());
-  const start = startAgain(t, () => newHome('sqlite'), {
-    clock,
-    env: { WHATSAPP_CLOUD_URL: graph.url, ...env },
-    ...(log && { log }),
-  });
-  const server = await start();
-  const { call, token } = await server.account();
-  const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
-  const { sessionId, callbackUrl } = body;
-  if (callbackUrl.startsWith('/')) graph.callBackAt(server.url + callbackUrl);
-  if (connects) assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
-  const send = (message: string, to = ADA) => call('POST', '/messages/send', { to, message });
-  return { graph, clock, server, start, call, token, sessionId, send };
-}
-
-/** Lets time pass, a second at a time, until something is so. */
-async function passUntil<T>(clock: FakeClock, ask: () => Promise<T>, isMet: (answer: T) => boolean): Promise<T> {
-  return eventually(async () => {
-    await clock.advance(1000);
-    return ask();
-  }, isMet);
-}
-
-/** How often it was asked to send, or to mark. */
-const asks = (graph: FakeGraph) => graph.calls.filter((one) => one.endsWith('/messages')).length;
-const asked = (graph: FakeGraph, times: number) =>
-  eventually(
-    async () => asks(graph),
-    (count) => count >= times,
-  );
-
-const eventsOf = async (call: Call, kind: string) => (await call('GET', `/events?kinds=${kind}`)).body.data;
-
-it('what passes is tried again, later each time', async (t) => {
-  const { graph, clock, send } = await session(t);
-  graph.failNext({ code: 131016, status: 503 }, { code: 2, status: 500 });
-  const sending = send('Hello');
-  await asked(graph, 1);
-  await clock.advance(999);
-  assert.equal(asks(graph), 1);
-  await passUntil(
-    clock,
-    async () => asks(graph),
-    (count) => count === 2,
-  );
-  await passUntil(
-    clock,
-    async () => graph.sent.length,
-    (count) => count === 1,
-  );
-  const { status, body } = await sending;
-  assert.deepEqual([status, body.status, asks(graph)], [201, 'sent', 3]);
-});
-
-it('what will be refused again is not tried again', async (t) => {
-  const { graph, call, send } = await session(t);
-  graph.failNext({ code: 131048, details: 'Spam rate limit hit' });
-  const { body } = await send('Hello');
-  assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp says: Spam rate limit hit (131048)']);
-  assert.equal(asks(graph), 1);
-  assert.equal((await call('GET', '/messages')).body.data[0].error, body.detail);
-});
-
-it('when the number is too fast, everything of it waits, and what waits too long is told when to come again', async (t) => {
-  const { graph, send } = await session(t);
-  graph.failNext({ code: 130429, status: 429, retryAfter: 60 });
-  const first = await send('Hello');
-  assert.deepEqual([first.status, first.body.code], [429, 'rate_limited']);
-  assert.equal(first.headers.get('retry-after'), '60');
-});
-
-it('when a pair is too fast, others still go', async (t) => {
-  const { graph, clock, send } = await session(t);
-  graph.failNext({ code: 131056 });
-  const held = send('Hello');
-  await asked(graph, 1);
-  assert.equal((await send('Hello Grace', GRACE)).status, 201);
-  assert.deepEqual(
-    graph.sent.map(({ body }) => body.to),
-    [GRACE],
-  );
-  await clock.advance(6000);
-  assert.equal((await held).status, 201);
-  assert.equal(graph.sent.at(-1)?.body.to, ADA);
-});
-
-it('keeps below the limit of a pair by itself: 45 at once, then one in six seconds', async (t) => {
-  const { graph, clock, send } = await session(t);
-  const sentAre = (wanted: number) =>
-    eventually(
-      async () => graph.sent.length,
-      (count) => count === wanted,
-    );
-  const sending = Array.from({ length: 47 }, (_, index) => send(`${index}`));
-  await sentAre(45);
-  const tooMany = await send('too many');
-  assert.deepEqual([tooMany.status, tooMany.headers.get('retry-after')], [429, '18']);
-  await clock.advance(5999);
-  assert.equal(graph.sent.length, 45);
-  await clock.advance(1);
-  await sentAre(46);
-  assert.equal((await send('to somebody else', GRACE)).status, 201);
-  await clock.advance(6000);
-  await sentAre(48);
-  const answers = await Promise.all(sending);
-  assert.ok(answers.every(({ status }) => status === 201));
-});
-
-it('a reaction is tried again as a message is, and also when there was no answer', async (t) => {
-  const { graph, clock, react, reactions } = await reacting(t);
-  graph.failNext({ code: 131016, status: 503 }, 'hang up');
-  const reaction = react('👍');
-  await passUntil(clock, reactions, ({ length }) => length === 1);
-  assert.deepEqual([(await reaction).status, asks(graph)], [200, 3]);
-});
-
-it('a reaction keeps to the limits as a message does', async (t) => {
-  const { clock, send, react, reactions } = await reacting(t);
-  await Promise.all(Array.from({ length: 45 }, (_, index) => send(`${index}`)));
-  const waiting = ['🎉', '🎈', '🎂'].map(react);
-  const tooMany = await Promise.race(waiting);
-  assert.deepEqual([tooMany.status, tooMany.headers.get('retry-after')], [429, '18']);
-  assert.deepEqual(await reactions(), []);
-  await passUntil(clock, reactions, ({ length }) => length === 2);
-  assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status).toSorted(), [200, 200, 429]);
-});
-
-/** A session with a message to react to, and what has arrived of that. */
-async function reacting(t: TestContext) {
-  const parts = await session(t);
-  const { graph, call } = parts;
-  await graph.incoming(ADA, { type: 'text', text: { body: 'Hi' } });
-  const { messageId } = (await call('GET', '/messages')).body.data[0];
-  const react = (emoji: string) => call('PUT', `/messages/${messageId}/reaction`, { emoji });
-  const reactions = async () => graph.sent.flatMap(({ body }) => body.reaction?.emoji ?? []);
-  return { ...parts, react, reactions };
-}
-
-it('a request without an answer is not repeated: a status tells that the message went', async (t) => {
-  const { graph, clock, call, send } = await session(t);
-  graph.failNext('no answer');
-  const sending = send('Hello');
-  await eventually(
-    async () => graph.sent.length,
-    (count) => count === 1,
-  );
-  await graph.settled();
-  await clock.advance(8000);
-  const { status, body } = await sending;
-  assert.equal(status, 201, JSON.stringify(body));
-  assert.equal((await call('GET', `/messages/${body.messageId}`)).body.status, 'delivered');
-  assert.equal(graph.sent.length, 1);
-  assert.equal((await eventsOf(call, 'message.sent')).length, 1);
-});
-
-it('an error of something in front of the network is no answer either', async (t) => {
-  const { graph, call, send } = await session(t);
-  graph.confirm(false);
-  graph.failNext({ code: 0, status: 502 });
-  const sending = send('Hello');
-  await asked(graph, 1);
-  const [{ id }] = await eventually(
-    async () => (await call('GET', '/messages')).body.data.map((one: Answer['body']) => ({ id: one.messageId })),
-    (all) => all.length === 1,
-  );
-  await graph.post({
-    statuses: [
-      { id: graph.newId(), status: 'sent', timestamp: graph.now(), recipient_id: ADA, biz_opaque_callback_data: id },
-    ],
-  });
-  assert.equal((await sending).status, 201);
-  assert.equal(asks(graph), 1);
-});
-
-it('a request without an answer, of which no status tells, has failed, and says that this is not certain', async (t) => {
-  const { graph, clock, call, send } = await session(t);
-  graph.failNext('hang up');
-  const sending = send('Hello');
-  await asked(graph, 1);
-  const { data } = await passUntil(
-    clock,
-    async () => (await call('GET', '/messages')).body,
-    ({ data }) => data[0].status === 'failed',
-  );
-  const { status, body } = await sending;
-  assert.deepEqual([status, body.code, body.detail], [502, 'send_failed', data[0].error]);
-  assert.match(body.detail, /may or may not have been sent/);
-  assert.deepEqual([asks(graph), graph.sent.length], [1, 0]);
-});
-
-it('a message that was under way when the server stopped is not sent a second time', async (t) => {
-  const { graph, clock, server, start, token, send } = await session(t);
-  graph.confirm(false);
-  graph.failNext('no answer');
-  send('Hello').catch(() => {}); // the server goes away under it
-  const [sent = assert.fail()] = await eventually(
-    async () => graph.sent,
-    (all) => all.length === 1,
-  );
-  let isStopped = false;
-  const stopping = server.stop().then(() => (isStopped = true));
-  await passUntil(
-    clock,
-    async () => isStopped,
-    (is) => is,
-  );
-  await stopping;
-
-  const second = await start();
-  const read = async () => {
-    const { body } = await second.call('GET', '/messages', undefined, { authorization: `Bearer ${token}` });
-    return body.data[0];
-  };
-  graph.callBackAt(graph.callbackUrl.replace(server.url, second.url));
-  assert.equal((await read()).status, 'queued');
-  await eventually(
-    () => graph.post({ statuses: [graph.statusOf(sent, 'sent')] }),
-    (status) => status === 200,
-  );
-  await eventually(read, ({ status }) => status === 'sent');
-  await graph.post({ statuses: [graph.statusOf(sent, 'delivered')] });
-  assert.equal((await read()).status, 'delivered');
-  assert.equal(graph.sent.length, 1);
-});
+/* How the Cloud API connector stays connected, and receives, while its network does not do what it should. Time passes when a test says so. */
 
 it('a token that has expired ends the session, once, with the reason; what comes meanwhile is kept by the network', async (t) => {
-  const { graph, call, sessionId, send } = await session(t);
+  const { graph, call, sessionId, send } = await cloudSession(t);
   graph.expireToken();
   const { status, body } = await send('Hello');
   assert.deepEqual([status, body.code], [409, 'session_not_connected']);
@@ -272,7 +33,7 @@ it('a token that has expired ends the session, once, with the reason; what comes
 });
 
 it('who waits to send when the token is refused is told so at once', async (t) => {
-  const { graph, call, send } = await session(t);
+  const { graph, call, send } = await cloudSession(t);
   graph.failNext({ code: 131056 }, 'hang up');
   const held = send('Hello');
   await asked(graph, 1);
@@ -297,7 +58,7 @@ it('who waits to send when the token is refused is told so at once', async (t) =
 });
 
 it('who waits to send when the session is disconnected is told so at once, and the message waits', async (t) => {
-  const { graph, clock, call, sessionId, send } = await session(t);
+  const { graph, clock, call, sessionId, send } = await cloudSession(t);
   graph.failNext({ code: 131056 });
   const held = send('Hello');
   await asked(graph, 1);
@@ -321,7 +82,7 @@ it('who waits to send when the session is disconnected is told so at once, and t
 });
 
 it('a token that may not do something on the side may still send', async (t) => {
-  const { graph, call, sessionId, send } = await session(t);
+  const { graph, call, sessionId, send } = await cloudSession(t);
   const text = { type: 'text', text: { body: 'Hi' } };
   await graph.incoming(ADA, text);
   const { messageId } = (await call('GET', '/messages')).body.data[0];
@@ -353,7 +114,7 @@ it('a token that may not do something on the side may still send', async (t) => 
 });
 
 it('an account that is locked ends the session, whatever was asked', async (t) => {
-  const { graph, call } = await session(t);
+  const { graph, call } = await cloudSession(t);
   graph.failNext({ code: 131031, status: 403, details: 'Account locked' });
   const { body } = await call('PUT', `/contacts/${ADA}/blocked`, { blocked: true });
   assert.deepEqual([body.code, body.detail], ['session_not_connected', 'WhatsApp says: Account locked (131031)']);
@@ -361,14 +122,14 @@ it('an account that is locked ends the session, whatever was asked', async (t) =
 });
 
 it('a token that expires while nothing is sent is noticed by itself', async (t) => {
-  const { graph, clock, call } = await session(t);
+  const { graph, clock, call } = await cloudSession(t);
   graph.expireToken();
   await clock.advance(5 * 60_000);
   assert.match((await eventOf(call, 'session.disconnected')).reason, /190/);
 });
 
 it('a token that is wrong from the start is said at once, and is no outage', async (t) => {
-  const { graph, call, sessionId } = await session(t, { connects: false });
+  const { graph, call, sessionId } = await cloudSession(t, { connects: false });
   graph.expireToken();
   const { body } = await call('POST', `/sessions/${sessionId}/connect`);
   assert.equal(body.status, 'disconnected');
@@ -377,7 +138,7 @@ it('a token that is wrong from the start is said at once, and is no outage', asy
 });
 
 it('a number that was never there is said at once; of one that was, Meta may be wrong', async (t) => {
-  const { graph, clock, call, sessionId } = await session(t, { connects: false });
+  const { graph, clock, call, sessionId } = await cloudSession(t, { connects: false });
   await call('PATCH', `/sessions/${sessionId}`, { options: { phoneNumberId: '404' } });
   const { body } = await call('POST', `/sessions/${sessionId}/connect`);
   assert.equal(body.status, 'disconnected');
@@ -397,7 +158,7 @@ it('a number that was never there is said at once; of one that was, Meta may be 
 });
 
 it('an outage of the network is one outage, however long, and ends by itself', async (t) => {
-  const { graph, clock, call, sessionId } = await session(t);
+  const { graph, clock, call, sessionId } = await cloudSession(t);
   const status = async () => (await call('GET', `/sessions/${sessionId}`)).body.status;
   const checks = async () => graph.calls.filter((one) => one.startsWith('GET')).length;
   graph.setDown(true);
@@ -416,7 +177,7 @@ it('an outage of the network is one outage, however long, and ends by itself', a
 });
 
 it('a file that cannot be taken, or is too large or empty, does not keep its message away', async (t) => {
-  const { graph, call } = await session(t, { env: { MEDIA_MAX_BYTES: '1000' } });
+  const { graph, call } = await cloudSession(t, { env: { MEDIA_MAX_BYTES: '1000' } });
   const arrived = async (id: string, bytes: Buffer) => {
     const file = graph.keep(bytes, 'application/pdf');
     await graph.incoming(ADA, { type: 'document', document: { id: file, filename: 'offer.pdf', caption: id } });
@@ -432,7 +193,7 @@ it('a file that cannot be taken, or is too large or empty, does not keep its mes
 });
 
 it('a file that may come yet is asked for again, for six hours of its message', async (t) => {
-  const { graph, call } = await session(t);
+  const { graph, call } = await cloudSession(t);
   const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
   const told = (hours: number, caption: string) => ({
     from: ADA,
@@ -467,7 +228,7 @@ it('a file that may come yet is asked for again, for six hours of its message', 
 });
 
 it('a message of a group that Meta does not show comes all the same', async (t) => {
-  const { graph, call, send } = await session(t);
+  const { graph, call, send } = await cloudSession(t);
   const groupId = graph.addGroup({ subject: 'Tea' });
   const text = (body: string) => ({ group_id: groupId, type: 'text', text: { body } });
   const message = { from: ADA, id: graph.newId(), timestamp: graph.now(), ...text('One') };
@@ -492,7 +253,7 @@ it('a message of a group that Meta does not show comes all the same', async (t) 
 
 it('a server that knows its address has the network call each session at its own', async (t) => {
   const port = await freePort();
-  const { graph, sessionId } = await session(t, {
+  const { graph, sessionId } = await cloudSession(t, {
     env: { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` },
   });
   await eventually(
@@ -504,7 +265,7 @@ it('a server that knows its address has the network call each session at its own
 it('the callback URL of a session that is deleted is taken back, unless it is not its own any more', async (t) => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const { graph, clock, call, sessionId } = await session(t, { env: { PORT: String(port), PUBLIC_URL: address } });
+  const { graph, clock, call, sessionId } = await cloudSession(t, { env: { PORT: String(port), PUBLIC_URL: address } });
   const calledAt = (url: string) =>
     eventually(
       async () => graph.callbackUrl,
@@ -539,7 +300,7 @@ it('the callback URL of a session that is deleted is taken back, unless it is no
 });
 
 it('a callback for another number of the app reaches its session, and only with the secret of that app', async (t) => {
-  const { graph, server, call, sessionId } = await session(t);
+  const { graph, server, call, sessionId } = await cloudSession(t);
   const options = { ...graph.options, phoneNumberId: OTHER_NUMBER_ID };
   const other = (await call('POST', '/sessions', { connector: 'whatsapp-cloud', options })).body.sessionId;
   await call('POST', `/sessions/${other}/connect`);
@@ -569,7 +330,7 @@ async function freePort(): Promise<number> {
 }
 
 it('a number that does not answer keeps nobody waiting but who asked to connect it', async (t) => {
-  const { graph, server, start, call, token, sessionId } = await session(t, { connects: false });
+  const { graph, server, start, call, token, sessionId } = await cloudSession(t, { connects: false });
   const isAsked = (times: number) =>
     eventually(
       async () => graph.calls.filter((one) => one.startsWith('GET')).length,
@@ -612,7 +373,7 @@ it('a file that is said to be at another host is not fetched, and nobody gets th
     plain.close();
     await secure.close();
   });
-  const { graph, call } = await session(t);
+  const { graph, call } = await cloudSession(t);
   const places = [
     `${secure.url}/file`,
     `http://127.0.0.1:${(plain.address() as AddressInfo).port}/file`,
@@ -634,7 +395,7 @@ it('a file that is said to be at another host is not fetched, and nobody gets th
 it('an error of Meta that quotes a credential is stored, shown and logged without it', async (t) => {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line: string) => void lines.push(line) });
-  const { graph, call, sessionId } = await session(t, { connects: false, log });
+  const { graph, call, sessionId } = await cloudSession(t, { connects: false, log });
   const { token, appSecret } = graph.options;
   const quoting = `Malformed access token ${token} of ${appSecret}; access_token=${token.slice(0, 20)}&x=1, Bearer ${token}`;
   graph.failNext({ code: 131000, status: 400, details: quoting }, { code: 190, status: 401, details: quoting });
@@ -659,7 +420,7 @@ it('an error of Meta that quotes a credential is stored, shown and logged withou
 });
 
 it('why a message failed is stored without the credential that Meta quotes', async (t) => {
-  const { graph, call, send } = await session(t);
+  const { graph, call, send } = await cloudSession(t);
   const { token } = graph.options;
   graph.confirm(false);
   const { body: message } = await send('Hello');

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { it, type TestContext } from 'node:test';
+import { ADA, asked, asks, cloudSession, eventsOf, GRACE, passUntil } from '../support/cloudSession.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Answer } from '../support/server.ts';
+
+/* How the Cloud API connector sends while its network refuses, limits or does not answer. Time passes when a test says so. */
+
+it('what passes is tried again, later each time', async (t) => {
+  const { graph, clock, send } = await cloudSession(t);
+  graph.failNext({ code: 131016, status: 503 }, { code: 2, status: 500 });
+  const sending = send('Hello');
+  await asked(graph, 1);
+  await clock.advance(999);
+  assert.equal(asks(graph), 1);
+  await passUntil(
+    clock,
+    async () => asks(graph),
+    (count) => count === 2,
+  );
+  await passUntil(
+    clock,
+    async () => graph.sent.length,
+    (count) => count === 1,
+  );
+  const { status, body } = await sending;
+  assert.deepEqual([status, body.status, asks(graph)], [201, 'sent', 3]);
+});
+
+it('what will be refused again is not tried again', async (t) => {
+  const { graph, call, send } = await cloudSession(t);
+  graph.failNext({ code: 131048, details: 'Spam rate limit hit' });
+  const { body } = await send('Hello');
+  assert.deepEqual([body.code, body.detail], ['send_failed', 'WhatsApp says: Spam rate limit hit (131048)']);
+  assert.equal(asks(graph), 1);
+  assert.equal((await call('GET', '/messages')).body.data[0].error, body.detail);
+});
+
+it('when the number is too fast, everything of it waits, and what waits too long is told when to come again', async (t) => {
+  const { graph, send } = await cloudSession(t);
+  graph.failNext({ code: 130429, status: 429, retryAfter: 60 });
+  const first = await send('Hello');
+  assert.deepEqual([first.status, first.body.code], [429, 'rate_limited']);
+  assert.equal(first.headers.get('retry-after'), '60');
+});
+
+it('when a pair is too fast, others still go', async (t) => {
+  const { graph, clock, send } = await cloudSession(t);
+  graph.failNext({ code: 131056 });
+  const held = send('Hello');
+  await asked(graph, 1);
+  assert.equal((await send('Hello Grace', GRACE)).status, 201);
+  assert.deepEqual(
+    graph.sent.map(({ body }) => body.to),
+    [GRACE],
+  );
+  await clock.advance(6000);
+  assert.equal((await held).status, 201);
+  assert.equal(graph.sent.at(-1)?.body.to, ADA);
+});
+
+it('keeps below the limit of a pair by itself: 45 at once, then one in six seconds', async (t) => {
+  const { graph, clock, send } = await cloudSession(t);
+  const sentAre = (wanted: number) =>
+    eventually(
+      async () => graph.sent.length,
+      (count) => count === wanted,
+    );
+  const sending = Array.from({ length: 47 }, (_, index) => send(`${index}`));
+  await sentAre(45);
+  const tooMany = await send('too many');
+  assert.deepEqual([tooMany.status, tooMany.headers.get('retry-after')], [429, '18']);
+  await clock.advance(5999);
+  assert.equal(graph.sent.length, 45);
+  await clock.advance(1);
+  await sentAre(46);
+  assert.equal((await send('to somebody else', GRACE)).status, 201);
+  await clock.advance(6000);
+  await sentAre(48);
+  const answers = await Promise.all(sending);
+  assert.ok(answers.every(({ status }) => status === 201));
+});
+
+it('a reaction is tried again as a message is, and also when there was no answer', async (t) => {
+  const { graph, clock, react, reactions } = await reacting(t);
+  graph.failNext({ code: 131016, status: 503 }, 'hang up');
+  const reaction = react('👍');
+  await passUntil(clock, reactions, ({ length }) => length === 1);
+  assert.deepEqual([(await reaction).status, asks(graph)], [200, 3]);
+});
+
+it('a reaction keeps to the limits as a message does', async (t) => {
+  const { clock, send, react, reactions } = await reacting(t);
+  await Promise.all(Array.from({ length: 45 }, (_, index) => send(`${index}`)));
+  const waiting = ['🎉', '🎈', '🎂'].map(react);
+  const tooMany = await Promise.race(waiting);
+  assert.deepEqual([tooMany.status, tooMany.headers.get('retry-after')], [429, '18']);
+  assert.deepEqual(await reactions(), []);
+  await passUntil(clock, reactions, ({ length }) => length === 2);
+  assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status).toSorted(), [200, 200, 429]);
+});
+
+/** A session with a message to react to, and what has arrived of that. */
+async function reacting(t: TestContext) {
+  const parts = await cloudSession(t);
+  const { graph, call } = parts;
+  await graph.incoming(ADA, { type: 'text', text: { body: 'Hi' } });
+  const { messageId } = (await call('GET', '/messages')).body.data[0];
+  const react = (emoji: string) => call('PUT', `/messages/${messageId}/reaction`, { emoji });
+  const reactions = async () => graph.sent.flatMap(({ body }) => body.reaction?.emoji ?? []);
+  return { ...parts, react, reactions };
+}
+
+it('a request without an answer is not repeated: a status tells that the message went', async (t) => {
+  const { graph, clock, call, send } = await cloudSession(t);
+  graph.failNext('no answer');
+  const sending = send('Hello');
+  await eventually(
+    async () => graph.sent.length,
+    (count) => count === 1,
+  );
+  await graph.settled();
+  await clock.advance(8000);
+  const { status, body } = await sending;
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.equal((await call('GET', `/messages/${body.messageId}`)).body.status, 'delivered');
+  assert.equal(graph.sent.length, 1);
+  assert.equal((await eventsOf(call, 'message.sent')).length, 1);
+});
+
+it('an error of something in front of the network is no answer either', async (t) => {
+  const { graph, call, send } = await cloudSession(t);
+  graph.confirm(false);
+  graph.failNext({ code: 0, status: 502 });
+  const sending = send('Hello');
+  await asked(graph, 1);
+  const [{ id }] = await eventually(
+    async () => (await call('GET', '/messages')).body.data.map((one: Answer['body']) => ({ id: one.messageId })),
+    (all) => all.length === 1,
+  );
+  await graph.post({
+    statuses: [
+      { id: graph.newId(), status: 'sent', timestamp: graph.now(), recipient_id: ADA, biz_opaque_callback_data: id },
+    ],
+  });
+  assert.equal((await sending).status, 201);
+  assert.equal(asks(graph), 1);
+});
+
+it('a request without an answer, of which no status tells, has failed, and says that this is not certain', async (t) => {
+  const { graph, clock, call, send } = await cloudSession(t);
+  graph.failNext('hang up');
+  const sending = send('Hello');
+  await asked(graph, 1);
+  const { data } = await passUntil(
+    clock,
+    async () => (await call('GET', '/messages')).body,
+    ({ data }) => data[0].status === 'failed',
+  );
+  const { status, body } = await sending;
+  assert.deepEqual([status, body.code, body.detail], [502, 'send_failed', data[0].error]);
+  assert.match(body.detail, /may or may not have been sent/);
+  assert.deepEqual([asks(graph), graph.sent.length], [1, 0]);
+});
+
+it('a message that was under way when the server stopped is not sent a second time', async (t) => {
+  const { graph, clock, server, start, token, send } = await cloudSession(t);
+  graph.confirm(false);
+  graph.failNext('no answer');
+  send('Hello').catch(() => {}); // the server goes away under it
+  const [sent = assert.fail()] = await eventually(
+    async () => graph.sent,
+    (all) => all.length === 1,
+  );
+  let isStopped = false;
+  const stopping = server.stop().then(() => (isStopped = true));
+  await passUntil(
+    clock,
+    async () => isStopped,
+    (is) => is,
+  );
+  await stopping;
+
+  const second = await start();
+  const read = async () => {
+    const { body } = await second.call('GET', '/messages', undefined, { authorization: `Bearer ${token}` });
+    return body.data[0];
+  };
+  graph.callBackAt(graph.callbackUrl.replace(server.url, second.url));
+  assert.equal((await read()).status, 'queued');
+  await eventually(
+    () => graph.post({ statuses: [graph.statusOf(sent, 'sent')] }),
+    (status) => status === 200,
+  );
+  await eventually(read, ({ status }) => status === 'sent');
+  await graph.post({ statuses: [graph.statusOf(sent, 'delivered')] });
+  assert.equal((await read()).status, 'delivered');
+  assert.equal(graph.sent.length, 1);
+});
