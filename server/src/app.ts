@@ -38,7 +38,7 @@ import { Previews } from './media/previews.ts';
 import { createS3Store } from './media/s3Store.ts';
 import { type ContentStore, createDiskStore } from './media/store.ts';
 import { createInbox } from './messages/inbox.ts';
-import { createMetrics, throttle } from './metrics.ts';
+import { Metrics, throttle } from './metrics.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
 import { Sender } from './sending/sender.ts';
 import { LiveSessions } from './sessions/liveSessions.ts';
@@ -85,7 +85,7 @@ export async function createApp(
   }: { clock?: Clock; log?: Log; random?: () => number } = {},
 ): Promise<App> {
   const nodeId = createIds(clock)('nod');
-  const metrics = createMetrics();
+  const metrics = new Metrics();
   const targets = createTargetPolicy({
     host: settings.host,
     otherHosts: [...(settings.publicUrl === undefined ? [] : [settings.publicUrl.hostname]), ...settings.allowedHosts],

@@ -2,55 +2,42 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { eventKinds } from './events.ts';
 import { version } from './version.ts';
 
-/** What the process counts of itself, for Prometheus. No label names an account, a session or a webhook. */
-export interface Metrics {
-  countRequest(method: string, status: number): void;
-  countOperation(operation: string, channel: string, status: number, seconds: number): void;
-  countEvents(kind: string, count: number): void;
-  countAttempt(outcome: string, seconds: number): void;
-  countSettled(state: SettledState, count: number): void;
-  countBreakerOpened(): void;
-  /** All of it in the text format of Prometheus. */
-  read(now: Present): Promise<{ contentType: string; text: string }>;
-}
-
-/** What is true of the process at this moment, and what the database knows. */
+/** The state of the process and of the database at this moment. */
 export interface Present {
   readonly inFlight: number;
   readonly isReady: boolean;
-  /** Undefined where one process has the database to itself. */
+  /** Undefined if one process has the database to itself. */
   readonly cluster: ClusterCounts | undefined;
-  /** Undefined where there is no pool. */
+  /** Undefined without a pool. */
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number } | undefined;
-  /** Whether the database answered just now. */
   readonly isDatabaseUp: boolean;
   /** Undefined while the database does not answer. */
   readonly totals: Totals | undefined;
 }
 
-/** What a node holds, and whom it knows. */
+/** What a node owns, and which nodes it knows. */
 export interface ClusterCounts {
-  /** That live, this one included. */
+  /** Live nodes, including this one. */
   readonly nodes: number;
-  /** Of these, those that keep files elsewhere than this one. */
+  /** Those that store their files elsewhere than this one. */
   readonly nodesWithOtherFiles: number;
   readonly sessions: number;
   readonly webhooks: number;
-  /** Whether it hears at once what changes at other nodes. */
+  /** Whether it receives the signals of other nodes. */
   readonly isListening: boolean;
   /** How far the time of day here is ahead of the database's clock. */
   readonly clockSkewMs: number;
 }
 
-/** What is read from the database when somebody asks; on every node of a deployment the same. */
+/** Read from the database on request, and the same on every node. */
 export interface Totals {
   readonly sessions: readonly { readonly status: string; readonly count: number }[];
   readonly breakers: readonly { readonly state: string; readonly count: number }[];
-  /** Webhooks with something pending: `held` ones wait for their receiver, or are switched off. */
+  /** Webhooks with pending deliveries: `held` ones wait for their receiver, or are disabled. */
   readonly lanes: { readonly moving: number; readonly held: number };
-  /** Deliveries that are not settled, counted as far as `MOST_PENDING` of the queue. */
+  /** Unsettled deliveries, counted up to a limit. */
   readonly pending: number;
-  /** How long the delivery that is due longest in a moving lane has been due; 0 when none is. */
+  /** Age of the oldest deliverable delivery; 0 if there is none. */
   readonly lagMs: number;
 }
 
@@ -60,123 +47,186 @@ type SettledState = (typeof settledStates)[number];
 const OPERATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
-export function createMetrics(): Metrics {
-  const registers = [new Registry()];
-  const [registry] = registers as [Registry];
-  // Memory, processor, open files, and how far the event loop is behind.
-  collectDefaultMetrics({ register: registry });
-
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
-
-  const requests = counter('switchboard_http_requests_total', 'Answered HTTP requests by method and status', [
+/** What the process counts, for Prometheus. No label names an account, a session or a webhook. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter('switchboard_http_requests_total', 'Answered HTTP requests by method and status', [
     'method',
     'status',
   ]);
-  const operations = new Histogram({
+  readonly #operations = new Histogram({
     name: 'switchboard_operation_seconds',
     help: 'Duration of operations by id, channel (rest, mcp) and HTTP status',
     labelNames: ['operation', 'channel', 'status'],
     buckets: OPERATION_SECONDS,
-    registers,
+    registers: [this.#registry],
   });
-  const events = counter('switchboard_events_total', 'Emitted events by event type', ['kind']);
-  const attempts = new Histogram({
+  readonly #events = this.#counter('switchboard_events_total', 'Emitted events by event type', ['kind']);
+  readonly #attempts = new Histogram({
     name: 'switchboard_delivery_attempt_seconds',
     help: 'Duration of delivery attempts by outcome class',
     labelNames: ['class'],
     buckets: ATTEMPT_SECONDS,
-    registers,
+    registers: [this.#registry],
   });
-  const settled = counter('switchboard_deliveries_settled_total', 'Settled deliveries by final state', ['state']);
-  const opened = counter('switchboard_breakers_opened_total', 'Times that the circuit breaker of a webhook opened');
-  // A counter that appears with its first count hides that count from `rate` and `increase`.
-  for (const kind of eventKinds) events.inc({ kind }, 0);
-  for (const state of settledStates) settled.inc({ state }, 0);
+  readonly #settled = this.#counter('switchboard_deliveries_settled_total', 'Settled deliveries by final state', [
+    'state',
+  ]);
+  readonly #opened = this.#counter(
+    'switchboard_breakers_opened_total',
+    'Times that the circuit breaker of a webhook opened',
+  );
+  readonly #gauges = gauges.map(({ name, help, label, read }) => {
+    const labelNames = label === undefined ? [] : [label];
+    return { label, read, gauge: new Gauge({ name, help, labelNames, registers: [this.#registry] }) };
+  });
 
-  gauge('switchboard_info', 'Versions of Switchboard and Node.js', ['version', 'node']).set(
-    { version, node: process.version },
-    1,
-  );
-  const ready = gauge('switchboard_ready', 'Whether GET /ready answers 200 (1) or 503 (0)');
-  const inFlight = gauge('switchboard_deliveries_in_flight', 'Delivery attempts in flight on this node');
-  const nodes = gauge('switchboard_nodes', 'Live nodes known to this node');
-  const otherFiles = gauge('switchboard_nodes_with_other_files', 'Live nodes that keep files elsewhere than this node');
-  const listening = gauge(
-    'switchboard_signals_up',
-    'Whether this node receives notifications of other nodes (1) or has to poll (0)',
-  );
-  const clockSkew = gauge(
-    'switchboard_clock_skew_seconds',
-    "Seconds by which this machine's clock is ahead of the clock of the database; negative if behind",
-  );
-  const leases = gauge('switchboard_leases', 'Sessions and webhooks that this node owns', ['kind']);
-  const pool = gauge('switchboard_database_connections', 'Connections to PostgreSQL by use (idle, busy)', ['use']);
-  const poolWaiting = gauge('switchboard_database_waiting', 'Queries waiting for a connection to PostgreSQL');
-  const isAnswering = gauge('switchboard_database_up', 'Whether the database answers (1) or not (0)');
-  const sessions = gauge('switchboard_sessions', 'Sessions by status', ['status']);
-  const breakers = gauge('switchboard_breakers', 'Webhooks by the state of their circuit breaker', ['state']);
-  const lanes = gauge(
-    'switchboard_lanes',
-    'Webhooks with pending deliveries, by whether they can go out (moving) or not (held)',
-    ['state'],
-  );
-  const pending = gauge('switchboard_deliveries_pending', 'Pending deliveries, counted up to 100,000');
-  const lag = gauge('switchboard_lane_lag_seconds', 'Age of the oldest deliverable delivery');
-
-  function setPresent({ inFlight: attempting, isReady, cluster, pool: use }: Present): void {
-    inFlight.set(attempting);
-    ready.set(isReady ? 1 : 0);
-    // One that has no labels starts at 0, which would be said of what is not there.
-    if (cluster === undefined) for (const one of [nodes, otherFiles, listening, clockSkew]) one.remove();
-    else {
-      nodes.set(cluster.nodes);
-      otherFiles.set(cluster.nodesWithOtherFiles);
-      listening.set(cluster.isListening ? 1 : 0);
-      clockSkew.set(cluster.clockSkewMs / 1000);
-      leases.set({ kind: 'sessions' }, cluster.sessions);
-      leases.set({ kind: 'webhooks' }, cluster.webhooks);
-    }
-    if (use === undefined) poolWaiting.remove();
-    else {
-      pool.set({ use: 'idle' }, use.idle);
-      pool.set({ use: 'busy' }, use.total - use.idle);
-      poolWaiting.set(use.waiting);
-    }
+  constructor() {
+    const registry = this.#registry;
+    // Memory, processor, open files, and how far the event loop is behind.
+    collectDefaultMetrics({ register: registry });
+    // A counter that appears with its first count hides that count from `rate` and `increase`.
+    for (const kind of eventKinds) this.#events.inc({ kind }, 0);
+    for (const state of settledStates) this.#settled.inc({ state }, 0);
+    const info = { name: 'switchboard_info', help: 'Versions of Switchboard and Node.js' };
+    const labels = { version, node: process.version };
+    new Gauge({ ...info, labelNames: Object.keys(labels), registers: [registry] }).set(labels, 1);
   }
 
-  function setTotals(totals: Totals | undefined): void {
-    // Without an answer there is no figure: the one of before would look like one of now.
-    for (const one of [sessions, breakers, lanes]) one.reset();
-    for (const one of [pending, lag]) one.remove();
-    if (totals === undefined) return;
-    for (const { status, count } of totals.sessions) sessions.set({ status }, count);
-    for (const { state, count } of totals.breakers) breakers.set({ state }, count);
-    for (const [state, count] of Object.entries(totals.lanes)) lanes.set({ state }, count);
-    pending.set(totals.pending);
-    lag.set(totals.lagMs / 1000);
+  countRequest(method: string, status: number): void {
+    this.#requests.inc({ method, status: String(status) });
   }
 
-  return {
-    countRequest: (method, status) => requests.inc({ method, status: String(status) }),
-    countOperation: (operation, channel, status, seconds) =>
-      operations.observe({ operation, channel, status: String(status) }, seconds),
-    countEvents: (kind, count) => events.inc({ kind }, count),
-    countAttempt: (outcome, seconds) => attempts.observe({ class: outcome }, seconds),
-    countSettled: (state, count) => settled.inc({ state }, count),
-    countBreakerOpened: () => opened.inc(),
-    async read(now) {
-      setPresent(now);
-      isAnswering.set(now.isDatabaseUp ? 1 : 0);
-      setTotals(now.totals);
-      return { contentType: registry.contentType, text: await registry.metrics() };
-    },
-  };
+  countOperation(operation: string, channel: string, status: number, seconds: number): void {
+    this.#operations.observe({ operation, channel, status: String(status) }, seconds);
+  }
+
+  countEvents(kind: string, count: number): void {
+    this.#events.inc({ kind }, count);
+  }
+
+  countAttempt(outcome: string, seconds: number): void {
+    this.#attempts.observe({ class: outcome }, seconds);
+  }
+
+  countSettled(state: SettledState, count: number): void {
+    this.#settled.inc({ state }, count);
+  }
+
+  countBreakerOpened(): void {
+    this.#opened.inc();
+  }
+
+  /** Returns everything in the text format of Prometheus. */
+  async read(now: Present): Promise<{ contentType: string; text: string }> {
+    for (const { label, read, gauge } of this.#gauges) {
+      const found = read(now);
+      if (label !== undefined) gauge.reset();
+      else gauge.remove(); // a reset would set it to 0
+      if (typeof found === 'number') gauge.set(found);
+      else for (const [value, count] of Object.entries(found ?? {})) gauge.set({ [label ?? '']: value }, count);
+    }
+    const registry = this.#registry;
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  }
+
+  #counter(name: string, help: string, labelNames: string[] = []) {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
 }
 
-/** The share of the time that a throttled query may take, however often it is called. */
+interface GaugeDefinition {
+  readonly name: string;
+  readonly help: string;
+  readonly label?: string;
+  /** Returns the value, or the values by label; undefined if unknown, because the previous one would look current. */
+  readonly read: (now: Present) => number | Readonly<Record<string, number>> | undefined;
+}
+
+const gauges: readonly GaugeDefinition[] = [
+  {
+    name: 'switchboard_ready',
+    help: 'Whether GET /ready answers 200 (1) or 503 (0)',
+    read: ({ isReady }) => Number(isReady),
+  },
+  {
+    name: 'switchboard_deliveries_in_flight',
+    help: 'Delivery attempts in flight on this node',
+    read: ({ inFlight }) => inFlight,
+  },
+  {
+    name: 'switchboard_nodes',
+    help: 'Live nodes known to this node',
+    read: ({ cluster }) => cluster?.nodes,
+  },
+  {
+    name: 'switchboard_nodes_with_other_files',
+    help: 'Live nodes that keep files elsewhere than this node',
+    read: ({ cluster }) => cluster?.nodesWithOtherFiles,
+  },
+  {
+    name: 'switchboard_signals_up',
+    help: 'Whether this node receives notifications of other nodes (1) or has to poll (0)',
+    read: ({ cluster }) => cluster && Number(cluster.isListening),
+  },
+  {
+    name: 'switchboard_clock_skew_seconds',
+    help: "Seconds by which this machine's clock is ahead of the clock of the database; negative if behind",
+    read: ({ cluster }) => cluster && cluster.clockSkewMs / 1000,
+  },
+  {
+    name: 'switchboard_leases',
+    help: 'Sessions and webhooks that this node owns',
+    label: 'kind',
+    read: ({ cluster }) => cluster && { sessions: cluster.sessions, webhooks: cluster.webhooks },
+  },
+  {
+    name: 'switchboard_database_connections',
+    help: 'Connections to PostgreSQL by use (idle, busy)',
+    label: 'use',
+    read: ({ pool }) => pool && { idle: pool.idle, busy: pool.total - pool.idle },
+  },
+  {
+    name: 'switchboard_database_waiting',
+    help: 'Queries waiting for a connection to PostgreSQL',
+    read: ({ pool }) => pool?.waiting,
+  },
+  {
+    name: 'switchboard_database_up',
+    help: 'Whether the database answers (1) or not (0)',
+    read: ({ isDatabaseUp }) => Number(isDatabaseUp),
+  },
+  {
+    name: 'switchboard_sessions',
+    help: 'Sessions by status',
+    label: 'status',
+    read: ({ totals }) => totals && Object.fromEntries(totals.sessions.map(({ status, count }) => [status, count])),
+  },
+  {
+    name: 'switchboard_breakers',
+    help: 'Webhooks by the state of their circuit breaker',
+    label: 'state',
+    read: ({ totals }) => totals && Object.fromEntries(totals.breakers.map(({ state, count }) => [state, count])),
+  },
+  {
+    name: 'switchboard_lanes',
+    help: 'Webhooks with pending deliveries, by whether they can go out (moving) or not (held)',
+    label: 'state',
+    read: ({ totals }) => totals && { ...totals.lanes },
+  },
+  {
+    name: 'switchboard_deliveries_pending',
+    help: 'Pending deliveries, counted up to 100,000',
+    read: ({ totals }) => totals?.pending,
+  },
+  {
+    name: 'switchboard_lane_lag_seconds',
+    help: 'Age of the oldest deliverable delivery',
+    read: ({ totals }) => totals && totals.lagMs / 1000,
+  },
+];
+
+/** The share of the time that a throttled query may take. */
 const SHARE = 0.01;
 const CACHED_AT_LEAST_MS = 1000;
 const CACHED_AT_MOST_MS = 60_000;
