@@ -22,6 +22,8 @@ export interface Credentials {
   readonly webhookId: string;
   /** A text with the words "The quick brown fox". */
   readonly messageId: string;
+  /** An account with a disconnected sandbox session for which events wait. Schema 1 has none. */
+  readonly away?: { readonly email: string; readonly sessionId: string };
 }
 
 export interface RestoredFixture {

@@ -35,7 +35,7 @@ async function writeFixture(database: (typeof databaseNames)[number]): Promise<v
   await server.stop();
   const store = openHome(home);
   await addRareRows(store);
-  await requireRowsEverywhere(store);
+  await requireRowsEverywhere(store, database);
   await store.close();
   mkdirSync(fixturePath(version, ''), { recursive: true });
   if (database === 'sqlite') {
@@ -139,8 +139,14 @@ async function fill(server: TestServer): Promise<Credentials> {
   await post(`/sessions/${linked.sessionId}/connect`);
   await post(`/sessions/${linked.sessionId}/simulate`, { action: 'pair' });
   await eventOf(alice.call, 'session.connected', (data) => data.sessionId === linked.sessionId);
+  const crew = await post('/groups', { sessionId, subject: 'Crew', phoneNumbers: [BOB, CAROL] });
+  // Carol's session is connected: it is Bob alone for whom all of this waits.
   await bobPost(`/sessions/${bobSession}/disconnect`);
-  await post('/messages/send', { sessionId, to, message: 'While Bob is away' });
+  const draft = await post('/messages/send', { sessionId, to, message: 'While Bob is away' });
+  await alice.call('PATCH', `/messages/${draft.messageId}`, { message: 'While Bob was away' });
+  await post('/messages/send', { sessionId, to: crew.groupId, message: 'To the crew' });
+  await eventOf(alice.call, 'message.incoming', ({ message }) => message === 'To the crew');
+  await alice.call('PATCH', `/groups/${crew.groupId}`, { subject: 'Night crew' });
 
   await eventually(
     async () => down.deliveries.length,
@@ -162,6 +168,7 @@ async function fill(server: TestServer): Promise<Credentials> {
     sessionId,
     webhookId: failing.webhookId,
     messageId: text.messageId,
+    away: { email: bob.email, sessionId: bobSession },
   };
 }
 
@@ -197,15 +204,13 @@ async function addRareRows(store: Store): Promise<void> {
 const RARE = {
   nodes: `(node_id, epoch, instance, url, version, carries, joined_at, expires_at)
     values ('nod_dead', 3, 'machine:/data', 'http://10.0.0.1:8080/', '0.1.0', 1, 1, 2)`,
-  sandbox_numbers: `(number, session_id) values ('${BOB}', 'ses_fixture')`,
-  sandbox_post: `(number, event, direct_from, sent_at, message_id, receipt_to, is_counted, created_at)
-    values ('${CAROL}', '{}', '${ALICE}', 1, 'net_1', '${ALICE}', 1, 1)`,
-  sandbox_receipts: `(message_id, missing, created_at) values ('net_1', 1, 1)`,
-  sandbox_groups: `(network_id, invite_code, state) values ('group_1', 'code', '{}')`,
 };
 
-async function requireRowsEverywhere(store: Store): Promise<void> {
-  const empty = [...(await readContents(store))].flatMap(([name, rows]) => (rows.length === 0 ? [name] : []));
+async function requireRowsEverywhere(store: Store, database: string): Promise<void> {
+  const empty = [...(await readContents(store))].flatMap(([name, rows]) => {
+    const mayBeEmpty = database === 'sqlite' && name.startsWith('sandbox_'); // in memory until schema 5
+    return rows.length === 0 && !mayBeEmpty ? [name] : [];
+  });
   assert.deepEqual(empty, [], 'tables without rows');
 }
 
