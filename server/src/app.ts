@@ -19,8 +19,8 @@ import { instanceOf, noteRun } from './cluster/instance.ts';
 import { ClusterNode } from './cluster/node.ts';
 import { NodeSignatures } from './cluster/nodeSignature.ts';
 import { contentDir, type Settings, SettingsError } from './config.ts';
-import { ConnectorError, loadConnectors } from './connectors/registry.ts';
-import { createAloneExchanges } from './connectors/sandbox/alone.ts';
+import { ConnectorError, loadConnectors, SANDBOX } from './connectors/registry.ts';
+import { Sandbox } from './connectors/sandbox/sandbox.ts';
 import { type Database, openDatabase } from './db/database.ts';
 import { createReadiness } from './db/readiness.ts';
 import { readSteadyTime } from './db/steadyTime.ts';
@@ -42,8 +42,7 @@ import { Metrics, throttle } from './metrics.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from './outgoing.ts';
 import { Sender } from './sending/sender.ts';
 import { LiveSessions } from './sessions/liveSessions.ts';
-import { createSandboxExchange } from './sessions/sandboxExchange.ts';
-import { createSandboxProfiles } from './sessions/sandboxProfiles.ts';
+import { DatabaseSandboxStore } from './sessions/sandboxStore.ts';
 import { Sessions } from './sessions/sessions.ts';
 import { SteadyClock } from './steadyClock.ts';
 import { createTargetPolicy, type TargetPolicy } from './target.ts';
@@ -93,14 +92,12 @@ export async function createApp(
     allowedCidrs: settings.webhookAllowedCidrs,
     onRefused: (refusal) => log.info(refusal, 'refused a host name as a target'),
   });
-  const ground = (scope: string) => ({ exchange: exchangeOf(scope), profiles: profilesOf(scope), steady });
-  const connectors = await loadConnectors(settings, { clock, log, random, targets }, ground).catch((error) => {
+  const otherConnectors = await loadConnectors(settings, { clock, log, random, targets }).catch((error) => {
     throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
   });
-  if (!connectors.some(({ name }) => name === settings.defaultConnector)) {
-    const known = connectors.map(({ name }) => name).join(', ');
-    throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${known}`]);
-  }
+  const connectorNames = [SANDBOX, ...otherConnectors.map(({ name }) => name)];
+  if (!connectorNames.includes(settings.defaultConnector))
+    throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${connectorNames.join(', ')}`]);
   const tracing = await openTracing(settings, nodeId, log);
   const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock, (reason) =>
     log.error({ reason }, 'database files are damaged; rejecting all writes'),
@@ -200,18 +197,16 @@ export async function createApp(
     log,
   });
 
-  const between = database.shared && createSandboxExchange({ database, cluster, media, clock, log });
-  const exchangeOf = between?.of ?? createAloneExchanges(clock);
-  const profilesOf = createSandboxProfiles({ database, media });
-  const storing = createInbox({
-    database,
-    media,
+  const sandbox = new Sandbox({
+    store: new DatabaseSandboxStore({ database, media, clock }),
+    wakeOwner: (sessionId) => cluster.signals.send('mailbox', sessionId),
     clock,
-    newId,
-    emit,
-    trace,
-    ...(between && { settlePost: between.settle }),
+    steady,
+    log,
   });
+  cluster.signals.on('mailbox', (sessionId) => sandbox.wake(sessionId));
+  cluster.signals.on('gap', () => void sandbox.poll());
+  const storing = createInbox({ database, media, clock, newId, emit, trace });
   const inbox = tracing?.inbox(storing) ?? storing;
   const live = new LiveSessions({ database, cluster, clock });
   const sender = new Sender({
@@ -230,7 +225,7 @@ export async function createApp(
     cluster,
     inbox,
     media,
-    connectors,
+    connectors: [sandbox, ...otherConnectors],
     live,
     publicUrl: settings.publicUrl,
     // One network for all, or one for each account.
@@ -341,8 +336,8 @@ export async function createApp(
       engine.start();
       retention.start();
       await media.start();
-      await sessions.start();
-      between?.start();
+      sessions.start();
+      sandbox.start();
       await cluster.start({ sessions, webhooks: engine });
       sender.start();
       const address = await http.listen({ host: settings.host, port: settings.port });
@@ -360,7 +355,7 @@ export async function createApp(
         sender.stop();
         // Others can have the sessions as soon as they are closed, and the webhooks as soon as theirs is settled.
         await sessions.stop();
-        await between?.stop();
+        await sandbox.stop();
         await engine.stop(DELIVERY_GRACE_MS);
         await deliver.close();
         await retention.stop();

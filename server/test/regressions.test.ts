@@ -86,7 +86,7 @@ it('a half-open breaker hammered a receiver that answered 429 without Retry-Afte
 });
 
 it('an idempotency key sent twice when the database was away for a moment', async (test) => {
-  // Nothing else is stored meanwhile: no time passes, and who it goes to is away.
+  // Nothing else is stored meanwhile but the message in the mailbox of its recipient: no time passes, and they are away.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -99,7 +99,8 @@ it('an idempotency key sent twice when the database was away for a moment', asyn
     const isAway = () => ++n === failing;
     const refuse = () => Promise.reject(new AppError('storage_unavailable'));
     database.commit = (work, key) => (isAway() ? refuse() : commit(work, key));
-    database.commitJointly = (work, item, key) => (isAway() ? refuse() : commitJointly(work, item, key));
+    database.commitJointly = (work, item, key) =>
+      key !== 'sandbox mailboxes' && isAway() ? refuse() : commitJointly(work, item, key);
     const send = () =>
       call(
         'POST',

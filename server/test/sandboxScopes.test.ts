@@ -300,23 +300,22 @@ describeOnEachDatabase(
         assert.deepEqual(roles.toSorted(), ['member', 'member', 'owner']);
       });
 
-      it('takes what a node of that version, still running, posts to the number alone', async (test) => {
-        const { home, numbers } = await oldHome(test);
-        const { a, clock } = await start(test, home);
-        await connect(a, 'ses_1');
-        await queryOf(home)(`insert into sandbox_post (number, event, is_counted, created_at)
-        values ('${numbers[0]}', '${messageFrom(numbers[1], 'from an older node')}', 0, ${CREATED_AT})`);
-        await clock.advance(10_000);
-        await eventOf(a, 'message.incoming', ({ message }) => message === 'from an older node');
+      it('does not upgrade while a node of that version runs', async (test) => {
+        const { home } = await oldHome(test);
+        await queryOf(home)(`insert into nodes (node_id, epoch, instance, version, carries, joined_at, expires_at)
+        values ('nod_old', 1, 'another machine', '0.0.9', 1, 1, ${Date.now() + 600_000})`);
+        await assert.rejects(start(test, home), /"sandbox mailbox" breaks older nodes: .*nod_old \(0\.0\.9\)/);
+        assert.deepEqual(await queryOf(home)('select max(version) as version from schema_versions'), [{ version: 4 }]);
       });
 
-      it('frees a number of a session that is logged out for nodes of either version', async (test) => {
+      it('frees the number of a session that is logged out, on the network of all as well', async (test) => {
         const { home } = await oldHome(test);
         const { a } = await start(test, home);
         await connect(a, 'ses_1');
         assert.equal((await a('POST', '/sessions/ses_1/logout')).status, 200);
         assert.deepEqual(await queryOf(home)(`select number from sandbox_numbers where session_id = 'ses_1'`), []);
-        assert.deepEqual(await queryOf(home)(`select number from sandbox_profiles where session_id = 'ses_1'`), []);
+        const profiles = await queryOf(home)(`select number from sandbox_numbers where profile like '%about ses_1%'`);
+        assert.deepEqual(profiles, []);
       });
     }
   },

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { MigrationError, migrate, SchemaMismatchError } from '../src/db/migrate.ts';
 import { migrations } from '../src/db/migrations/index.ts';
-import { describeOnEachDatabase, newHome } from './support/databases.ts';
+import { type DatabaseName, describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import {
@@ -16,50 +16,63 @@ import {
   restoreFixture,
 } from './support/fixtures.ts';
 import { queryOf } from './support/nodes.ts';
-import { bearer, startServer } from './support/server.ts';
+import { bearer, eventOf, sharedSandbox, startServer } from './support/server.ts';
 
 /**
- * What becomes of rows that schema 1 wrote, where a migration does not keep them as they are. A migration that only
- * adds something needs no entry: the tests below run it on the fixture as soon as it is in the list of migrations.
+ * What becomes of rows of earlier schemas, where a migration does not keep them as they are. A migration that only adds
+ * something needs no entry: the tests below run it on the fixtures as soon as it is in the list of migrations.
  */
-const changesSince1: Changes = {
-  deliveries: (row) => ({ table: 'deliveries', row: isDueAtOnce(row) ? { ...row, due_at: 0 } : row }),
-};
+function changesUpTo(after: Contents): Changes {
+  const ownerOf = (number: unknown) =>
+    after.get('sandbox_numbers')?.find((row) => row['number'] === number)?.['session_id'];
+  return {
+    deliveries: (row) => ({ table: 'deliveries', row: isDueAtOnce(row) ? { ...row, due_at: 0 } : row }),
+    sandbox_post({ post_id: _, number, receipt_to, is_counted: __, ...row }) {
+      const session_id = ownerOf(number);
+      if (session_id === undefined) return undefined; // nobody has signed the number up
+      return { table: 'sandbox_mailbox', row: { ...row, session_id, receipt_to: ownerOf(receipt_to) ?? null } };
+    },
+    sandbox_receipts: () => undefined, // counted what the mailboxes show
+    sandbox_profiles: ({ state, ...row }) => ({ table: 'sandbox_numbers', row: { ...row, profile: state } }),
+  };
+}
 
 /** Whether a delivery has not been tried, nor waits for its turn in a replay. */
 const isDueAtOnce = ({ state, attempts, due_at, created_at }: Row) =>
   state === 'pending' && attempts === 0 && Number(due_at) <= Number(created_at);
 
-describeOnEachDatabase('a database of schema 1', (_, database) => {
+describeOnEachFixture((version, database) => {
   it('has every row it had after every migration', async (test) => {
-    const { home } = await restoreFixture(1, database);
+    const { home } = await restoreFixture(version, database);
     const store = openHome(home);
     test.after(async () => {
       await store.close();
       await home.remove();
     });
     const before = await readContents(store);
-    assert.ok([...before.values()].every((rows) => rows.length > 0));
+    const isInMemory = (table: string) => database === 'sqlite' && version === 4 && table.startsWith('sandbox_');
+    for (const [table, rows] of before) assert.ok(rows.length > 0 || isInMemory(table), table);
     const applied = await migrate(store, Date.now);
     assert.deepEqual(
       applied,
-      migrations.map(({ version }) => version).filter((version) => version > 1),
+      migrations.map(({ version }) => version).filter((one) => one > version),
     );
-    assertKept(before, await readContents(store), changesSince1);
+    const after = await readContents(store);
+    assertKept(before, after, changesUpTo(after));
     const queue = (contents: Contents, columns: readonly string[]) =>
       (contents.get('deliveries') ?? [])
         .filter(({ state, attempts }) => state === 'pending' && attempts === 0)
         .sort((a, b) => compare(a, b, ['webhook_id', ...columns]))
         .map(({ delivery_id }) => delivery_id);
     assert.deepEqual(
-      queue(await readContents(store), ['due_at', 'position', 'delivery_id']),
-      queue(before, ['due_at', 'delivery_id']),
+      queue(after, ['due_at', 'position', 'delivery_id']),
+      queue(before, version < 3 ? ['due_at', 'delivery_id'] : ['due_at', 'position', 'delivery_id']),
       'what is pending keeps its order',
     );
   });
 
   it('opens in the server with its accounts, keys, messages, search and pending deliveries', async (test) => {
-    const { home, credentials } = await restoreFixture(1, database);
+    const { home, credentials } = await restoreFixture(version, database);
     const clock = createFakeClock(credentials.writtenAt);
     const server = await startServer({ home, clock, env: { ENCRYPTION_KEY: credentials.encryptionKey } });
     test.after(async () => {
@@ -104,6 +117,49 @@ describeOnEachDatabase('a database of schema 1', (_, database) => {
   });
 });
 
+describeOnEachDatabase('a database of schema 4', (_, database) => {
+  it('delivers what waited for a disconnected sandbox session', async (test) => {
+    const { home, credentials } = await restoreFixture(4, database);
+    const { encryptionKey, password, sessionId, away } = credentials;
+    assert.ok(away !== undefined);
+    const clock = createFakeClock(credentials.writtenAt);
+    const server = await startServer({ home, clock, env: { ...sharedSandbox, ENCRYPTION_KEY: encryptionKey } });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const loginOf = async (email: string) =>
+      bearer(server.url, (await server.call('POST', '/auth/login', { email, password })).body.token);
+    const [alice, bob] = [await loginOf(credentials.email), await loginOf(away.email)];
+    const isSaid = (text: string) => (data: { message: string }) => data.message === text;
+    const edited = isSaid('While Bob was away');
+
+    assert.equal((await bob('POST', `/sessions/${away.sessionId}/connect`)).body.status, 'connected');
+    await eventOf(bob, 'message.incoming', isSaid('To the crew'));
+    const incoming = await eventually(
+      () => bob('GET', '/messages?direction=incoming&limit=200'),
+      ({ body }) => body.data.some(edited),
+    );
+    const waited = incoming.body.data.filter((data: { message: string }) => /While Bob|To the crew/.test(data.message));
+    assert.equal(waited.length, 2, 'each of them once');
+    await eventually(
+      () => alice('GET', `/messages?sessionId=${sessionId}&direction=outgoing&limit=200`),
+      ({ body }) => body.data.find(edited)?.status === 'delivered',
+    );
+    const { body: profile } = await bob('GET', '/contacts/491700000001/profile');
+    assert.equal(profile.about, 'On call');
+    if (database === 'postgres') await eventOf(bob, 'group.updated', ({ subject }) => subject === 'Night crew');
+    const left = () => server.app.services.database.reader.kysely.selectFrom('sandbox_mailbox').selectAll().execute();
+    await eventually(left, (mail) => mail.length === 0);
+  });
+});
+
+/** Runs a suite on every fixture: a database that a server of that schema wrote. */
+function describeOnEachFixture(suite: (version: number, database: DatabaseName) => void): void {
+  for (const version of [1, 4])
+    describeOnEachDatabase(`a database of schema ${version}`, (_, database) => suite(version, database));
+}
+
 /** Orders rows by columns. */
 function compare(a: Row, b: Row, columns: readonly string[]): number {
   for (const column of columns) {
@@ -120,12 +176,14 @@ const FROZEN = {
     2: '1c370371f8935bee0e12183565828cdb682725862a8037202900ec0cbdf67e49',
     3: '5362b1d5f9c4868df23906ff9e69ce15bc162537fc30277595007d3c151d959d',
     4: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', // nothing to do on SQLite
+    5: '18205e14a5aa8f6033c8c5485c37f6b6214939855f23823bbf4e39f348bc5f23',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
     2: '1c370371f8935bee0e12183565828cdb682725862a8037202900ec0cbdf67e49',
     3: 'c0289d0635596c31d4b797a81a4944c552313af166c90f39f2c9d1ee6fee15b2',
     4: '505f1192312614736d2438e706e3b0758b71b8376997d6a676c4dc1594edc945',
+    5: 'b566e4f148e00cb65f9c3920befbbb1e0c6c595a8b4923adff7799a532cd0a15',
   },
 };
 

@@ -14,8 +14,8 @@ export const topics = [
   'outbox',
   /** A message was scheduled. */
   'schedule',
-  /** Something waits for a number of the sandbox network. */
-  'post',
+  /** A session of a sandbox network has mail. */
+  'mailbox',
   /** The disk of the database is full. */
   'storage',
   /** A node joined or left, or released something that others can acquire. */

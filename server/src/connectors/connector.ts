@@ -38,24 +38,19 @@ export interface Connector {
   readonly messageTypes: readonly MessageType[];
   /** Whether the network calls us: its sessions have a callback URL, and its connections `takeCallback`. */
   readonly takesCallbacks?: true;
-  /** Sessions that were linked before, told once at start: a network knows who has signed up. */
-  remember?(linked: readonly LinkedSession[]): void;
   /**
    * Starts a session's connection. Resolves when the attempt is under way; how it goes is told to `host.onEvent`.
    * @throws {AppError} what the caller of `connect` can act on, such as `phone_number_in_use`
    */
   open(host: SessionHost): Promise<Connection>;
   /** The session is logged out or deleted: its number is free again. */
-  forget?(session: Omit<LinkedSession, 'phoneNumber'> & { readonly phoneNumber: string | null }): Promise<void>;
-}
-
-/** A session, and the number that it is linked to. */
-export interface LinkedSession {
-  readonly sessionId: string;
-  /** Digits. */
-  readonly phoneNumber: string;
-  /** As `SessionHost.scope`. */
-  readonly scope: string;
+  forget?(session: {
+    readonly sessionId: string;
+    /** Digits; null if the network never said which number it is. */
+    readonly phoneNumber: string | null;
+    /** As `SessionHost.scope`. */
+    readonly scope: string;
+  }): Promise<void>;
 }
 
 /** What a connector may know and tell of one session. */
@@ -78,10 +73,8 @@ export interface SessionHost {
   /**
    * Tells that something happened. Resolves when it is stored, so a network that wants an acknowledgement gets it
    * then and not before.
-   * @param postId by which the deployment itself keeps the event for this session, on a network that lives in it: it
-   *   is let go of in the transaction that stores the event, and an event that is no longer kept was stored before
    */
-  onEvent(event: NetworkEvent, postId?: string): Promise<void>;
+  onEvent(event: NetworkEvent): Promise<void>;
   /** Outgoing messages that the network took and has not confirmed as delivered, oldest first. */
   undelivered(): Promise<readonly OutgoingMessage[]>;
   /** `networkId` of the last message that came in a direct chat; null when none did. */

@@ -3,8 +3,6 @@ import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
 import type { TargetPolicy } from '../target.ts';
 import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes } from './connector.ts';
-import type { Ground } from './sandbox/network.ts';
-import { createSandbox } from './sandbox/sandbox.ts';
 import { createWhatsapp } from './whatsapp/whatsapp.ts';
 import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
 
@@ -15,6 +13,9 @@ export class ConnectorError extends Error {
     this.name = 'ConnectorError';
   }
 }
+
+/** Name of the network that lives in the server itself. */
+export const SANDBOX = 'sandbox';
 
 type Wanted = Pick<
   Settings,
@@ -29,19 +30,16 @@ type Wanted = Pick<
 >;
 
 /**
- * The networks of this server: our own, and those of the packages that `CONNECTORS` names. A package runs in this
- * process with all that it may do: naming one is trusting it.
+ * Loads the networks of this server, apart from the sandbox: our own, and those of the packages that `CONNECTORS` names.
+ * A package runs in this process and can do everything that it can: naming one is trusting it.
  * @param targets where accounts may have the server connect to
- * @param ground what the sandbox network of a scope stands on, once there is a session
  * @throws {ConnectorError}
  */
 export async function loadConnectors(
   settings: Wanted,
   { random, targets, ...tools }: ConnectorTools & { random: () => number; targets: TargetPolicy },
-  ground: (scope: string) => Ground,
 ): Promise<Connector[]> {
   const connectors = [
-    createSandbox(tools.clock, ground),
     createWhatsapp({
       url: settings.whatsappUrl,
       version: settings.whatsappVersion,
@@ -61,7 +59,7 @@ export async function loadConnectors(
   if (settings.connectors.length > 0) await import('./ownPackage.ts');
   for (const name of settings.connectors) {
     const connector = await load(name, tools);
-    if (connectors.some((other) => other.name === connector.name))
+    if (connector.name === SANDBOX || connectors.some((other) => other.name === connector.name))
       throw new ConnectorError(`"${name}" uses the name "${connector.name}", which another connector already has`);
     connectors.push(connector);
   }

@@ -37,10 +37,8 @@ export interface Schema {
   attempts: AttemptTable;
   nodes: NodeTable;
   sandbox_numbers: SandboxNumberTable;
-  sandbox_post: SandboxPostTable;
-  sandbox_receipts: SandboxReceiptTable;
+  sandbox_mailbox: SandboxMailTable;
   sandbox_groups: SandboxGroupTable;
-  sandbox_profiles: SandboxProfileTable;
   idempotency_keys: IdempotencyKeyTable;
   login_buckets: LoginBucketTable;
   secrets: SecretTable;
@@ -376,35 +374,30 @@ export interface NodeTable {
   expires_at: number;
 }
 
-/** A number that has signed up with a sandbox network, and whose it is. */
+/** A number that is signed up with a sandbox network. */
 export interface SandboxNumberTable {
-  /** An address: see `addressOf` in `sessions/sandboxPost.ts`. So are all numbers and ids of these tables. */
+  /** An address: see `addressOf` in `connectors/sandbox/store.ts`. So are the ids and codes of groups. */
   number: string;
   session_id: string;
+  /** JSON of name, about and picture; the picture by the hash of its content. */
+  profile: string | null;
 }
 
-/** An event that waits for a number of the sandbox network, until the node that has its session takes it. */
-export interface SandboxPostTable {
-  post_id: Generated<number>;
-  number: string;
+/** An event that waits for a session of a sandbox network, until the node that owns the session has dispatched it. */
+export interface SandboxMailTable {
+  mail_id: Generated<number>;
+  session_id: string;
   /** JSON of the event; media by the hash of their content. */
   event: string;
-  /** Who sent it in a direct chat, and when. */
+  /** The number that sent it in a direct chat, and when, in steady time. */
   direct_from: string | null;
   sent_at: number | null;
-  /** What the network calls the message, if it is one. */
+  /** The network's id of the message, if it is one. */
   message_id: string | null;
-  /** The number that gets a receipt once the message is with everybody. */
+  /** The session that gets a receipt once the message is in nobody's mailbox. */
   receipt_to: string | null;
-  /** 1 when others were to get the message as well: then `sandbox_receipts` counts them. */
-  is_counted: number;
-  created_at: number;
-}
-
-/** How many have not got a message of the sandbox network yet. */
-export interface SandboxReceiptTable {
-  message_id: string;
-  missing: number;
+  /** The message that this receipt confirms. It counts unless somebody else still has the message in the mailbox. */
+  confirms: string | null;
   created_at: number;
 }
 
@@ -412,15 +405,6 @@ export interface SandboxGroupTable {
   network_id: string;
   invite_code: string | null;
   /** JSON of the group as it is now. */
-  state: string;
-}
-
-/** What a number of the sandbox network shows of itself. */
-export interface SandboxProfileTable {
-  number: string;
-  /** Whose number it is. */
-  session_id: string;
-  /** JSON of name, about and picture; the picture by the hash of its content. */
   state: string;
 }
 

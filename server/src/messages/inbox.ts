@@ -17,9 +17,9 @@ import { findSession, type SessionRef } from './store.ts';
 export interface Inbox {
   /**
    * Stores what a network told, with the events that follow from it. What was told before changes nothing.
-   * @param came where the file that came with it has been put, and what it is kept by until then
+   * @param file where the file that came with it has been stored
    */
-  take(session: SessionRef, event: NetworkEvent, came?: { file?: StoredMedia; postId?: string }): Promise<void>;
+  take(session: SessionRef, event: NetworkEvent, file?: StoredMedia): Promise<void>;
   /** The network has taken an outgoing message: it is `sent`. */
   acknowledge(message: SentMessage, taken: Taken): Promise<void>;
   /** The network did not take it: it has `failed`. */
@@ -40,7 +40,6 @@ export function createInbox({
   clock,
   newId,
   emit,
-  settlePost = async () => true,
   trace = () => null,
 }: {
   database: Database;
@@ -48,8 +47,6 @@ export function createInbox({
   clock: Clock;
   newId: NewId;
   emit: Emit;
-  /** Lets go of a kept event, in the transaction that stores it. @returns whether it was still kept */
-  settlePost?: (tx: Tx, postId: string) => Promise<boolean>;
   /** Returns the `traceparent` of the running span. Work that is done jointly has spans of its own for each item. */
   trace?: (() => string | null) | undefined;
 }): Inbox {
@@ -58,12 +55,10 @@ export function createInbox({
   const inOrder = (session: SessionRef, work: (tx: Tx) => Promise<void>) => database.commit(work, session.sessionId);
 
   return {
-    take(session, event, { file, postId } = {}) {
-      if (event.type === 'receipt' && postId === undefined)
+    take(session, event, file) {
+      if (event.type === 'receipt')
         return database.commitJointly(messages.receipts, { session, event, trace: trace() }, session.sessionId);
-      return inOrder(session, async (tx) => {
-        if (postId === undefined || (await settlePost(tx, postId))) await take(tx, session, event, file);
-      });
+      return inOrder(session, (tx) => take(tx, session, event, file));
     },
     async acknowledge(message, taken) {
       await database.commitJointly(messages.acknowledge, { message, taken, trace: trace() }, message.sessionId);
@@ -77,7 +72,12 @@ export function createInbox({
       }),
   };
 
-  async function take(tx: Tx, session: SessionRef, event: NetworkEvent, file: StoredMedia | undefined): Promise<void> {
+  async function take(
+    tx: Tx,
+    session: SessionRef,
+    event: Exclude<NetworkEvent, { type: 'receipt' }>,
+    file: StoredMedia | undefined,
+  ): Promise<void> {
     switch (event.type) {
       case 'pairing':
         return awaitingPairing(tx, session);
@@ -99,9 +99,6 @@ export function createInbox({
         return messages.reaction(tx, session, event);
       case 'vote':
         return messages.vote(tx, session, event);
-      case 'receipt':
-        await messages.receipts(tx, [{ session, event, trace: trace() }]);
-        return;
       case 'group_created':
         return groups.created(tx, session, event.group);
       case 'group_updated':

@@ -65,7 +65,7 @@ export class SessionHosts {
       log: log.child({ session: sessionId }),
       store: storeOf(database, sessionId, () => !state.isLost),
       callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
-      onEvent: (event, postId) => this.#take(state, redacted(storable(event), secrets), postId),
+      onEvent: (event) => this.#take(state, redacted(storable(event), secrets)),
       undelivered: () => readUndelivered(database.reader, media, state),
       lastIncoming: (chatId) => lastIncoming(database.reader, state, chatId),
       groups: () => readGroups(database.reader, state, media),
@@ -73,14 +73,14 @@ export class SessionHosts {
     };
   }
 
-  async #take(state: SessionState, event: NetworkEvent, postId?: string): Promise<void> {
+  async #take(state: SessionState, event: NetworkEvent): Promise<void> {
     const { cluster, inbox, clock } = this.#options;
     const file = await this.#keepFile(state, event);
     // Another node may own the session: a network whose event is rejected keeps it and reports it again.
     if (state.isLost || !cluster.sessions.isOurs(state.sessionId)) throw new AppError('session_not_connected');
     // It reconnected in the moment in which this node closed it.
     if (event.type === 'connected' && state.isClosing) return;
-    await inbox.take(state, event, { file, postId });
+    await inbox.take(state, event, file);
     state.lastEventAt = clock.now();
     state.isReturning &&= !TELLS_OF_CONNECTION.has(event.type);
     await this.#apply(state, event);

@@ -65,17 +65,7 @@ export class Sessions implements LeaseWorker {
     cluster.on('lost', () => this.#dropAll());
   }
 
-  /** Gets ready for the sessions that this node acquires. Those that were connected before connect again then. */
-  async start(): Promise<void> {
-    const linked = await linkedSessions.all(this.#options.database.reader, {});
-    for (const [name, rows] of Map.groupBy(linked, ({ connector }) => connector)) {
-      const sessions = rows.map((row) => ({
-        sessionId: row.session_id,
-        phoneNumber: row.phone_number ?? '',
-        scope: this.#options.scopeOf(row.account_id),
-      }));
-      this.connectors.get(name)?.remember?.(sessions);
-    }
+  start(): void {
     this.#lastHeard.start();
   }
 
@@ -369,16 +359,6 @@ const reasonOf = (error: unknown) =>
 
 const sessionById = query((db, p: { sessionId: string }) =>
   db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
-);
-
-/** Sessions that have been connected: before that, a number that an account asked for is nobody's. */
-const linkedSessions = query((db, _: object) =>
-  db
-    .selectFrom('sessions')
-    .select(['connector', 'account_id', 'session_id', 'phone_number'])
-    .where('phone_number', 'is not', null)
-    .where('status', 'not in', ['created', 'logged_out', 'failed'])
-    .orderBy('session_id'),
 );
 
 const statuses = query((db, _: object) =>

@@ -1,161 +1,163 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { GroupChange } from '../../events.ts';
 import type {
   GroupActions,
   GroupInvite,
   GroupSettings,
   NetworkGroup,
+  NetworkMedia,
   ParticipantAction,
   ParticipantResult,
 } from '../connector.ts';
-import type { GroupStep } from './exchange.ts';
-import type { SandboxNetwork } from './network.ts';
+import type { ChangedGroup, SandboxNetwork } from './network.ts';
 
 type Participants = NetworkGroup['participants'];
 
 /** What the invite links of this network begin with; the code follows. */
 const LINK = 'sandbox:join/';
 
-/** What a member does with groups, by the rules that real networks have: admins first. */
-export function createGroupActions(
-  network: SandboxNetwork,
-  clock: Clock,
-  self: {
-    readonly number: string;
-    /** @throws {AppError} `session_not_connected` */
-    requireOnline(): void;
-  },
-): GroupActions {
-  const { exchange } = network;
+/** What a session is to its groups. */
+interface Member {
+  readonly number: string;
+  /** @throws {AppError} `session_not_connected` */
+  requireOnline(): void;
+}
 
-  function requireAdmin(group: NetworkGroup): void {
-    requireMember(group, self.number);
-    if (!isAdmin(group, self.number)) throw new AppError('network_denied', 'Only an admin of the group can do this');
+/** What a member does with groups, by the rules of real networks: admins first. */
+export class SandboxGroups implements GroupActions {
+  readonly #network: SandboxNetwork;
+  readonly #self: Member;
+
+  constructor(network: SandboxNetwork, self: Member) {
+    this.#network = network;
+    this.#self = self;
   }
 
-  /** A locked group is changed by its admins alone. */
-  function requireEditor(group: NetworkGroup): void {
-    requireMember(group, self.number);
-    if (group.settings.locked) requireAdmin(group);
+  async create(subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup> {
+    this.#self.requireOnline();
+    return createGroup(this.#network, this.#self.number, subject, phoneNumbers);
+  }
+
+  async setSubject(networkId: string, subject: string): Promise<void> {
+    await this.#change(networkId, this.#requireEditor, (group) => [
+      { ...group, subject },
+      { type: 'subject', subject },
+    ]);
+  }
+
+  async setDescription(networkId: string, description: string | null): Promise<void> {
+    await this.#change(networkId, this.#requireEditor, (group) => [
+      { ...group, description },
+      { type: 'description', description },
+    ]);
+  }
+
+  async setSettings(networkId: string, settings: Partial<GroupSettings>): Promise<void> {
+    await this.#change(networkId, this.#requireAdmin, (group) => [
+      { ...group, settings: { ...group.settings, ...settings } },
+      { type: 'settings', settings },
+    ]);
+  }
+
+  async setPicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
+    await this.#change(networkId, this.#requireEditor, (group) => [{ ...group, picture }, { type: 'picture' }]);
+  }
+
+  async updateParticipants(
+    networkId: string,
+    action: ParticipantAction,
+    phoneNumbers: readonly string[],
+  ): Promise<readonly ParticipantResult[]> {
+    let results: readonly ParticipantResult[] = [];
+    await this.#change(networkId, this.#requireAdmin, (group) => {
+      const outcome = changeParticipants(group.participants, action, phoneNumbers);
+      results = outcome.results;
+      const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
+      if (changed.length === 0) return undefined;
+      const { participants } = outcome;
+      return [
+        { ...group, participants },
+        { type: 'participants', action, phoneNumbers: changed },
+      ];
+    });
+    return results;
+  }
+
+  async invite(networkId: string): Promise<GroupInvite> {
+    this.#self.requireOnline();
+    // Asking for the first link changes nothing that others could see.
+    const { inviteCode } = await this.#network.changeGroup(networkId, (group) => {
+      this.#requireAdmin(group);
+      if (group.inviteCode !== null) return undefined;
+      const invited = { ...group, inviteCode: newCode() };
+      return { group: invited, event: { type: 'group_invite', group: invited } };
+    });
+    return inviteOf(inviteCode ?? '');
+  }
+
+  async renewInvite(networkId: string): Promise<GroupInvite> {
+    const { inviteCode } = await this.#change(networkId, this.#requireAdmin, (group) => [
+      { ...group, inviteCode: newCode() },
+      { type: 'invite_link' },
+    ]);
+    return inviteOf(inviteCode ?? '');
+  }
+
+  async join(invite: string): Promise<NetworkGroup | null> {
+    this.#self.requireOnline();
+    const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
+    const unknown = () => new AppError('not_found', 'The invite is unknown or was revoked; ask for a new one');
+    const found = await this.#network.groupByInvite(code);
+    if (found === undefined) throw unknown();
+    const { number } = this.#self;
+    const requireInvite = (group: NetworkGroup) => {
+      if (group.inviteCode !== code) throw unknown();
+    };
+    const group = await this.#change(found.networkId, requireInvite, (before) => {
+      if (isMember(before, number) || before.settings.joinApproval) return undefined;
+      const { participants } = changeParticipants(before.participants, 'add', [number]);
+      return [
+        { ...before, participants },
+        { type: 'participants', action: 'add', phoneNumbers: [number] },
+      ];
+    });
+    return isMember(group, number) ? group : null;
+  }
+
+  async leave(networkId: string): Promise<void> {
+    this.#self.requireOnline();
+    await leaveGroup(this.#network, networkId, this.#self.number);
   }
 
   /** @throws {AppError} `not_found`, and what `require` throws */
-  async function change(
+  #change(
     networkId: string,
     require: (group: NetworkGroup) => void,
-    changed: (group: NetworkGroup) => Changed | undefined,
+    changed: (group: NetworkGroup) => ChangedGroup | undefined,
   ): Promise<NetworkGroup> {
-    self.requireOnline();
-    return exchange.changeGroup(networkId, (group) => {
+    this.#self.requireOnline();
+    return this.#network.updateGroup(networkId, (group) => {
       require(group);
-      const next = changed(group);
-      return next && updated(next, clock);
+      return changed(group);
     });
   }
 
-  return {
-    async create(subject, phoneNumbers) {
-      self.requireOnline();
-      return createGroup(network, clock, self.number, subject, phoneNumbers);
-    },
-    async setSubject(networkId, subject) {
-      await change(networkId, requireEditor, (group) => [
-        { ...group, subject },
-        { type: 'subject', subject },
-      ]);
-    },
-    async setDescription(networkId, description) {
-      await change(networkId, requireEditor, (group) => [
-        { ...group, description },
-        { type: 'description', description },
-      ]);
-    },
-    async setSettings(networkId, changes) {
-      await change(networkId, requireAdmin, (group) => {
-        const settings: GroupSettings = { ...group.settings, ...changes };
-        return [
-          { ...group, settings },
-          { type: 'settings', settings: changes },
-        ];
-      });
-    },
-    async setPicture(networkId, picture) {
-      await change(networkId, requireEditor, (group) => [{ ...group, picture }, { type: 'picture' }]);
-    },
-    async updateParticipants(networkId, action, phoneNumbers) {
-      let results: ParticipantResult[] = [];
-      await change(networkId, requireAdmin, (group) => {
-        const outcome = changeParticipants(group.participants, action, phoneNumbers);
-        results = outcome.results;
-        const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
-        if (changed.length === 0) return undefined;
-        const { participants } = outcome;
-        return [
-          { ...group, participants },
-          { type: 'participants', action, phoneNumbers: changed },
-        ];
-      });
-      return results;
-    },
-    async invite(networkId) {
-      self.requireOnline();
-      // Who asks for the first link changes nothing that others could see.
-      const { inviteCode } = await exchange.changeGroup(networkId, (group) => {
-        requireAdmin(group);
-        if (group.inviteCode !== null) return undefined;
-        const invited = { ...group, inviteCode: newCode() };
-        return { group: invited, event: { type: 'group_invite', group: invited } };
-      });
-      return inviteOf(inviteCode ?? '');
-    },
-    async renewInvite(networkId) {
-      const { inviteCode } = await change(networkId, requireAdmin, (group) => [
-        { ...group, inviteCode: newCode() },
-        { type: 'invite_link' },
-      ]);
-      return inviteOf(inviteCode ?? '');
-    },
-    async join(invite) {
-      self.requireOnline();
-      const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
-      const unknown = () => new AppError('not_found', 'The invite is unknown or was revoked; ask for a new one');
-      const found = await exchange.groupByInvite(code);
-      if (found === undefined) throw unknown();
-      const { number } = self;
-      const group = await exchange.changeGroup(found.networkId, (now) => {
-        if (now.inviteCode !== code) throw unknown();
-        if (isMember(now, number) || now.settings.joinApproval) return undefined;
-        const { participants } = changeParticipants(now.participants, 'add', [number]);
-        return updated(
-          [
-            { ...now, participants },
-            { type: 'participants', action: 'add', phoneNumbers: [number] },
-          ],
-          clock,
-        );
-      });
-      return isMember(group, number) ? group : null;
-    },
-    async leave(networkId) {
-      self.requireOnline();
-      await leaveGroup(network, clock, networkId, self.number);
-    },
+  readonly #requireAdmin = (group: NetworkGroup): void => {
+    requireMember(group, this.#self.number);
+    if (!isAdmin(group, this.#self.number))
+      throw new AppError('network_denied', 'Only an admin of the group can do this');
+  };
+
+  /** Only its admins change a locked group. */
+  readonly #requireEditor = (group: NetworkGroup): void => {
+    requireMember(group, this.#self.number);
+    if (group.settings.locked) this.#requireAdmin(group);
   };
 }
 
-/** A group as it is to be, and what has changed about it. */
-type Changed = readonly [NetworkGroup, GroupChange];
-
-function updated([group, change]: Changed, clock: Clock): GroupStep {
-  return { group, event: { type: 'group_updated', group, change, timestamp: clock.now() } };
-}
-
-/** Makes a group with its owner and the others, and tells all of them. */
+/** Creates a group with its owner and the others, and tells all of them. */
 export async function createGroup(
   network: SandboxNetwork,
-  clock: Clock,
   owner: string,
   subject: string,
   phoneNumbers: readonly string[],
@@ -166,7 +168,7 @@ export async function createGroup(
     subject,
     description: null,
     createdBy: owner,
-    createdAt: clock.now(),
+    createdAt: network.clock.now(),
     participants: [
       { phoneNumber: owner, role: 'owner' },
       ...others.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
@@ -175,49 +177,31 @@ export async function createGroup(
     inviteCode: null,
     picture: null,
   };
-  await network.exchange.addGroup({ group, event: { type: 'group_created', group } });
+  await network.addGroup({ group, event: { type: 'group_created', group } });
   return group;
 }
 
 /** Gives a group another subject, as one of its members. */
-export async function renameGroup(
-  network: SandboxNetwork,
-  clock: Clock,
-  networkId: string,
-  subject: string,
-): Promise<void> {
-  await network.exchange.changeGroup(networkId, (group) =>
-    updated(
-      [
-        { ...group, subject },
-        { type: 'subject', subject },
-      ],
-      clock,
-    ),
-  );
+export async function renameGroup(network: SandboxNetwork, networkId: string, subject: string): Promise<void> {
+  await network.updateGroup(networkId, (group) => [
+    { ...group, subject },
+    { type: 'subject', subject },
+  ]);
 }
 
 /** Somebody leaves. When the owner does, the group passes to its first admin, or else to its first member. */
-export async function leaveGroup(
-  network: SandboxNetwork,
-  clock: Clock,
-  networkId: string,
-  number: string,
-): Promise<void> {
-  await network.exchange.changeGroup(networkId, (group) => {
+export async function leaveGroup(network: SandboxNetwork, networkId: string, number: string): Promise<void> {
+  await network.updateGroup(networkId, (group) => {
     requireMember(group, number);
     const rest = group.participants.filter(({ phoneNumber }) => phoneNumber !== number);
     const heir = rest.find(({ role }) => role === 'owner') ?? rest.find(({ role }) => role === 'admin') ?? rest[0];
     const participants: Participants = rest.map((one) =>
       one === heir && isLed(group, number) ? { ...one, role: 'owner' } : one,
     );
-    return updated(
-      [
-        { ...group, participants },
-        { type: 'participants', action: 'remove', phoneNumbers: [number] },
-      ],
-      clock,
-    );
+    return [
+      { ...group, participants },
+      { type: 'participants', action: 'remove', phoneNumbers: [number] },
+    ];
   });
 }
 

@@ -1,119 +1,204 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { GroupChange } from '../../events.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
-import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
-import type { Exchange, Parcel } from './exchange.ts';
-import type { ProfileBook } from './profiles.ts';
+import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage, ProfileChange } from '../connector.ts';
+import type { Mailboxes } from './mailboxes.ts';
+import type { Phone } from './mailboxReader.ts';
+import {
+  addressOf,
+  type Envelope,
+  type GroupStep,
+  type SandboxProfile,
+  type SandboxStore,
+  type Sender,
+} from './store.ts';
 
 /** Numbers of this kind stand for people who are not on the network. */
 const ABSENT = /^1555000\d{4}$/;
 
+/** A session that acts on the network. */
+interface Actor extends Sender {
+  /** Digits. */
+  readonly number: string;
+}
+
+/** A group after a change, and what has changed about it. */
+export type ChangedGroup = readonly [NetworkGroup, GroupChange];
+
 /**
- * The rules of the network. Numbers of the sessions of one scope reach one another; any other number is a virtual
+ * The rules of the network of one scope. The numbers of its sessions reach one another. Any other number is a virtual
  * contact that receives everything and does what a simulation tells it.
  */
-export interface SandboxNetwork {
-  readonly exchange: Exchange;
-  readonly profiles: ProfileBook;
-  /** What is before what on it: the time of day can be set. */
+export class SandboxNetwork {
+  readonly clock: Clock;
+  /** The order of what happens on the network: the time of day can be set. */
   readonly steady: SteadyClock;
+  readonly #scope: string;
+  readonly #store: SandboxStore;
+  readonly #mailboxes: Mailboxes;
+
+  constructor(scope: string, parts: { store: SandboxStore; mailboxes: Mailboxes; clock: Clock; steady: SteadyClock }) {
+    this.#scope = scope;
+    this.#store = parts.store;
+    this.#mailboxes = parts.mailboxes;
+    this.clock = parts.clock;
+    this.steady = parts.steady;
+  }
+
+  addressOf(id: string): string {
+    return addressOf(this.#scope, id);
+  }
+
   /** A number that nobody has: of the +1 555 range, which belongs to no one. */
-  freeNumber(): Promise<string>;
+  async freeNumber(): Promise<string> {
+    for (;;) {
+      const number = `1555${randomInt(1_000_000, 9_999_999)}`;
+      if ((await this.#signedUp([number])).size === 0) return number;
+    }
+  }
+
   /** Which of these numbers can be written to. */
-  onNetwork(numbers: readonly string[]): Promise<ReadonlySet<string>>;
-  /** @throws {AppError} `not_found` */
-  group(networkId: string): Promise<NetworkGroup>;
-  /**
-   * Takes a message and carries it to whom it concerns; the sender gets its receipt when it has arrived.
-   * @param timestamp when it was sent, by the time of day
-   * @param group the one that it goes to
-   */
-  carry(from: Sender, message: OutgoingMessage, timestamp: number, group: NetworkGroup | undefined): void;
-  /** Tells the others of a chat what somebody did in it. */
-  tell(from: string, chat: NetworkChat, group: NetworkGroup | undefined, event: NetworkEvent): Promise<void>;
-  /** A session gives its number up, and what it has shown of itself. */
-  signOff(number: string, sessionId: string): Promise<void>;
-  /** `reader` has read these messages: their senders learn it. */
-  read(reader: string, messages: readonly { networkId: string; from: string }[]): Promise<void>;
-}
+  async onNetwork(numbers: readonly string[]): Promise<ReadonlySet<string>> {
+    const absent = numbers.filter((number) => ABSENT.test(number));
+    const signedUp = absent.length > 0 ? await this.#signedUp(absent) : new Set();
+    return new Set(numbers.filter((number) => !ABSENT.test(number) || signedUp.has(this.addressOf(number))));
+  }
 
-/** Who sends a message. */
-export interface Sender {
-  readonly number: string;
-  /** What it calls itself; null when it has not said so. */
-  readonly name: string | null;
-}
-
-/** What the network of one scope stands on. */
-export interface Ground {
-  readonly exchange: Exchange;
-  readonly profiles: ProfileBook;
-  readonly steady: SteadyClock;
-}
-
-export function createNetwork({ exchange, profiles, steady }: Ground, clock: Clock): SandboxNetwork {
-  return {
-    exchange,
-    profiles,
-    steady,
-    async freeNumber() {
-      for (;;) {
-        const number = `1555${randomInt(1_000_000, 9_999_999)}`;
-        if ((await exchange.signedUp([number])).size === 0) return number;
-      }
-    },
-    async onNetwork(numbers) {
-      const absent = numbers.filter((number) => ABSENT.test(number));
-      const signedUp = absent.length > 0 ? await exchange.signedUp(absent) : new Set();
-      return new Set(numbers.filter((number) => !ABSENT.test(number) || signedUp.has(number)));
-    },
-    async group(networkId) {
-      const group = await exchange.group(networkId);
-      if (group === undefined) throw new AppError('not_found', 'The group does not exist on the network');
-      return group;
-    },
-    carry({ number: from, name }, { networkId, chat, content, replyTo }, timestamp, group) {
+  /** Delivers a message; its sender gets a receipt when it has arrived. @param timestamp when it was sent, by the time of day */
+  send(
+    sender: Actor & { readonly name: string | null },
+    { networkId, chat, content, replyTo }: OutgoingMessage,
+    timestamp: number,
+    group: NetworkGroup | undefined,
+  ): void {
+    const { number: from, name } = sender;
+    const event: NetworkEvent = {
+      type: 'message',
+      networkId,
       // A phone files a direct chat under the other side's number.
-      const filedUnder: NetworkChat = chat.type === 'direct' ? { type: 'direct', id: from } : chat;
-      const event: NetworkEvent = {
-        type: 'message',
-        networkId,
-        chat: filedUnder,
-        from,
-        ...(name !== null && { senderName: name }),
-        content,
-        timestamp,
-        replyTo,
-      };
-      const to = othersOf(from, chat, group);
-      const parcel = { to, event, ...sentIn(chat, from, steady.fromWall(timestamp)), receiptTo: from };
-      // What could not be kept is carried again when the sender's session comes back: it has no receipt.
-      setImmediate(() => exchange.deliver(parcel).catch(() => {}));
-    },
-    tell: (from, chat, group, event) =>
-      exchange.deliver({ to: othersOf(from, chat, group), event, ...sentIn(chat, from, steady.now()) }),
-    async signOff(number, sessionId) {
-      await exchange.forget(number, sessionId);
-      await profiles.forget(number, sessionId);
-    },
-    async read(reader, messages) {
-      const bySender = Map.groupBy(messages, ({ from }) => from);
-      for (const [sender, theirs] of bySender) {
-        if (sender === reader) continue;
-        const networkIds = theirs.map(({ networkId }) => networkId);
-        const event: NetworkEvent = { type: 'receipt', networkIds, status: 'read', timestamp: clock.now() };
-        await exchange.deliver({ to: [sender], event });
-      }
-    },
-  };
+      chat: chat.type === 'direct' ? { type: 'direct', id: from } : chat,
+      from,
+      ...(name !== null && { senderName: name }),
+      content,
+      timestamp,
+      replyTo,
+    };
+    const envelope = this.#envelope(sender, chat, group, event, this.steady.fromWall(timestamp));
+    // A message that fails here has no receipt: it is sent again when its session connects.
+    this.#mailboxes.deliver(envelope).catch(() => {});
+  }
+
+  /** Tells the others of a chat what a session did in it. */
+  tell(sender: Actor, chat: NetworkChat, group: NetworkGroup | undefined, event: NetworkEvent): Promise<void> {
+    return this.#mailboxes.deliver(this.#envelope(sender, chat, group, event, this.steady.now()));
+  }
+
+  /** Tells the senders of messages that a session has read them. */
+  async read(sender: Actor, messages: readonly { networkId: string; from: string }[]): Promise<void> {
+    for (const [from, theirs] of Map.groupBy(messages, (message) => message.from)) {
+      if (from === sender.number) continue;
+      const networkIds = theirs.map(({ networkId }) => networkId);
+      const event: NetworkEvent = { type: 'receipt', networkIds, status: 'read', timestamp: this.clock.now() };
+      await this.#mailboxes.deliver({ to: [this.addressOf(from)], event, sender });
+    }
+  }
+
+  findGroup(networkId: string): Promise<NetworkGroup | undefined> {
+    return this.#store.group(this.addressOf(networkId));
+  }
+
+  /** @throws {AppError} `not_found` */
+  async group(networkId: string): Promise<NetworkGroup> {
+    const group = await this.findGroup(networkId);
+    if (group === undefined) throw noSuchGroup();
+    return group;
+  }
+
+  groupByInvite(code: string): Promise<NetworkGroup | undefined> {
+    return this.#store.groupByInvite(this.addressOf(code));
+  }
+
+  /** Adds groups that a session knows from before the network kept them. */
+  async restoreGroups(groups: readonly NetworkGroup[]): Promise<void> {
+    if (groups.length > 0) await this.#store.restoreGroups(this.#scope, groups);
+  }
+
+  /** Adds a group and tells its members. */
+  async addGroup(step: GroupStep): Promise<void> {
+    const { hasMail } = await this.#store.changeGroup(this.#scope, step.group.networkId, () => step);
+    await this.#mailboxes.announce(hasMail);
+  }
+
+  /**
+   * Changes a group and tells everybody who is or was a member; no other change comes in between.
+   * @param change gets the group. It may run again, and may throw; undefined changes nothing
+   * @returns the group after that
+   * @throws {AppError} `not_found`
+   */
+  async changeGroup(networkId: string, change: (group: NetworkGroup) => GroupStep | undefined): Promise<NetworkGroup> {
+    const { group, hasMail } = await this.#store.changeGroup(this.#scope, networkId, (before) => {
+      if (before === undefined) throw noSuchGroup();
+      return change(before);
+    });
+    await this.#mailboxes.announce(hasMail);
+    if (group === undefined) throw noSuchGroup();
+    return group;
+  }
+
+  /** As `changeGroup`, for a change that the members hear of. */
+  updateGroup(networkId: string, change: (group: NetworkGroup) => ChangedGroup | undefined): Promise<NetworkGroup> {
+    return this.changeGroup(networkId, (before) => {
+      const changed = change(before);
+      if (changed === undefined) return undefined;
+      const [group, what] = changed;
+      return { group, event: { type: 'group_updated', group, change: what, timestamp: this.clock.now() } };
+    });
+  }
+
+  profile(number: string): Promise<SandboxProfile> {
+    return this.#store.profile(this.addressOf(number));
+  }
+
+  changeProfile(sender: Actor, change: ProfileChange): Promise<void> {
+    return this.#store.changeProfile(sender.address, change);
+  }
+
+  /** Signs the phone's number up. @throws {AppError} `phone_number_in_use` */
+  join(phone: Phone): Promise<void> {
+    return this.#mailboxes.join(phone);
+  }
+
+  catchUp(phone: Phone): void {
+    this.#mailboxes.catchUp(phone);
+  }
+
+  leave(phone: Phone): void {
+    this.#mailboxes.leave(phone);
+  }
+
+  /** The session gives its number up, what waits for it, and what it has shown of itself. */
+  signOff(sessionId: string): Promise<void> {
+    return this.#store.release(sessionId);
+  }
+
+  #envelope(
+    sender: Actor,
+    chat: NetworkChat,
+    group: NetworkGroup | undefined,
+    event: NetworkEvent,
+    sentAt: number,
+  ): Envelope {
+    const { number } = sender;
+    if (chat.type === 'direct') return { to: [this.addressOf(chat.id)], event, sentAt, directFrom: number, sender };
+    const others = (group?.participants ?? []).filter(({ phoneNumber }) => phoneNumber !== number);
+    return { to: others.map(({ phoneNumber }) => this.addressOf(phoneNumber)), event, sentAt, sender };
+  }
+
+  #signedUp(numbers: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#store.signedUp(numbers.map((number) => this.addressOf(number)));
+  }
 }
 
-function othersOf(from: string, chat: NetworkChat, group: NetworkGroup | undefined): string[] {
-  if (chat.type === 'direct') return [chat.id];
-  return (group?.participants ?? []).map(({ phoneNumber }) => phoneNumber).filter((number) => number !== from);
-}
-
-function sentIn(chat: NetworkChat, from: string, sentAt: number): Pick<Parcel, 'sentAt' | 'directFrom'> {
-  return chat.type === 'direct' ? { sentAt, directFrom: from } : { sentAt };
-}
+const noSuchGroup = () => new AppError('not_found', 'The group does not exist on the network');

@@ -2,7 +2,8 @@ import { foundation } from './0001-foundation.ts';
 import { sandboxScopes } from './0002-sandbox-scopes.ts';
 import { order } from './0003-order.ts';
 import { logPositions } from './0004-log-positions.ts';
+import { sandboxMailbox } from './0005-sandbox-mailbox.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
-export const migrations: readonly Migration[] = [foundation, sandboxScopes, order, logPositions];
+export const migrations: readonly Migration[] = [foundation, sandboxScopes, order, logPositions, sandboxMailbox];

@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
+import type { Envelope } from '../src/connectors/sandbox/store.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { putPost, signUp, takePost } from '../src/sessions/sandboxPost.ts';
-import { type Home, newHome } from './support/databases.ts';
+import type { Media } from '../src/media/media.ts';
+import { DatabaseSandboxStore } from '../src/sessions/sandboxStore.ts';
+import { describeOnEachDatabase, type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Node, queryOf, spawnNodes } from './support/nodes.ts';
@@ -43,8 +45,8 @@ async function personOf(server: TestServer): Promise<Person> {
 const textsOf = async ({ call }: Person): Promise<string[]> =>
   (await call('GET', '/messages?direction=incoming&limit=200')).body.data.map(({ message }: Body) => message);
 
-const postsOf = async (home: Home): Promise<number> =>
-  (await queryOf(home)<{ number: string }>('select number from sandbox_post')).length;
+const mailIn = async (home: Home): Promise<number> =>
+  (await queryOf(home)<{ mail_id: string }>('select mail_id from sandbox_mailbox')).length;
 
 describe('sandbox sessions on different nodes', () => {
   let server: TestServer;
@@ -146,14 +148,13 @@ describe('sandbox sessions on different nodes', () => {
 
   it('leave nothing behind once everything has arrived', async () => {
     await eventually(
-      () => postsOf(server.home),
+      () => mailIn(server.home),
       (left) => left === 0,
     );
-    assert.deepEqual(await queryOf(server.home)('select * from sandbox_receipts'), []);
   });
 });
 
-describe('the post of the sandbox network', () => {
+describe('the mailboxes of the sandbox network', () => {
   it('is not touched by what stays on one node', async () => {
     const server = await startServer({ database: 'postgres', env: sharedSandbox });
     try {
@@ -164,7 +165,7 @@ describe('the post of the sandbox network', () => {
       await eventOf(a.call, 'message.delivered', ({ messageId }) => messageId === body.messageId);
       await eventOf(b.call, 'message.incoming', ({ message }) => message === 'to a session');
       const [{ used } = { used: undefined }] = await queryOf(server.home)<{ used: boolean }>(
-        `select pg_sequence_last_value(pg_get_serial_sequence('sandbox_post', 'post_id')) is not null as used`,
+        `select pg_sequence_last_value(pg_get_serial_sequence('sandbox_mailbox', 'mail_id')) is not null as used`,
       );
       assert.equal(used, false);
     } finally {
@@ -187,8 +188,8 @@ describe('the post of the sandbox network', () => {
         replyTo: null,
       };
       await queryOf(server.home)(
-        `insert into sandbox_post (number, event, is_counted, created_at)
-          values ('${me.number}', '${JSON.stringify(event)}', 0, ${clock.now()})`,
+        `insert into sandbox_mailbox (session_id, event, created_at)
+          values ('${me.sessionId}', '${JSON.stringify(event)}', ${clock.now()})`,
       );
       assert.deepEqual(await textsOf(me), []);
       await clock.advance(10_000);
@@ -196,7 +197,7 @@ describe('the post of the sandbox network', () => {
         () => textsOf(me),
         (texts) => texts.length === 1,
       );
-      assert.equal(await postsOf(server.home), 0);
+      assert.equal(await mailIn(server.home), 0);
     } finally {
       await server.stop();
     }
@@ -219,7 +220,7 @@ describe('the post of the sandbox network', () => {
     const { phoneNumber: to } = (await call('GET', `/sessions/${away}`)).body;
     assert.equal((await call('POST', '/messages/send', { sessionId: here, to, message: 'not now' })).status, 201);
     await eventually(
-      () => postsOf(home),
+      () => mailIn(home),
       (count) => count === 1,
     );
     await first.stop();
@@ -229,14 +230,14 @@ describe('the post of the sandbox network', () => {
     const { status } = (await bearer(second.url, token)('GET', `/sessions/${away}`)).body;
     assert.equal(status, 'connected');
     await second.stop();
-    assert.equal(await postsOf(home), 1);
+    assert.equal(await mailIn(home), 1);
 
     await ask('alter table messages drop constraint not_now');
     const third = await start();
     await eventOf(bearer(third.url, token), 'message.incoming', ({ message }) => message === 'not now');
   });
 
-  it('gives each event to one of those that take it at the same time', async (test) => {
+  it('send one receipt for a message that two nodes remove at the same time', async (test) => {
     const home = await newHome('postgres');
     const databases = [
       await openDatabase(home, systemClock),
@@ -246,21 +247,143 @@ describe('the post of the sandbox network', () => {
       for (const database of databases) await database.close();
       await home.remove();
     });
-    const [first, second] = databases as [(typeof databases)[0], (typeof databases)[0]];
-    await first.commit((tx) => signUp(tx, '4917012345', 'ses_1'));
-    const event = { type: 'deleted', networkId: 'x', from: '49170', timestamp: 0 } as const;
-    const parcels = Array.from({ length: 20 }, () => ({ to: ['4917012345', '4917099999'], event }));
-    assert.deepEqual(await first.commit((tx) => putPost(tx, parcels, 0)), ['4917012345']);
-    const ids = (await queryOf(home)<{ post_id: string }>('select post_id from sandbox_post')).map(
-      (row) => row.post_id,
+    const stores = databases.map((database) => {
+      const media: Partial<Media> = {}; // there are no files
+      return new DatabaseSandboxStore({ database, media: media as Media, clock: systemClock });
+    });
+    const [store] = stores as [DatabaseSandboxStore];
+    assert.equal(await store.claim('4917011111', 'ses_sender'), 'ses_sender');
+    assert.equal(await store.claim('4917012345', 'ses_1'), 'ses_1');
+    const envelope = (networkId: string): Envelope => ({
+      to: ['4917012345', '4917099999'],
+      event: {
+        type: 'message',
+        networkId,
+        chat: { type: 'direct', id: '4917011111' },
+        from: '4917011111',
+        content: { type: 'text', text: networkId },
+        timestamp: 0,
+        replyTo: null,
+      },
+      sender: { sessionId: 'ses_sender', address: '4917011111' },
+    });
+    const messages = Array.from({ length: 20 }, (_, n) => `message ${n}`);
+    const stored = await Promise.all(messages.map((id) => store.put(envelope(id))));
+    assert.deepEqual(new Set(stored.flat()), new Set(['ses_1']), 'numbers that nobody has signed up get none');
+    const mail = await store.mailOf('ses_1', 100);
+    assert.deepEqual(
+      mail.map(({ event }) => event.type === 'message' && event.networkId),
+      messages,
     );
-    assert.equal(ids.length, 20, 'who has not signed up gets none');
-    const taken = await Promise.all(
-      ids.flatMap((id) => [first, second].map((database) => database.commit((tx) => takePost(tx, id)))),
+    await Promise.all(mail.flatMap(({ mailId }) => stores.map((one) => one.remove([mailId], []))));
+    assert.deepEqual(await store.mailOf('ses_1', 100), []);
+    const confirmed = (await store.mailOf('ses_sender', 100)).flatMap(({ event }) =>
+      event.type === 'receipt' ? event.networkIds : [],
     );
-    assert.equal(taken.filter((one) => one !== undefined).length, 20);
+    assert.deepEqual(confirmed.toSorted(), messages.toSorted());
   });
 });
+
+describeOnEachDatabase(
+  'a sandbox mailbox whose process dies before it removes what it has delivered',
+  (newHome, name) => {
+    /** From now on, nothing can be removed from a mailbox; `allow` ends that. */
+    async function forbidRemoval({ app }: TestServer): Promise<{ allow(server: TestServer): Promise<void> }> {
+      const run = ({ app: { services } }: Pick<TestServer, 'app'>, statements: readonly string[]) =>
+        services.database.commit(async ({ connection }) => {
+          for (const statement of statements) await connection.query(statement, []);
+        });
+      if (name === 'sqlite') {
+        await run({ app }, [
+          `create trigger keep_mail before delete on sandbox_mailbox begin select raise(abort, 'not now'); end`,
+        ]);
+        return { allow: (server) => run(server, ['drop trigger keep_mail']) };
+      }
+      await run({ app }, [
+        `create function refuse() returns trigger as $$ begin raise exception 'not now'; end $$ language plpgsql`,
+        'create trigger keep_mail before delete on sandbox_mailbox for each row execute function refuse()',
+      ]);
+      return { allow: (server) => run(server, ['drop trigger keep_mail on sandbox_mailbox', 'drop function refuse']) };
+    }
+
+    it('delivers every event again, and each of them takes effect once', async (test) => {
+      const home = await newHome();
+      const first = await startServer({ home });
+      test.after(async () => {
+        await first.stop();
+        await home.remove();
+      });
+      const { call, token } = await first.account();
+      const [mine, theirs] = [newNumber(), newNumber()];
+      const [me, other] = [await connectSession(call, mine), await connectSession(call, theirs)];
+      const post = async (path: string, body: object): Promise<Body> => {
+        const answer = await call('POST', path, { sessionId: me, ...body });
+        assert.ok(answer.status < 300, JSON.stringify(answer.body));
+        return answer.body;
+      };
+      const send = async (message: string): Promise<string> =>
+        (await post('/messages/send', { to: theirs, message })).messageId;
+      const { groupId } = await post('/groups', { subject: 'crew', phoneNumbers: [theirs] });
+      await call('POST', `/sessions/${other}/disconnect`);
+      const draft = await send('draft');
+      await call('PATCH', `/messages/${draft}`, { message: 'text' });
+      await call('PATCH', `/messages/${draft}`, { message: 'final text' });
+      await call('PUT', `/messages/${draft}/reaction`, { emoji: '🔥' });
+      await call('PUT', `/messages/${draft}/reaction`, { emoji: '👍' });
+      await call('DELETE', `/messages/${await send('mistake')}`);
+      const subjects = ['day crew', 'night crew', 'day crew'];
+      for (const subject of subjects) await call('PATCH', `/groups/${groupId}`, { subject });
+      await send('the last');
+
+      const { allow } = await forbidRemoval(first);
+      const isTheirs = ({ sessionId }: Body) => sessionId === other;
+      const has = (texts: readonly string[], text: string) => texts.includes(text);
+      const stored = async (asked: Call): Promise<string[]> => {
+        const { body } = await asked('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);
+        return body.data.map(({ message }: Body) => message).reverse();
+      };
+      await call('POST', `/sessions/${other}/connect`);
+      await eventOf(call, 'group.updated', (data) => isTheirs(data) && data.subject === 'day crew');
+      assert.ok(!has(await stored(call), 'the last'), 'a change of a group is removed before what is behind it');
+      await first.stop();
+
+      const second = await startServer({ home });
+      test.after(() => second.stop());
+      const again = bearer(second.url, token);
+      await eventually(
+        async () => (await again('GET', `/sessions/${other}`)).body.status,
+        (status) => status === 'connected',
+      );
+      await allow(second);
+      await eventually(
+        () => stored(again),
+        (texts) => has(texts, 'the last'),
+        30_000,
+      );
+      const eventsOf = async (kind: string) =>
+        (await again('GET', `/events?kinds=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
+      assert.deepEqual(await stored(again), ['final text', '', 'the last']);
+      assert.equal((await eventsOf('message.incoming')).filter(isTheirs).length, 3);
+      const told = (await eventsOf('group.updated')).filter(isTheirs);
+      assert.deepEqual(
+        told.map(({ subject }: Body) => subject),
+        subjects,
+      );
+      const { body: list } = await again('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);
+      const received = list.data.find(({ message }: Body) => message === 'final text');
+      const { reactions } = (await again('GET', `/messages/${received.messageId}`)).body;
+      assert.deepEqual(
+        reactions.map(({ emoji }: Body) => emoji),
+        ['👍'],
+      );
+      const delivered = await eventually(
+        () => eventsOf('message.delivered'),
+        (all) => all.length >= 3,
+      );
+      assert.equal(delivered.length, 3);
+    });
+  },
+);
 
 describe('two nodes of a sandbox network', () => {
   it('lose nothing between them and double nothing while one after the other is killed', (test) =>
@@ -317,7 +440,7 @@ async function keepAllWhile(test: TestContext, times: number, harm: (victim: Nod
     assert.deepEqual(texts.map(({ message }) => message).toSorted(), expected.toSorted());
   }
   await eventually(
-    () => postsOf(home),
+    () => mailIn(home),
     (left) => left === 0,
     60_000,
   );

@@ -1,0 +1,344 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { AppError } from '../../errors.ts';
+import type {
+  Connection,
+  GroupActions,
+  MessageKey,
+  NetworkChat,
+  NetworkEvent,
+  NetworkGroup,
+  OutgoingMessage,
+  ProfileActions,
+  SessionHost,
+  Simulation,
+} from '../connector.ts';
+import { createGroup, leaveGroup, renameGroup, requireVoice, SandboxGroups } from './groups.ts';
+import type { Phone } from './mailboxReader.ts';
+import type { SandboxNetwork } from './network.ts';
+import { eventOf } from './simulation.ts';
+
+const PAIRING_MS = 20_000;
+const PAIRING_ROUNDS = 5;
+const RECONNECT_RETRY_MS = 1000;
+const PAIRING_CODE_MS = 160_000;
+/** Prefix of what its store keeps about contacts that were blocked before: since when, in steady time, they reach it. */
+const UNBLOCKED = 'unblocked:';
+// No 0, 1, I, L, O, U: a code is typed off a screen.
+const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A session on the network: a phone that its account uses, and that a simulation can use as well. */
+export class SandboxConnection implements Connection, Phone {
+  readonly groups: GroupActions;
+  readonly profiles: ProfileActions;
+  readonly #network: SandboxNetwork;
+  readonly #host: SessionHost;
+  #number: string;
+  #name: string | null = null;
+  #isOnline = false;
+  #isClosed = false;
+  #isPairing = false;
+  #cancelTimer = () => {};
+  readonly #blocked = new Set<string>();
+  /**
+   * Number → moment of steady time. What it sent before that may still be on its way, or be sent again: its sender has no
+   * receipt.
+   */
+  readonly #unblockedAt = new Map<string, number>();
+  /** A moment of steady time. */
+  #onlineSince = 0;
+
+  constructor(network: SandboxNetwork, host: SessionHost) {
+    this.#network = network;
+    this.#host = host;
+    this.#number = host.phoneNumber ?? '';
+    this.groups = new SandboxGroups(network, this);
+    this.profiles = {
+      read: async (phoneNumber) => {
+        this.requireOnline();
+        const { about, picture } = await network.profile(phoneNumber);
+        return { about, picture };
+      },
+      update: async (change) => {
+        this.requireOnline();
+        await network.changeProfile(this, change);
+        if (change.name !== undefined) this.#name = change.name;
+      },
+    };
+  }
+
+  get sessionId(): string {
+    return this.#host.sessionId;
+  }
+
+  get number(): string {
+    return this.#number;
+  }
+
+  get address(): string {
+    return this.#network.addressOf(this.#number);
+  }
+
+  /** What the session calls itself; null if it has not set a name. */
+  get name(): string | null {
+    return this.#name;
+  }
+
+  refuses(from: string, sentAt: number): boolean {
+    return this.#blocked.has(from) || sentAt < (this.#unblockedAt.get(from) ?? 0);
+  }
+
+  receive(event: NetworkEvent, sentAt?: number): Promise<void> {
+    const hasWaited = event.type === 'message' && sentAt !== undefined && sentAt < this.#onlineSince;
+    return this.#host.onEvent(hasWaited ? { ...event, isReplayed: true } : event);
+  }
+
+  async hasStored({ group }: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean> {
+    const stored = (await this.#host.groups()).find(({ networkId }) => networkId === group.networkId);
+    const isMember = group.participants.some(({ phoneNumber }) => phoneNumber === this.#number);
+    // A session that was removed has stored that it is no longer in the group.
+    return stored === undefined ? !isMember : isMember && isDeepStrictEqual(factsOf(stored), factsOf(group));
+  }
+
+  async open(): Promise<void> {
+    const isLinked = (await this.#host.store.get('linked')) === 'yes';
+    if (this.#host.options['pairing'] === true && !isLinked) await this.#showQr(PAIRING_ROUNDS);
+    else await this.#join();
+  }
+
+  async #join(): Promise<void> {
+    if (this.#number === '') this.#number = await this.#network.freeNumber();
+    this.#name = (await this.#network.profile(this.#number)).name;
+    await this.#network.join(this);
+    try {
+      await this.#comeOnline();
+    } catch (error) {
+      // Others would wait for a phone that nobody has.
+      this.#network.leave(this);
+      this.#isOnline = false;
+      throw error;
+    }
+  }
+
+  async #comeOnline(): Promise<void> {
+    // Closed while it was being opened.
+    if (this.#isClosed) return this.#network.leave(this);
+    this.#isOnline = true;
+    this.#onlineSince = this.#network.steady.now();
+    await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
+    await this.#network.restoreGroups(await this.#host.groups());
+    for (const other of await this.#host.blocked()) this.#blocked.add(other);
+    for (const [key, at] of await this.#host.store.list(UNBLOCKED))
+      this.#unblockedAt.set(key.slice(UNBLOCKED.length), Number(at));
+    for (const message of await this.#host.undelivered()) {
+      const { type, id } = message.chat;
+      const group = type === 'group' ? await this.#network.findGroup(id) : undefined;
+      this.#network.send(this, message, message.sentAt ?? this.#now(), group);
+    }
+    this.#network.catchUp(this);
+  }
+
+  #reconnectAfter(ms: number): void {
+    this.#cancelTimer = this.#host.clock.after(ms, () => {
+      if (this.#isClosed) return;
+      this.#join().catch((error) => {
+        this.#host.log.warn({ err: error }, 'failed to reconnect; trying again');
+        if (!this.#isClosed) this.#reconnectAfter(RECONNECT_RETRY_MS);
+      });
+    });
+  }
+
+  #leave(): void {
+    this.#cancelTimer();
+    this.#network.leave(this);
+    this.#isOnline = false;
+    this.#isPairing = false;
+  }
+
+  async #showQr(roundsLeft: number): Promise<void> {
+    if (roundsLeft === 0) {
+      this.#isPairing = false;
+      await this.receive({ type: 'disconnected', reason: 'The QR code was not scanned in time', willReconnect: false });
+      return;
+    }
+    this.#isPairing = true;
+    await this.receive({
+      type: 'pairing',
+      qr: `sandbox:${randomUUID()}`,
+      expiresAt: this.#host.clock.now() + PAIRING_MS,
+    });
+    this.#cancelTimer = this.#host.clock.after(PAIRING_MS, () => {
+      this.#showQr(roundsLeft - 1).catch((error) =>
+        this.#host.log.error({ err: error }, 'failed to renew the QR code'),
+      );
+    });
+  }
+
+  async requestPairingCode(phoneNumber: string) {
+    if (!this.#isPairing)
+      throw new AppError(
+        'session_state',
+        'The session is not waiting to be paired; its status must be awaiting_pairing',
+      );
+    this.#number = phoneNumber;
+    this.#cancelTimer();
+    const expiresAt = this.#host.clock.now() + PAIRING_CODE_MS;
+    this.#cancelTimer = this.#host.clock.after(PAIRING_CODE_MS, () => void this.#showQr(0).catch(() => {}));
+    const letters = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
+    return { code: `${letters.slice(0, 4)}-${letters.slice(4)}`, expiresAt };
+  }
+
+  async send(message: OutgoingMessage) {
+    this.requireOnline();
+    const { type, id } = message.chat;
+    const group = await this.#groupOf(message.chat);
+    if (type === 'direct' && !(await this.#network.onNetwork([id])).has(id))
+      throw new AppError('recipient_not_on_network');
+    const timestamp = this.#now();
+    this.#network.send(this, message, timestamp, group);
+    return { timestamp };
+  }
+
+  /** @throws {AppError} `not_found`, `network_denied` when it may not write to it */
+  async #groupOf({ type, id }: NetworkChat): Promise<NetworkGroup | undefined> {
+    if (type === 'direct') return undefined;
+    const group = await this.#network.group(id);
+    requireVoice(group, this.#number);
+    return group;
+  }
+
+  async markRead(_chat: unknown, messages: readonly { networkId: string; from: string }[]): Promise<void> {
+    this.requireOnline();
+    await this.#network.read(this, messages);
+  }
+
+  /** Nobody on this network shows it. */
+  async setTyping(): Promise<void> {
+    this.requireOnline();
+  }
+
+  async react({ networkId, chat }: MessageKey, emoji: string | null): Promise<void> {
+    await this.#tell(chat, { type: 'reaction', networkId, from: this.#number, emoji, timestamp: this.#now() });
+  }
+
+  async edit({ networkId, chat }: MessageKey, text: string): Promise<void> {
+    await this.#tell(chat, { type: 'edited', networkId, from: this.#number, text, timestamp: this.#now() });
+  }
+
+  async remove({ networkId, chat }: MessageKey): Promise<void> {
+    await this.#tell(chat, { type: 'deleted', networkId, from: this.#number, timestamp: this.#now() });
+  }
+
+  async checkNumbers(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
+    this.requireOnline();
+    return this.#network.onNetwork(phoneNumbers);
+  }
+
+  async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
+    this.requireOnline();
+    if (blocked) this.#blocked.add(phoneNumber);
+    else if (this.#blocked.has(phoneNumber)) {
+      const now = this.#network.steady.now();
+      await this.#host.store.set(`${UNBLOCKED}${phoneNumber}`, String(now));
+      this.#unblockedAt.set(phoneNumber, now);
+      this.#blocked.delete(phoneNumber);
+    }
+  }
+
+  /** Tells the others of a chat. */
+  async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
+    this.requireOnline();
+    await this.#network.tell(this, chat, await this.#groupOf(chat), event);
+  }
+
+  #now(): number {
+    return this.#host.clock.now();
+  }
+
+  async simulate(action: Simulation): Promise<void> {
+    if (this.#isKeptOut(action)) return;
+    switch (action.action) {
+      case 'pair': {
+        if (!this.#isPairing)
+          throw new AppError(
+            'session_state',
+            'The session is not waiting to be paired; its status must be awaiting_pairing',
+          );
+        this.#cancelTimer();
+        await this.#join();
+        this.#isPairing = false;
+        await this.#host.store.set('linked', 'yes');
+        return;
+      }
+      case 'incoming':
+        this.requireOnline();
+        if (action.group !== null) await this.#network.group(action.group);
+        return this.receive(eventOf(action, this.#now()));
+      case 'edit':
+      case 'delete':
+      case 'react':
+      case 'vote':
+      case 'receipt':
+        return this.receive(eventOf(action, this.#now()));
+      case 'disconnect': {
+        this.requireOnline();
+        const { reason, reconnectAfterMs } = action;
+        this.#leave();
+        await this.receive({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
+        if (reconnectAfterMs === null) return;
+        this.#reconnectAfter(reconnectAfterMs);
+        return;
+      }
+      case 'logout':
+        await this.logout();
+        return this.receive({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
+      case 'group_create': {
+        this.requireOnline();
+        const { from, subject, phoneNumbers } = action;
+        await createGroup(this.#network, from, subject, [this.#number, ...phoneNumbers]);
+        return;
+      }
+      case 'group_subject':
+        return renameGroup(this.#network, action.group, action.subject);
+      case 'group_leave':
+        return leaveGroup(this.#network, action.group, action.from);
+    }
+  }
+
+  /** Whether a contact does it that the session has blocked. In a group, its other members hear one as before. */
+  #isKeptOut(action: Simulation): boolean {
+    switch (action.action) {
+      case 'incoming':
+        return action.group === null && this.#blocked.has(action.from);
+      case 'edit':
+      case 'delete':
+      case 'react':
+      case 'vote':
+        return action.chat.type === 'direct' && this.#blocked.has(action.from);
+      default:
+        return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#leave();
+  }
+
+  async logout(): Promise<void> {
+    await this.close();
+    await this.#network.signOff(this.sessionId);
+    await this.#host.store.clear();
+  }
+
+  /** @throws {AppError} `session_not_connected` */
+  requireOnline(): void {
+    if (!this.#isOnline) throw new AppError('session_not_connected');
+  }
+}
+
+/** What a session can know of a group, in an order that does not depend on where it was read. */
+function factsOf({ subject, description, settings, inviteCode, picture, participants }: NetworkGroup) {
+  const members = participants.map(({ phoneNumber, role }) => `${phoneNumber} ${role}`).toSorted();
+  return { subject, description, settings, inviteCode, picture: picture?.hash, members };
+}

@@ -1,0 +1,161 @@
+import { sleep } from '../../async.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { NetworkEvent } from '../connector.ts';
+import type { Mail, SandboxStore, Sender } from './store.ts';
+
+/** A session that is connected in this process. */
+export interface Phone extends Sender {
+  /** Digits. */
+  readonly number: string;
+  /** Whether it refuses what this number sent to it alone at that moment of steady time. */
+  refuses(from: string, sentAt: number): boolean;
+  /**
+   * Resolves when the event is stored.
+   * @param sentAt the moment of steady time at which it was done
+   */
+  receive(event: NetworkEvent, sentAt?: number): Promise<void>;
+  /** Whether a change of a group was stored before, although its mail is still there. */
+  hasStored(event: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean>;
+}
+
+export const RETRY_MS = 500;
+const PAGE = 100;
+/** An event that fails this often for its own sake never passes. It must not hold up the others. */
+const ATTEMPTS = 5;
+
+/**
+ * Dispatches the mail of one session to its phone, in order, and removes what the phone has stored. If the process dies
+ * in between, the next reader dispatches the same mail again. The inbox recognizes a message that it has, and applying
+ * edits, reactions, votes, deletions and receipts again in their order ends in the same state. Only a change of a group
+ * would be a second event: so the mail of one is removed before the next is dispatched, and one that may have been
+ * stored is compared with the group first.
+ */
+export class MailboxReader {
+  readonly phone: Phone;
+  readonly #store: SandboxStore;
+  readonly #announce: (sessionIds: readonly string[]) => void;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #started = Promise.withResolvers<void>();
+  #state: 'waiting' | 'started' | 'stopped' = 'waiting';
+  #hasMail = true;
+  #reading: Promise<void> | undefined;
+  #mayHaveStored = true;
+
+  /** @param announce is told which sessions have new mail: receipts */
+  constructor(
+    phone: Phone,
+    parts: { store: SandboxStore; announce: (sessionIds: readonly string[]) => void; clock: Clock; log: Log },
+  ) {
+    this.phone = phone;
+    this.#store = parts.store;
+    this.#announce = parts.announce;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+  }
+
+  /** Whether the phone has all of its mail, so that an event overtakes nothing. */
+  get isIdle(): boolean {
+    return this.#state === 'started' && this.#reading === undefined;
+  }
+
+  start(): void {
+    if (this.#state !== 'waiting') return;
+    this.#state = 'started';
+    this.wake();
+    this.#started.resolve();
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#started.resolve();
+  }
+
+  /** The session may have new mail. */
+  wake(): void {
+    this.#hasMail = true;
+    if (this.#state === 'started') this.#reading ??= this.#read();
+  }
+
+  /** Resolves when the phone has all of its mail, or has left. */
+  async caughtUp(): Promise<void> {
+    await this.#started.promise;
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { sessionId } = this.phone;
+    while (this.#hasMail && this.#state === 'started') {
+      this.#hasMail = false;
+      try {
+        const mail = await this.#store.mailOf(sessionId, PAGE);
+        await this.#dispatchAll(mail);
+        if (mail.length === PAGE) this.#hasMail = true;
+      } catch (error) {
+        this.#log.debug({ err: error, session: sessionId }, 'failed to read a sandbox mailbox; trying again');
+        this.#hasMail = true;
+        this.#mayHaveStored = true;
+        await sleep(this.#clock, RETRY_MS);
+      }
+    }
+    this.#reading = undefined;
+  }
+
+  /** Events that are dispatched together are stored in this order, in few transactions. */
+  async #dispatchAll(mail: readonly Mail[]): Promise<void> {
+    let together: Mail[] = [];
+    for (const one of mail) {
+      together.push(one);
+      if (!endsBatch(one.event)) continue;
+      await this.#dispatchTogether(together);
+      together = [];
+    }
+    await this.#dispatchTogether(together);
+  }
+
+  async #dispatchTogether(mail: readonly Mail[]): Promise<void> {
+    if (mail.length === 0) return;
+    const outcomes = await Promise.all(mail.map((one) => this.#dispatch(one)));
+    // Behind one that the phone left with, everything is dispatched again.
+    const left = outcomes.indexOf('left');
+    const settled = left === -1 ? mail : mail.slice(0, left);
+    const idsOf = (wanted: string) => settled.filter((_, n) => outcomes[n] === wanted).map(({ mailId }) => mailId);
+    const [delivered, dropped] = [idsOf('delivered'), idsOf('dropped')];
+    if (delivered.length > 0 || dropped.length > 0) this.#announce(await this.#store.remove(delivered, dropped));
+    if (settled.some(({ event }) => event.type === 'group_updated')) this.#mayHaveStored = false;
+  }
+
+  async #dispatch({ event, isEarly, directFrom, sentAt }: Mail): Promise<'delivered' | 'dropped' | 'left'> {
+    if (isEarly || (directFrom !== null && this.phone.refuses(directFrom, sentAt ?? 0))) return 'dropped';
+    let mayHaveStored = this.#mayHaveStored;
+    for (let failures = 0; this.#state === 'started'; mayHaveStored = true) {
+      try {
+        if (mayHaveStored && event.type === 'group_updated' && (await this.phone.hasStored(event))) return 'delivered';
+        await this.phone.receive(event, sentAt ?? undefined);
+        return 'delivered';
+      } catch (error) {
+        if (!isPassing(error)) failures++;
+        if (failures === ATTEMPTS) {
+          const { sessionId } = this.phone;
+          this.#log.error({ err: error, session: sessionId }, 'dropped a sandbox event that cannot be stored');
+          return 'dropped';
+        }
+      }
+      await sleep(this.#clock, RETRY_MS);
+    }
+    return 'left';
+  }
+}
+
+/** A file has to be stored before the event behind it, and the mail of a change of a group has to be removed. */
+function endsBatch(event: NetworkEvent): boolean {
+  return event.type === 'group_updated' || (event.type === 'message' && event.content.media !== undefined);
+}
+
+/** Whether an error says nothing about the event: the database is away, or another node owns the session. */
+export function isPassing(error: unknown): boolean {
+  const passing = ['storage_unavailable', 'session_not_connected', 'shutting_down'];
+  return error instanceof AppError && passing.includes(error.code);
+}

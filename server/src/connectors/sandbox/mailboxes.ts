@@ -1,0 +1,249 @@
+import { sleep } from '../../async.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { NetworkEvent } from '../connector.ts';
+import { isPassing, MailboxReader, type Phone, RETRY_MS } from './mailboxReader.ts';
+import type { Envelope, SandboxStore } from './store.ts';
+
+interface Delivery {
+  readonly envelope: Envelope;
+  /** Its phone could not store it: it goes to the mailbox. */
+  readonly isRefused: boolean;
+  resolve(delivered: void | Promise<void>): void;
+  reject(error: unknown): void;
+}
+
+const DELIVERED_AT_ONCE = 500;
+/** Wake-ups between nodes may get lost. */
+const POLL_MS = 10_000;
+const PRUNE_MS = 3_600_000;
+
+interface Parts {
+  readonly store: SandboxStore;
+  /** Wakes the node that owns this session, which is another one. */
+  readonly wakeOwner: (sessionId: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Delivers events to the sessions of all sandbox networks, in the order of the calls. Phones that are online here and
+ * have all of their mail get an event directly, and the database hears nothing of it. Otherwise the event goes to the
+ * mailboxes of its recipients, from where the node that owns a session dispatches it.
+ *
+ * A message that is lost before it is in a mailbox has no receipt: its sender's session sends it again when it connects.
+ */
+export class Mailboxes {
+  readonly #parts: Parts;
+  readonly #byAddress = new Map<string, MailboxReader>();
+  readonly #bySession = new Map<string, MailboxReader>();
+  #queue: Delivery[] = [];
+  /** Address of a sender → messages that have reached everybody. */
+  #receipts = new Map<string, string[]>();
+  #delivering: Promise<void> | undefined;
+  #isStopped = false;
+  #cancelPoll = () => {};
+  #pruneAt = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#cancelPoll();
+    this.#cancelPoll = this.#parts.clock.after(POLL_MS, () => {
+      void this.poll().finally(() => !this.#isStopped && this.start());
+    });
+  }
+
+  /** Stores what is still on its way. Call it once the phones have left. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelPoll();
+    await this.#delivering;
+  }
+
+  /**
+   * Signs the phone's number up. From now on its mail waits for `catchUp`.
+   * @throws {AppError} `phone_number_in_use`
+   */
+  async join(phone: Phone): Promise<void> {
+    const { address, sessionId, number } = phone;
+    if ((await this.#parts.store.claim(address, sessionId)) !== sessionId)
+      throw new AppError('phone_number_in_use', `Another session uses ${number}; log it out or delete it first`);
+    const announce = (sessionIds: readonly string[]) => void this.announce(sessionIds);
+    const reader = new MailboxReader(phone, { ...this.#parts, announce });
+    this.#byAddress.set(address, reader);
+    this.#bySession.set(sessionId, reader);
+  }
+
+  /** Begins to dispatch the phone's mail, oldest first, and behind that every event as it comes. */
+  catchUp(phone: Phone): void {
+    this.#readerOf(phone)?.start();
+  }
+
+  /** The phone is offline: its mail waits. */
+  leave(phone: Phone): void {
+    const reader = this.#readerOf(phone);
+    if (reader === undefined) return;
+    this.#byAddress.delete(phone.address);
+    this.#bySession.delete(phone.sessionId);
+    reader.stop();
+  }
+
+  /**
+   * Resolves when the phones that are online here have stored the event, and it is in the mailboxes of the others.
+   * @throws {AppError} `storage_unavailable` if the server stops, or the sender leaves, before that
+   */
+  deliver(envelope: Envelope): Promise<void> {
+    return new Promise((resolve, reject) => this.#enqueue({ envelope, isRefused: false, resolve, reject }));
+  }
+
+  /** These sessions have new mail. Resolves when those that are online here have read it. */
+  async announce(sessionIds: readonly string[]): Promise<void> {
+    for (const sessionId of new Set(sessionIds)) {
+      const reader = this.#bySession.get(sessionId);
+      if (reader === undefined) this.#parts.wakeOwner(sessionId);
+      else reader.wake();
+    }
+    for (const sessionId of sessionIds) await this.#bySession.get(sessionId)?.caughtUp();
+  }
+
+  /** Another node has put mail into the mailbox of this session. */
+  wake(sessionId: string): void {
+    this.#bySession.get(sessionId)?.wake();
+  }
+
+  /** Looks for mail of all sessions that are online here. */
+  async poll(): Promise<void> {
+    const { store, clock, log } = this.#parts;
+    try {
+      for (const sessionId of await store.withMail([...this.#bySession.keys()])) this.wake(sessionId);
+      if (clock.now() < this.#pruneAt) return;
+      this.#pruneAt = clock.now() + PRUNE_MS;
+      await store.prune();
+    } catch (error) {
+      log.debug({ err: error }, 'failed to look for sandbox mail; trying again');
+    }
+  }
+
+  #enqueue(delivery: Delivery): void {
+    this.#queue.push(delivery);
+    this.#delivering ??= this.#deliverAll();
+  }
+
+  #readerOf(phone: Phone): MailboxReader | undefined {
+    const reader = this.#byAddress.get(phone.address);
+    return reader?.phone === phone ? reader : undefined;
+  }
+
+  async #deliverAll(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve)); // what comes in this moment goes together
+    while (this.#queue.length > 0 || this.#receipts.size > 0) {
+      const round = [...this.#takeReceipts(), ...this.#queue.splice(0, DELIVERED_AT_ONCE)];
+      const failed = await this.#signedUp(round).then(
+        (signedUp) => this.#put(this.#deliverDirectly(round, signedUp)),
+        (error) => round.filter((delivery) => mayPass(delivery, error)),
+      );
+      if (failed.length > 0) await this.#retryLater(failed);
+    }
+    this.#delivering = undefined;
+  }
+
+  /** Receipts for one sender that come in the same moment travel together. */
+  #takeReceipts(): Delivery[] {
+    const timestamp = this.#parts.clock.now();
+    const receipts = [...this.#receipts].map(([address, networkIds]): Delivery => {
+      const event: NetworkEvent = { type: 'receipt', networkIds, status: 'delivered', timestamp };
+      return this.#unattended({ to: [address], event }, false);
+    });
+    this.#receipts = new Map();
+    return receipts;
+  }
+
+  /** A delivery that nobody waits for. */
+  #unattended(envelope: Envelope, isRefused: boolean): Delivery {
+    const reject = (error: unknown) => this.#parts.log.warn({ err: error }, 'dropped a sandbox event');
+    return { envelope, isRefused, resolve: () => {}, reject };
+  }
+
+  async #signedUp(round: readonly Delivery[]): Promise<ReadonlySet<string>> {
+    const addresses = new Set(round.flatMap(({ envelope }) => envelope.to));
+    const elsewhere = [...addresses].filter((address) => !this.#byAddress.has(address));
+    return elsewhere.length === 0 ? new Set() : this.#parts.store.signedUp(elsewhere);
+  }
+
+  /** @returns the deliveries that have to go to mailboxes, with the recipients that have one */
+  #deliverDirectly(round: readonly Delivery[], signedUp: ReadonlySet<string>): Delivery[] {
+    const toStore: Delivery[] = [];
+    const busy = new Set<string>();
+    for (const delivery of round) {
+      const to = delivery.envelope.to.filter((address) => this.#byAddress.has(address) || signedUp.has(address));
+      const readers = to.flatMap((address) => this.#byAddress.get(address) ?? []);
+      const areFree = readers.length === to.length && readers.every(({ isIdle }) => isIdle);
+      if (areFree && !delivery.isRefused && !to.some((address) => busy.has(address))) {
+        delivery.resolve(this.#receive(delivery.envelope, readers));
+        continue;
+      }
+      for (const address of to) busy.add(address);
+      toStore.push({ ...delivery, envelope: { ...delivery.envelope, to } });
+    }
+    return toStore;
+  }
+
+  async #receive(envelope: Envelope, readers: readonly MailboxReader[]): Promise<void> {
+    const { event, sentAt, directFrom, sender } = envelope;
+    const stored = await Promise.all(
+      readers.map(async ({ phone }) => {
+        if (directFrom !== undefined && phone.refuses(directFrom, sentAt ?? 0)) return false;
+        try {
+          await phone.receive(event, sentAt);
+          return true;
+        } catch {
+          this.#enqueue(this.#unattended({ ...envelope, to: [phone.address] }, true));
+          return false;
+        }
+      }),
+    );
+    if (sender === undefined || event.type !== 'message' || envelope.to.length === 0 || stored.includes(false)) return;
+    const waiting = this.#receipts.get(sender.address);
+    if (waiting === undefined) this.#receipts.set(sender.address, [event.networkId]);
+    else waiting.push(event.networkId);
+    this.#delivering ??= this.#deliverAll();
+  }
+
+  /** @returns the deliveries to try again */
+  async #put(deliveries: readonly Delivery[]): Promise<Delivery[]> {
+    const failed = await Promise.all(
+      deliveries.map((delivery) =>
+        this.#parts.store.put(delivery.envelope).then(
+          (hasMail) => {
+            delivery.resolve(this.announce(hasMail));
+            return false;
+          },
+          (error) => mayPass(delivery, error),
+        ),
+      ),
+    );
+    return deliveries.filter((_, n) => failed[n]);
+  }
+
+  /** A network does not give up while the database is away, unless the sender leaves: its next owner acts for it. */
+  async #retryLater(failed: readonly Delivery[]): Promise<void> {
+    if (!this.#isStopped) await sleep(this.#parts.clock, RETRY_MS);
+    for (const delivery of [...failed, ...this.#queue.splice(0)]) {
+      const { sender } = delivery.envelope;
+      const hasLeft = sender !== undefined && this.#byAddress.get(sender.address)?.phone !== sender;
+      if (this.#isStopped || hasLeft) delivery.reject(new AppError('storage_unavailable'));
+      else this.#queue.push(delivery);
+    }
+  }
+}
+
+/** Whether another attempt may succeed. Otherwise the delivery has failed. */
+function mayPass(delivery: Delivery, error: unknown): boolean {
+  if (isPassing(error)) return true;
+  delivery.reject(error);
+  return false;
+}
