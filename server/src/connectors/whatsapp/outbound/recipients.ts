@@ -5,6 +5,12 @@ import { type Addresses, jidOf } from '../people/addresses.ts';
 import type { NetworkLimits } from './networkLimits.ts';
 import type { Pacing } from './pacing.ts';
 
+interface RecipientsDeps {
+  readonly pacing: Pacing;
+  readonly limits: NetworkLimits;
+  readonly addresses: Addresses;
+}
+
 /** Per session, so not more. A number that was evicted is looked up again. */
 const NUMBERS_KEPT = 1000;
 /** A number that is not on the network may be next week. WhatsApp holds frequent lookups against a session. */
@@ -18,9 +24,7 @@ const KNOWN_MS = 24 * 3600 * 1000;
  * where answers come from.
  */
 export class Recipients {
-  readonly #pacing: Pacing;
-  readonly #limits: NetworkLimits;
-  readonly #addresses: Addresses;
+  readonly #deps: RecipientsDeps;
   /** Number → the number that the network knows it by; false for a number that it does not know. */
   readonly #known = new LRUCache<string, string | false>({ max: NUMBERS_KEPT, ttl: KNOWN_MS });
   /** The same for numbers that a message was sent to. */
@@ -30,10 +34,8 @@ export class Recipients {
   /** Numbers whose chat is counted as new, until a message is sent to them. */
   readonly #counted = new Set<string>();
 
-  constructor({ pacing, limits, addresses }: { pacing: Pacing; limits: NetworkLimits; addresses: Addresses }) {
-    this.#pacing = pacing;
-    this.#limits = limits;
-    this.#addresses = addresses;
+  constructor(deps: RecipientsDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -44,7 +46,7 @@ export class Recipients {
    */
   async require(socket: WASocket, phoneNumber: string): Promise<string> {
     const answered = this.#written.get(phoneNumber) ?? (await this.#startChat(socket, phoneNumber));
-    if (answered !== phoneNumber) await this.#addresses.identify(phoneNumber, answered);
+    if (answered !== phoneNumber) await this.#deps.addresses.identify(phoneNumber, answered);
     return answered;
   }
 
@@ -56,7 +58,7 @@ export class Recipients {
     if ((await lidOf(socket, phoneNumber)) !== undefined) return phoneNumber;
     const answered = await this.#numberOnNetwork(socket, phoneNumber);
     if (answered !== phoneNumber) {
-      await this.#addresses.identify(phoneNumber, answered);
+      await this.#deps.addresses.identify(phoneNumber, answered);
       this.#others.set(phoneNumber, answered);
     }
     return answered;
@@ -90,9 +92,9 @@ export class Recipients {
     const answered = await this.#numberOnNetwork(socket, phoneNumber);
     const jid = jidOf(answered);
     const { lidMapping } = socket.signalRepository;
-    const address = this.#addresses.isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
+    const address = this.#deps.addresses.isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
     if (!(await hasConversation(socket, address))) {
-      this.#limits.requireNewChat();
+      this.#deps.limits.requireNewChat();
       await this.#count(answered);
     }
     this.#counted.delete(answered);
@@ -105,16 +107,16 @@ export class Recipients {
   async #count(phoneNumber: string): Promise<void> {
     if (this.#counted.has(phoneNumber)) return;
     this.#counted.add(phoneNumber);
-    await this.#pacing.beginChat().catch((error) => {
+    await this.#deps.pacing.beginChat().catch((error) => {
       this.#counted.delete(phoneNumber);
       throw error;
     });
   }
 
   async #numberOnNetwork(socket: WASocket, phoneNumber: string): Promise<string> {
-    this.#addresses.requireKnown(phoneNumber);
+    this.#deps.addresses.requireKnown(phoneNumber);
     // The network cannot be asked about a placeholder.
-    if (this.#addresses.isHidden(phoneNumber)) return phoneNumber;
+    if (this.#deps.addresses.isHidden(phoneNumber)) return phoneNumber;
     const lid = await lidOf(socket, phoneNumber);
     if (lid !== undefined && (await hasConversation(socket, `${lid}@lid`))) return phoneNumber;
     await this.present(socket, [phoneNumber]);

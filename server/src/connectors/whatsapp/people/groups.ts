@@ -1,6 +1,7 @@
 import type { GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { KeyedQueue } from '../../../async.ts';
+import type { GroupChange } from '../../../events.ts';
 import type { NetworkGroup, NetworkMedia, SessionHost } from '../../connector.ts';
 import { boomOf } from '../link/errors.ts';
 import type { Link } from '../link/link.ts';
@@ -78,32 +79,15 @@ export class Groups {
     return this.#queue.run(metadata.id, () => this.#put(metadata, ++this.#requestCount));
   }
 
-  /** Takes over the invite of a group. */
-  noteInvite(networkId: string, code: string, isRenewed: boolean): Promise<void> {
-    return this.#queue.run(networkId, async () => {
-      const before = this.#stateOf(networkId);
-      if (before === undefined || before.inviteCode === code) return;
-      const group = { ...before, inviteCode: code };
-      const { reporter, host } = this.#deps;
-      if (isRenewed) {
-        const change = { type: 'invite_link' as const };
-        await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
-      } else await reporter.report({ type: 'group_invite', group });
-      this.#known.set(networkId, group);
-    });
+  /** Takes over the invite of a group, which is an event only if it replaces another one. */
+  async noteInvite(networkId: string, inviteCode: string, isRenewed: boolean): Promise<void> {
+    if (this.#known.get(networkId)?.inviteCode === inviteCode) return;
+    await this.#note(networkId, { inviteCode }, isRenewed ? { type: 'invite_link' } : undefined);
   }
 
   /** Takes over the picture of a group; null for none. */
   notePicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
-    return this.#queue.run(networkId, async () => {
-      const before = this.#stateOf(networkId);
-      if (before === undefined) return;
-      const group = { ...before, picture };
-      const { reporter, host } = this.#deps;
-      const change = { type: 'picture' as const };
-      await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
-      this.#known.set(networkId, group);
-    });
+    return this.#note(networkId, { picture }, { type: 'picture' });
   }
 
   /** Takes note that the session has left the group. */
@@ -114,6 +98,18 @@ export class Groups {
   /** Returns a group as Baileys needs it for sending, unless there was a sign of a change since it was read. */
   cached(networkId: string): GroupMetadata | undefined {
     return this.#metadata.get(networkId);
+  }
+
+  #note(networkId: string, fields: Partial<NetworkGroup>, change: GroupChange | undefined): Promise<void> {
+    return this.#queue.run(networkId, async () => {
+      const before = this.#stateOf(networkId);
+      if (before === undefined) return;
+      const group = { ...before, ...fields };
+      const { reporter, host } = this.#deps;
+      if (change === undefined) await reporter.report({ type: 'group_invite', group });
+      else await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
+      this.#known.set(networkId, group);
+    });
   }
 
   #onChange(socket: WASocket, networkId: string): void {
