@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Connection, NetworkEvent, SessionStore } from '../../src/connectors/connector.ts';
+import type { Connection, NetworkEvent, NetworkGroup, SessionStore } from '../../src/connectors/connector.ts';
 import { createWhatsapp } from '../../src/connectors/whatsapp/whatsapp.ts';
 import { AppError } from '../../src/errors.ts';
 import { createTargetPolicy } from '../../src/target.ts';
@@ -60,6 +60,8 @@ interface HostOptions {
   readonly store?: SessionStore;
   /** What the host does before an event counts as stored. */
   readonly onEvent?: (event: NetworkEvent) => Promise<void>;
+  /** The groups that the host knows. */
+  readonly groups?: readonly NetworkGroup[];
   readonly options?: object;
   readonly maxFileBytes?: number;
   readonly clock?: Clock;
@@ -73,6 +75,7 @@ export async function openAsHost(
   {
     store = createTestStore(),
     onEvent = async () => {},
+    groups = [],
     options = {},
     maxFileBytes = 1024 * 1024,
     clock = systemClock,
@@ -105,7 +108,7 @@ export async function openAsHost(
     },
     undelivered: async () => [],
     lastIncoming: async () => null,
-    groups: async () => [],
+    groups: async () => groups,
     blocked: async () => [],
   });
   test.after(() => connection.close());

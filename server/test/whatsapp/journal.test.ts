@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { NetworkEvent } from '../../src/connectors/connector.ts';
+import { AppError } from '../../src/errors.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestStore, linkAsHost, type TestStore } from './host.ts';
+import { createTestStore, linkAsHost, openAsHost, type TestStore } from './host.ts';
 import { nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
@@ -50,4 +52,26 @@ it('what came in an empty envelope is written down once the database takes it', 
   setting.whatsapp.inject(me.number, { tag: 'message', attrs, content });
   const { networkId, from } = await told('message');
   assert.deepEqual([networkId, from, refusals > 2], ['SEENONCE', bob.number, true]);
+});
+
+it('passes on a message of a known group that a crash has left, before it is connected', async (test) => {
+  const store = createTestStore();
+  const { whatsapp } = setting;
+  const bob = nextPhone(whatsapp, 'Bob');
+  const onEvent = async ({ type }: NetworkEvent) => {
+    if (type === 'message') throw new AppError('storage_unavailable');
+  };
+  const { me, told, connection } = await linkAsHost(test, whatsapp, { store, onEvent });
+  const networkId = bob.groups.create('Known', [me.number]);
+  const { group } = await told('group_created');
+  await bob.sendText(networkId, 'left');
+  await rowsIn(store, (count) => count === 1);
+  await connection.close();
+
+  whatsapp.faults.refuseSockets(true);
+  test.after(() => whatsapp.faults.refuseSockets(false));
+  const again = await openAsHost(test, whatsapp, { store, groups: [group] });
+  const { chat, content, isReplayed } = await again.told('message');
+  assert.deepEqual([chat.id, content.text, isReplayed], [networkId, 'left', true]);
+  await rowsIn(store, (count) => count === 0);
 });
