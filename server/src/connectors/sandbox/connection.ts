@@ -79,7 +79,6 @@ export class SandboxConnection implements Connection, Phone {
     return this.#network.addressOf(this.#number);
   }
 
-  /** What the session calls itself; null if it has not set a name. */
   get name(): string | null {
     return this.#name;
   }
@@ -109,12 +108,12 @@ export class SandboxConnection implements Connection, Phone {
   async #join(): Promise<void> {
     if (this.#number === '') this.#number = await this.#network.freeNumber();
     this.#name = (await this.#network.profile(this.#number)).name;
-    await this.#network.join(this);
+    await this.#network.mailboxes.join(this);
     try {
       await this.#comeOnline();
     } catch (error) {
       // Others would wait for a phone that nobody has.
-      this.#network.leave(this);
+      this.#network.mailboxes.leave(this);
       this.#isOnline = false;
       throw error;
     }
@@ -122,7 +121,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async #comeOnline(): Promise<void> {
     // Closed while it was being opened.
-    if (this.#isClosed) return this.#network.leave(this);
+    if (this.#isClosed) return this.#network.mailboxes.leave(this);
     this.#isOnline = true;
     this.#onlineSince = this.#network.steady.now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
@@ -135,7 +134,7 @@ export class SandboxConnection implements Connection, Phone {
       const group = type === 'group' ? await this.#network.findGroup(id) : undefined;
       this.#network.send(this, message, message.sentAt ?? this.#now(), group);
     }
-    this.#network.catchUp(this);
+    this.#network.mailboxes.catchUp(this);
   }
 
   #reconnectAfter(ms: number): void {
@@ -150,7 +149,7 @@ export class SandboxConnection implements Connection, Phone {
 
   #leave(): void {
     this.#cancelTimer();
-    this.#network.leave(this);
+    this.#network.mailboxes.leave(this);
     this.#isOnline = false;
     this.#isPairing = false;
   }

@@ -9,6 +9,8 @@ import type { Mail, SandboxStore, Sender } from './store.ts';
 export interface Phone extends Sender {
   /** Digits. */
   readonly number: string;
+  /** What the session calls itself; null if it has not set a name. */
+  readonly name: string | null;
   /** Whether it refuses what this number sent to it alone at that moment of steady time. */
   refuses(from: string, sentAt: number): boolean;
   /**
@@ -25,6 +27,14 @@ const PAGE = 100;
 /** An event that fails this often for its own sake never passes. It must not hold up the others. */
 const ATTEMPTS = 5;
 
+interface Parts {
+  readonly store: SandboxStore;
+  /** Wakes sessions that have new mail. */
+  readonly announce: (sessionIds: readonly string[]) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /**
  * Dispatches the mail of one session to its phone, in order, and removes what the phone has stored. If the process dies
  * in between, the next reader dispatches the same mail again. The inbox recognizes a message that it has, and applying
@@ -34,26 +44,16 @@ const ATTEMPTS = 5;
  */
 export class MailboxReader {
   readonly phone: Phone;
-  readonly #store: SandboxStore;
-  readonly #announce: (sessionIds: readonly string[]) => void;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #parts: Parts;
   readonly #started = Promise.withResolvers<void>();
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
   #hasMail = true;
   #reading: Promise<void> | undefined;
   #mayHaveStored = true;
 
-  /** @param announce is told which sessions have new mail: receipts */
-  constructor(
-    phone: Phone,
-    parts: { store: SandboxStore; announce: (sessionIds: readonly string[]) => void; clock: Clock; log: Log },
-  ) {
+  constructor(phone: Phone, parts: Parts) {
     this.phone = phone;
-    this.#store = parts.store;
-    this.#announce = parts.announce;
-    this.#clock = parts.clock;
-    this.#log = parts.log;
+    this.#parts = parts;
   }
 
   /** Whether the phone has all of its mail, so that an event overtakes nothing. */
@@ -86,18 +86,19 @@ export class MailboxReader {
   }
 
   async #read(): Promise<void> {
+    const { store, clock, log } = this.#parts;
     const { sessionId } = this.phone;
     while (this.#hasMail && this.#state === 'started') {
       this.#hasMail = false;
       try {
-        const mail = await this.#store.mailOf(sessionId, PAGE);
+        const mail = await store.mailOf(sessionId, PAGE);
         await this.#dispatchAll(mail);
         if (mail.length === PAGE) this.#hasMail = true;
       } catch (error) {
-        this.#log.debug({ err: error, session: sessionId }, 'failed to read a sandbox mailbox; trying again');
+        log.debug({ err: error, session: sessionId }, 'failed to read a sandbox mailbox; trying again');
         this.#hasMail = true;
         this.#mayHaveStored = true;
-        await sleep(this.#clock, RETRY_MS);
+        await sleep(clock, RETRY_MS);
       }
     }
     this.#reading = undefined;
@@ -117,13 +118,14 @@ export class MailboxReader {
 
   async #dispatchTogether(mail: readonly Mail[]): Promise<void> {
     if (mail.length === 0) return;
+    const { store, announce } = this.#parts;
     const outcomes = await Promise.all(mail.map((one) => this.#dispatch(one)));
     // Behind one that the phone left with, everything is dispatched again.
     const left = outcomes.indexOf('left');
     const settled = left === -1 ? mail : mail.slice(0, left);
     const idsOf = (wanted: string) => settled.filter((_, n) => outcomes[n] === wanted).map(({ mailId }) => mailId);
     const [delivered, dropped] = [idsOf('delivered'), idsOf('dropped')];
-    if (delivered.length > 0 || dropped.length > 0) this.#announce(await this.#store.remove(delivered, dropped));
+    if (delivered.length > 0 || dropped.length > 0) void announce(await store.remove(delivered, dropped));
     if (settled.some(({ event }) => event.type === 'group_updated')) this.#mayHaveStored = false;
   }
 
@@ -139,11 +141,11 @@ export class MailboxReader {
         if (!isPassing(error)) failures++;
         if (failures === ATTEMPTS) {
           const { sessionId } = this.phone;
-          this.#log.error({ err: error, session: sessionId }, 'dropped a sandbox event that cannot be stored');
+          this.#parts.log.error({ err: error, session: sessionId }, 'dropped a sandbox event that cannot be stored');
           return 'dropped';
         }
       }
-      await sleep(this.#clock, RETRY_MS);
+      await sleep(this.#parts.clock, RETRY_MS);
     }
     return 'left';
   }

@@ -72,7 +72,7 @@ export class Mailboxes {
     const { address, sessionId, number } = phone;
     if ((await this.#parts.store.claim(address, sessionId)) !== sessionId)
       throw new AppError('phone_number_in_use', `Another session uses ${number}; log it out or delete it first`);
-    const announce = (sessionIds: readonly string[]) => void this.announce(sessionIds);
+    const announce = (sessionIds: readonly string[]) => this.announce(sessionIds);
     const reader = new MailboxReader(phone, { ...this.#parts, announce });
     this.#byAddress.set(address, reader);
     this.#bySession.set(sessionId, reader);

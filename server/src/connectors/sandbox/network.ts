@@ -6,23 +6,10 @@ import type { SteadyClock } from '../../steadyClock.ts';
 import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage, ProfileChange } from '../connector.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import type { Phone } from './mailboxReader.ts';
-import {
-  addressOf,
-  type Envelope,
-  type GroupStep,
-  type SandboxProfile,
-  type SandboxStore,
-  type Sender,
-} from './store.ts';
+import { addressOf, type Envelope, type GroupStep, type SandboxProfile, type SandboxStore } from './store.ts';
 
 /** Numbers of this kind stand for people who are not on the network. */
 const ABSENT = /^1555000\d{4}$/;
-
-/** A session that acts on the network. */
-interface Actor extends Sender {
-  /** Digits. */
-  readonly number: string;
-}
 
 /** A group after a change, and what has changed about it. */
 export type ChangedGroup = readonly [NetworkGroup, GroupChange];
@@ -35,16 +22,16 @@ export class SandboxNetwork {
   readonly clock: Clock;
   /** The order of what happens on the network: the time of day can be set. */
   readonly steady: SteadyClock;
+  readonly mailboxes: Mailboxes;
   readonly #scope: string;
   readonly #store: SandboxStore;
-  readonly #mailboxes: Mailboxes;
 
   constructor(scope: string, parts: { store: SandboxStore; mailboxes: Mailboxes; clock: Clock; steady: SteadyClock }) {
-    this.#scope = scope;
-    this.#store = parts.store;
-    this.#mailboxes = parts.mailboxes;
     this.clock = parts.clock;
     this.steady = parts.steady;
+    this.mailboxes = parts.mailboxes;
+    this.#scope = scope;
+    this.#store = parts.store;
   }
 
   addressOf(id: string): string {
@@ -66,9 +53,12 @@ export class SandboxNetwork {
     return new Set(numbers.filter((number) => !ABSENT.test(number) || signedUp.has(this.addressOf(number))));
   }
 
-  /** Delivers a message; its sender gets a receipt when it has arrived. @param timestamp when it was sent, by the time of day */
+  /**
+   * Delivers a message; its sender gets a receipt when it has arrived.
+   * @param timestamp when it was sent, by the time of day
+   */
   send(
-    sender: Actor & { readonly name: string | null },
+    sender: Phone,
     { networkId, chat, content, replyTo }: OutgoingMessage,
     timestamp: number,
     group: NetworkGroup | undefined,
@@ -87,21 +77,21 @@ export class SandboxNetwork {
     };
     const envelope = this.#envelope(sender, chat, group, event, this.steady.fromWall(timestamp));
     // A message that fails here has no receipt: it is sent again when its session connects.
-    this.#mailboxes.deliver(envelope).catch(() => {});
+    this.mailboxes.deliver(envelope).catch(() => {});
   }
 
   /** Tells the others of a chat what a session did in it. */
-  tell(sender: Actor, chat: NetworkChat, group: NetworkGroup | undefined, event: NetworkEvent): Promise<void> {
-    return this.#mailboxes.deliver(this.#envelope(sender, chat, group, event, this.steady.now()));
+  tell(sender: Phone, chat: NetworkChat, group: NetworkGroup | undefined, event: NetworkEvent): Promise<void> {
+    return this.mailboxes.deliver(this.#envelope(sender, chat, group, event, this.steady.now()));
   }
 
   /** Tells the senders of messages that a session has read them. */
-  async read(sender: Actor, messages: readonly { networkId: string; from: string }[]): Promise<void> {
+  async read(sender: Phone, messages: readonly { networkId: string; from: string }[]): Promise<void> {
     for (const [from, theirs] of Map.groupBy(messages, (message) => message.from)) {
       if (from === sender.number) continue;
       const networkIds = theirs.map(({ networkId }) => networkId);
       const event: NetworkEvent = { type: 'receipt', networkIds, status: 'read', timestamp: this.clock.now() };
-      await this.#mailboxes.deliver({ to: [this.addressOf(from)], event, sender });
+      await this.mailboxes.deliver({ to: [this.addressOf(from)], event, sender });
     }
   }
 
@@ -128,7 +118,7 @@ export class SandboxNetwork {
   /** Adds a group and tells its members. */
   async addGroup(step: GroupStep): Promise<void> {
     const { hasMail } = await this.#store.changeGroup(this.#scope, step.group.networkId, () => step);
-    await this.#mailboxes.announce(hasMail);
+    await this.mailboxes.announce(hasMail);
   }
 
   /**
@@ -142,7 +132,7 @@ export class SandboxNetwork {
       if (before === undefined) throw noSuchGroup();
       return change(before);
     });
-    await this.#mailboxes.announce(hasMail);
+    await this.mailboxes.announce(hasMail);
     if (group === undefined) throw noSuchGroup();
     return group;
   }
@@ -161,21 +151,8 @@ export class SandboxNetwork {
     return this.#store.profile(this.addressOf(number));
   }
 
-  changeProfile(sender: Actor, change: ProfileChange): Promise<void> {
+  changeProfile(sender: Phone, change: ProfileChange): Promise<void> {
     return this.#store.changeProfile(sender.address, change);
-  }
-
-  /** Signs the phone's number up. @throws {AppError} `phone_number_in_use` */
-  join(phone: Phone): Promise<void> {
-    return this.#mailboxes.join(phone);
-  }
-
-  catchUp(phone: Phone): void {
-    this.#mailboxes.catchUp(phone);
-  }
-
-  leave(phone: Phone): void {
-    this.#mailboxes.leave(phone);
   }
 
   /** The session gives its number up, what waits for it, and what it has shown of itself. */
@@ -184,7 +161,7 @@ export class SandboxNetwork {
   }
 
   #envelope(
-    sender: Actor,
+    sender: Phone,
     chat: NetworkChat,
     group: NetworkGroup | undefined,
     event: NetworkEvent,
