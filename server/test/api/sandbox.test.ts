@@ -123,6 +123,15 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     );
   });
 
+  it('tells the members of a group of a change that changes nothing', async () => {
+    const { call, me, other, others, play } = await twoSessions();
+    const group = { sessionId: me, subject: 'same', phoneNumbers: [others] };
+    const { groupId } = (await call('POST', '/groups', group)).body;
+    await eventOf(call, 'group.created', ({ sessionId }) => sessionId === other);
+    await play({ action: 'group_subject', groupId, subject: 'same' });
+    for (const member of [me, other]) await eventOf(call, 'group.updated', ({ sessionId }) => sessionId === member);
+  });
+
   it('knows when a session was last heard of after it was disconnected at once', async () => {
     const { call, me, play } = await twoSessions();
     const lastEventAt = async () => (await call('GET', `/sessions/${me}`)).body.lastEventAt;

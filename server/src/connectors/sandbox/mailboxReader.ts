@@ -49,6 +49,7 @@ export class MailboxReader {
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
   #hasMail = true;
   #reading: Promise<void> | undefined;
+  /** Only mail of the first page may have been dispatched before. */
   #mayHaveStored = true;
 
   constructor(phone: Phone, parts: Parts) {
@@ -93,6 +94,7 @@ export class MailboxReader {
       try {
         const mail = await store.mailOf(sessionId, PAGE);
         await this.#dispatchAll(mail);
+        this.#mayHaveStored = false;
         if (mail.length === PAGE) this.#hasMail = true;
       } catch (error) {
         log.debug({ err: error, session: sessionId }, 'failed to read a sandbox mailbox; trying again');
