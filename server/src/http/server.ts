@@ -57,11 +57,13 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly newId: NewId;
-  /** Whether the server can do its work now; a load balancer asks. */
-  isReady(): Promise<boolean>;
   readonly metrics: Pick<Metrics, 'countRequest'>;
-  /** What the server counts, in the format of Prometheus. */
-  readMetrics(): Promise<{ contentType: string; text: string }>;
+  readonly monitoring: {
+    /** Whether the server can work now, for load balancers. */
+    isReady(): Promise<boolean>;
+    /** Returns the metrics in the format of Prometheus. */
+    readMetrics(): Promise<{ contentType: string; text: string }>;
+  };
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -230,19 +232,19 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /** For whoever watches the server. It tells of no account, and can be switched off where strangers reach the port. */
-function addMetrics(app: FastifyInstance, { settings, readMetrics }: HttpDeps): void {
+function addMetrics(app: FastifyInstance, { settings, monitoring }: HttpDeps): void {
   if (!settings.metrics) return;
   app.get('/metrics', async (_, reply) => {
-    const { contentType, text } = await readMetrics();
+    const { contentType, text } = await monitoring.readMetrics();
     return reply.type(contentType).header('cache-control', 'no-store').send(text);
   });
 }
 
-function addHealth(app: FastifyInstance, { isReady, cluster }: HttpDeps): void {
+function addHealth(app: FastifyInstance, { monitoring, cluster }: HttpDeps): void {
   const health = async (_: FastifyRequest, reply: FastifyReply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' });
   const ready = async (_: FastifyRequest, reply: FastifyReply) => {
-    const isUp = await isReady();
+    const isUp = await monitoring.isReady();
     return reply
       .header('cache-control', 'no-store')
       .code(isUp ? 200 : 503)

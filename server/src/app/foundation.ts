@@ -1,0 +1,92 @@
+import { serverSecret } from '../auth/serverSecret.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Settings, SettingsError } from '../config.ts';
+import type { Connector } from '../connectors/connector.ts';
+import { ConnectorError, loadConnectors, SANDBOX } from '../connectors/registry.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { readSteadyTime } from '../db/steadyTime.ts';
+import { createIds, type NewId } from '../ids.ts';
+import { createLog, type Log } from '../log.ts';
+import { Metrics } from '../metrics.ts';
+import { SteadyClock } from '../steadyClock.ts';
+import { createTargetPolicy, type TargetPolicy } from '../target.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+
+/** What a test replaces. */
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly random?: () => number;
+}
+
+/** What every part of the server builds on. */
+export interface Foundation {
+  readonly settings: Settings;
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly steady: SteadyClock;
+  readonly newId: NewId;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly targets: TargetPolicy;
+  /** The networks, apart from the sandbox. */
+  readonly connectors: readonly Connector[];
+  readonly database: Database;
+  /** The secret of this deployment. */
+  readonly secret: string;
+  /** Undefined unless it is configured. */
+  readonly tracing: Tracing | undefined;
+}
+
+/** Checks the settings, and opens the database. @throws {SettingsError} and as `openDatabase` */
+export async function openFoundation(settings: Settings, overrides: Overrides): Promise<Foundation> {
+  const { clock = systemClock, log = createLog(settings.logLevel), random = Math.random } = overrides;
+  const nodeId = createIds(clock)('nod');
+  const targets = createTargetPolicy({
+    host: settings.host,
+    otherHosts: [...(settings.publicUrl === undefined ? [] : [settings.publicUrl.hostname]), ...settings.allowedHosts],
+    isBehindProxy: settings.trustProxy,
+    allowedCidrs: settings.webhookAllowedCidrs,
+    onRefused: (refusal) => log.info(refusal, 'refused a host name as a target'),
+  });
+  const connectors = await loadConnectors(settings, { clock, log, random, targets }).catch((error) => {
+    throw error instanceof ConnectorError ? new SettingsError([`  CONNECTORS ${error.message}`]) : error;
+  });
+  requireDefaultConnector(settings, connectors);
+  const tracing = await openTracing(settings, nodeId, log);
+  const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock, (reason) =>
+    log.error({ reason }, 'database files are damaged; rejecting all writes'),
+  );
+  const database = tracing?.database(opened) ?? opened;
+  const steady = new SteadyClock(clock, await readSteadyTime(database, clock.now()));
+  return {
+    settings,
+    nodeId,
+    clock,
+    steady,
+    newId: createIds(steady),
+    random,
+    log,
+    metrics: new Metrics(),
+    targets,
+    connectors,
+    database,
+    secret: await serverSecret(settings, database),
+    tracing,
+  };
+}
+
+function requireDefaultConnector({ defaultConnector }: Settings, connectors: readonly Connector[]): void {
+  const names = [SANDBOX, ...connectors.map(({ name }) => name)];
+  if (!names.includes(defaultConnector))
+    throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${names.join(', ')}`]);
+}
+
+/** Loads OpenTelemetry only if it is configured. */
+async function openTracing(settings: Settings, nodeId: string, log: Log): Promise<Tracing | undefined> {
+  const endpoint = settings.otlpEndpoint;
+  if (endpoint === undefined) return undefined;
+  const { Tracing } = await import('../tracing/tracing.ts');
+  return new Tracing({ endpoint, nodeId, log });
+}

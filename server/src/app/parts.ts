@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { Authenticator } from '../auth/authenticate.ts';
+import { LoginDevices } from '../auth/loginDevices.ts';
+import { createLoginLimit } from '../auth/loginLimit.ts';
+import { PasswordRules } from '../auth/passwordRules.ts';
+import { PasswordHasher } from '../auth/passwords.ts';
+import { RequestLimits } from '../auth/requestLimits.ts';
+import { fingerprintOf } from '../auth/serverSecret.ts';
+import { createLoginTokens } from '../auth/tokens.ts';
+import { WaitingCalls } from '../auth/waitingCalls.ts';
+import { type Cluster, SingleNode } from '../cluster/cluster.ts';
+import { type Forward, NodeClient } from '../cluster/forward.ts';
+import { instanceOf, noteRun } from '../cluster/instance.ts';
+import { ClusterNode } from '../cluster/node.ts';
+import { NodeSignatures } from '../cluster/nodeSignature.ts';
+import { contentDir, type Settings } from '../config.ts';
+import { Sandbox } from '../connectors/sandbox/sandbox.ts';
+import type { Log } from '../log.ts';
+import { createUseFetched } from '../media/fetch.ts';
+import { createMedia, type Media } from '../media/media.ts';
+import { Previews } from '../media/previews.ts';
+import { createS3Store } from '../media/s3Store.ts';
+import { type ContentStore, createDiskStore } from '../media/store.ts';
+import { createInbox } from '../messages/inbox.ts';
+import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
+import { Sender } from '../sending/sender.ts';
+import { LiveSessions } from '../sessions/liveSessions.ts';
+import { DatabaseSandboxStore } from '../sessions/sandboxStore.ts';
+import { Sessions } from '../sessions/sessions.ts';
+import { HttpDeliver } from '../webhooks/deliver.ts';
+import { createEmit, type Emit } from '../webhooks/emit.ts';
+import { Engine } from '../webhooks/engine.ts';
+import { createEventLog } from '../webhooks/eventLog.ts';
+import { createFeed } from '../webhooks/feed.ts';
+import { Retention } from '../webhooks/retention.ts';
+import type { Foundation } from './foundation.ts';
+
+/** For a file behind a URL, which a caller waits for. */
+const FETCH_TIMEOUT_MS = 60_000;
+
+export function openContentStore({ settings, clock }: Foundation): ContentStore {
+  const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
+  if (url === undefined) return createDiskStore(contentDir(settings));
+  const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
+  return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
+}
+
+export async function openCluster(foundation: Foundation, store: ContentStore): Promise<Cluster> {
+  const { settings, database, nodeId, secret, log } = foundation;
+  if (database.shared === undefined) return new SingleNode(nodeId, database);
+  return new ClusterNode({
+    ...foundation,
+    shared: database.shared,
+    acceptsWork: settings.nodeRole === 'all',
+    former: noteRun(settings.dataDir, nodeId),
+    instance: instanceOf(settings.dataDir),
+    jwtFingerprint: fingerprintOf(secret),
+    fileStore: await identityOf(store, log),
+    leaseMs: settings.leaseSeconds * 1000,
+  });
+}
+
+/** What nodes use to send each other requests. */
+export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundation) {
+  const signatures = new NodeSignatures(secret, nodeId, steady);
+  const client = new NodeClient(signatures);
+  const forward: Forward = tracing?.forward(client) ?? client;
+  return { signatures, forward };
+}
+
+export function createAuth({ settings, database, clock, steady, secret }: Foundation, { signals }: Cluster) {
+  const tokens = createLoginTokens(secret, clock);
+  const authenticator = new Authenticator({
+    database,
+    tokens,
+    clock,
+    legacyForms: settings.queryKeyAuth,
+    failuresPerMinute: settings.loginRateLimit * 10,
+    announce: (accountId) => signals.send('credentials', accountId),
+  });
+  signals.on('credentials', (accountId) => authenticator.forget(accountId));
+  signals.on('gap', () => authenticator.forgetAll());
+  const requestsPerMinute = { perCredential: settings.rateLimit, perAccount: settings.accountRateLimit };
+  const loginRates = { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit };
+  return {
+    tokens,
+    authenticator,
+    requestLimits: new RequestLimits(requestsPerMinute, steady),
+    waitingCalls: new WaitingCalls(settings.maxWaitingCalls),
+    loginLimit: createLoginLimit(database, loginRates, steady),
+    passwords: new PasswordHasher(),
+    passwordRules: new PasswordRules(),
+    devices: new LoginDevices(secret),
+  };
+}
+
+/** Events and their delivery. */
+export function createDelivery(foundation: Foundation, cluster: Cluster) {
+  const { settings, database, clock, random, tracing } = foundation;
+  const openFiles = readOpenFiles(settings.outgoingConnections);
+  const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
+  const outgoing = new OutgoingConnections(maxSockets);
+  const http = new HttpDeliver({ policy: foundation.targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
+  const deliver = tracing?.deliver(http) ?? http;
+  const engine = new Engine({
+    ...foundation,
+    cluster,
+    deliver,
+    outgoing,
+    retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
+    breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
+  });
+  const feed = createFeed(clock);
+  cluster.signals.on('account', feed.announce);
+  const emit = createEmit({
+    ...foundation,
+    wake: (webhookId) => engine.wake(webhookId),
+    announce: (accountId) => {
+      feed.announce(accountId);
+      cluster.signals.send('account', accountId);
+    },
+    trace: () => tracing?.current() ?? null,
+  });
+  const retention = new Retention({
+    ...foundation,
+    eventDays: settings.eventRetentionDays,
+    heldDays: settings.heldRetentionDays,
+  });
+  return {
+    openFiles,
+    maxSockets,
+    outgoing,
+    deliver,
+    engine,
+    eventLog: createEventLog(database.reader),
+    feed,
+    emit,
+    retention,
+  };
+}
+
+export function createFiles(foundation: Foundation, store: ContentStore, outgoing: OutgoingConnections) {
+  const { settings, targets: policy, clock } = foundation;
+  const { mediaMaxBytes: maxBytes, publicUrl } = settings;
+  const fetching = createUseFetched({ policy, maxBytes, timeoutMs: FETCH_TIMEOUT_MS, clock });
+  const incoming = incomingDir(settings);
+  const media = createMedia({ ...foundation, store, incoming, fetching, outgoing, maxBytes, publicUrl });
+  return { media, previews: new Previews(media.read) };
+}
+
+/** Sessions, and what they send and receive. */
+export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {
+  const { settings, database, clock, steady, log, tracing } = foundation;
+  const sandbox = new Sandbox({
+    store: new DatabaseSandboxStore({ database, media, clock }),
+    wakeOwner: (sessionId) => cluster.signals.send('mailbox', sessionId),
+    clock,
+    steady,
+    log,
+  });
+  cluster.signals.on('mailbox', (sessionId) => sandbox.wake(sessionId));
+  cluster.signals.on('gap', () => void sandbox.poll());
+  const stored = createInbox({ ...foundation, media, emit, trace: () => tracing?.current() ?? null });
+  const inbox = tracing?.inbox(stored) ?? stored;
+  const liveSessions = new LiveSessions({ database, cluster, clock });
+  const common = { ...foundation, cluster, inbox, media, live: liveSessions };
+  const sender = new Sender({ ...common, maxScheduled: settings.maxScheduledMessages });
+  const sessions = new Sessions({
+    ...common,
+    connectors: [sandbox, ...foundation.connectors],
+    publicUrl: settings.publicUrl,
+    // One network for all, or one for each account.
+    scopeOf: settings.sandboxShared ? () => '' : (accountId) => accountId,
+  });
+  return { sandbox, liveSessions, sender, sessions };
+}
+
+/** Returns null if the store cannot be identified, which must not keep the server from starting. */
+async function identityOf(store: ContentStore, log: Log): Promise<string | null> {
+  try {
+    return await store.identity();
+  } catch (error) {
+    log.warn({ err: error }, 'failed to identify the media store; cannot tell whether the nodes share their files');
+    return null;
+  }
+}
+
+/** On the file system of the contents. Nodes that share it have a folder each. */
+const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>
+  shared === undefined ? join(dataDir, 'media', 'incoming') : join(shared, 'incoming', instanceOf(dataDir));
