@@ -6,7 +6,7 @@ import type { CloudOptions } from './options.ts';
 
 const Overridden = Compile(Type.Object({ webhook_configuration: Type.Object({ phone_number: Type.String() }) }));
 
-/** The session's own callback URL at Meta, to which it sends what concerns the number. It can also be set by hand. */
+/** The callback URL at Meta for the session's number alone. It can also be set by hand. */
 export class CallbackUrl {
   readonly #host: SessionHost;
   readonly #graph: Graph;

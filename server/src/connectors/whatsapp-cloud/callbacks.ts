@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
 
-/* What Meta sends to a callback URL: https://developers.facebook.com/docs/graph-api/webhooks/getting-started */
+/* The requests of Meta to a callback URL: https://developers.facebook.com/docs/graph-api/webhooks/getting-started */
 
 /** Answers the request by which Meta checks that the address is ours. */
 export function answerChallenge(query: URLSearchParams, verifyToken: string): CallbackAnswer {

@@ -183,8 +183,8 @@ async function errorOf(
   { statusCode: status, headers, body }: Dispatcher.ResponseData,
   redact: (text: string) => string,
 ): Promise<GraphError> {
-  const told = await body.json().catch(() => undefined);
-  const { code = 0, message, error_data: data } = (told as { error?: Told } | undefined)?.error ?? {};
+  const answer = await body.json().catch(() => undefined);
+  const { code = 0, message, error_data: data } = (answer as { error?: ErrorFields } | undefined)?.error ?? {};
   const words = typeof data?.details === 'string' ? data.details : message;
   const retryAfter = Number(headers['retry-after']);
   return new GraphError(typeof words === 'string' ? redact(words) : `The WhatsApp Cloud API answered ${status}`, {
@@ -195,7 +195,7 @@ async function errorOf(
 }
 
 /** The unchecked fields of an error. */
-interface Told {
+interface ErrorFields {
   readonly code?: unknown;
   readonly message?: unknown;
   readonly error_data?: { readonly details?: unknown };

@@ -114,7 +114,7 @@ const OneStatus = Compile(Status);
 
 export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' | 'edited' | 'deleted' }>;
 
-/** What a callback names and does not contain. */
+/** Look-ups of people and files that a callback names and does not contain. */
 export interface LookUps {
   /** Returns the number that stands in for a person whom Meta knows by an id alone. */
   hide(userId: string): Promise<string>;
@@ -134,28 +134,28 @@ export function wamidOf(networkId: string): string {
   return networkId.split(PART, 1)[0] ?? networkId;
 }
 
-/** @param ownNumber only for an echo: what the number itself has sent by the WhatsApp Business app */
+/** @param ownNumber only for an echo, which is a message that the number itself has sent by the WhatsApp Business app */
 export async function toEvents(
-  told: unknown,
+  received: unknown,
   contacts: readonly Contact[],
   lookUps: LookUps,
   ownNumber?: string,
 ): Promise<MessageEvent[] | Unreadable> {
-  if (!OneMessage.Check(told)) return { problem: 'a message of an unknown shape' };
-  const { id: networkId, group_id: groupId, type, context, reaction } = told;
+  if (!OneMessage.Check(received)) return { problem: 'a message of an unknown shape' };
+  const { id: networkId, group_id: groupId, type, context, reaction } = received;
   const isOwn = ownNumber !== undefined;
-  const other = isOwn ? (told.to?.replace(/^\+/, '') ?? groupId) : senderOf(told, contacts);
+  const other = isOwn ? (received.to?.replace(/^\+/, '') ?? groupId) : senderOf(received, contacts);
   if (!other) return { problem: isOwn ? 'an echo to nobody' : 'a message of nobody' };
   const person = /^\d+$/.test(other) || other === groupId ? other : await lookUps.hide(other);
   const from = ownNumber ?? person;
-  const timestamp = toMs(told.timestamp);
+  const timestamp = toMs(received.timestamp);
   if (type === 'reaction' && reaction !== undefined) {
     return [{ type: 'reaction', networkId: reaction.message_id, from, emoji: reaction.emoji || null, timestamp }];
   }
-  if (type === 'revoke' && told.revoke !== undefined)
-    return [{ type: 'deleted', networkId: told.revoke.original_message_id, from, timestamp }];
-  if (type === 'edit' && told.edit !== undefined) {
-    const { original_message_id: edited, message } = told.edit;
+  if (type === 'revoke' && received.revoke !== undefined)
+    return [{ type: 'deleted', networkId: received.revoke.original_message_id, from, timestamp }];
+  if (type === 'edit' && received.edit !== undefined) {
+    const { original_message_id: edited, message } = received.edit;
     const text = message.text?.body ?? message.image?.caption ?? message.video?.caption ?? message.document?.caption;
     return text
       ? [{ type: 'edited', networkId: edited, from, text, timestamp }]
@@ -164,7 +164,7 @@ export async function toEvents(
   const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
   const name = contacts.find(isSender)?.profile?.name;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
-  const contents = await contentsOf(told, lookUps);
+  const contents = await contentsOf(received, lookUps);
   return contents.map((content, index) => ({
     type: 'message' as const,
     // A message with several contacts is several of ours.
@@ -194,12 +194,12 @@ const FILES: Readonly<Record<string, MessageType>> = {
   sticker: 'sticker',
 };
 
-async function contentsOf(told: Message, { findFile }: LookUps): Promise<MessageContent[]> {
-  const { type, text, location, contacts = [] } = told;
+async function contentsOf(received: Message, { findFile }: LookUps): Promise<MessageContent[]> {
+  const { type, text, location, contacts = [] } = received;
   const fileType = FILES[type];
-  const file = fileType && told[fileType as 'image'];
+  const file = fileType && received[fileType as 'image'];
   if (file !== undefined && fileType !== undefined) {
-    const media = await findFile(file.id, file.filename ?? null, toMs(told.timestamp));
+    const media = await findFile(file.id, file.filename ?? null, toMs(received.timestamp));
     const isVoice = fileType === 'audio' && file.voice === true;
     return [{ type: isVoice ? 'voice' : fileType, text: file.caption ?? '', ...(media && { media }) }];
   }
@@ -210,8 +210,8 @@ async function contentsOf(told: Message, { findFile }: LookUps): Promise<Message
   }
   if (type === 'contacts' && contacts.length > 0)
     return contacts.map((contact) => ({ type: 'contact', text: '', contact: toCard(contact) }));
-  const payload = payloadOf(told);
-  return [{ type: 'text', text: inWords(told), ...(payload !== undefined && { payload }) }];
+  const payload = payloadOf(received);
+  return [{ type: 'text', text: inWords(received), ...(payload !== undefined && { payload }) }];
 }
 
 function toCard({ name, phones = [] }: NonNullable<Message['contacts']>[number]): ContactCard {
@@ -259,10 +259,10 @@ const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
   failed: 'failed',
 };
 
-export function toReceipt(told: unknown): Receipt | Unreadable {
-  if (!OneStatus.Check(told)) return { problem: 'a status of an unknown shape' };
-  const { id: networkId, biz_opaque_callback_data: ownId, errors: [error] = [] } = told;
-  const status = STATUSES[told.status];
+export function toReceipt(received: unknown): Receipt | Unreadable {
+  if (!OneStatus.Check(received)) return { problem: 'a status of an unknown shape' };
+  const { id: networkId, biz_opaque_callback_data: ownId, errors: [error] = [] } = received;
+  const status = STATUSES[received.status];
   if (status === undefined) return { ownId, networkId, event: undefined };
   const message = error?.error_data?.details ?? error?.message ?? error?.title ?? 'the message could not be delivered';
   return {
@@ -272,7 +272,7 @@ export function toReceipt(told: unknown): Receipt | Unreadable {
       type: 'receipt',
       networkIds: [ownId ?? networkId],
       status,
-      timestamp: toMs(told.timestamp),
+      timestamp: toMs(received.timestamp),
       ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),
     },
   };

@@ -61,7 +61,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     return this.#checkNow();
   }
 
-  /** Ends what waits, and closes the session without a report. */
+  /** Ends all waits, and closes the session without a report. */
   stop(reason?: string): void {
     if (this.isClosed) return;
     this.#state = 'closed';

@@ -7,19 +7,21 @@ const Secret = (description: string, minLength: number) =>
 /** The options of a session: one phone number of an app at Meta. */
 export const CloudOptions = Type.Object(
   {
-    phoneNumberId: Id("The phone number's id, as the app at Meta shows it."),
-    businessAccountId: Type.Optional(Id('Id of the WhatsApp Business account: the app is then subscribed to it.')),
-    // It goes into a header: copied with a line break it would fit nowhere.
+    phoneNumberId: Id('Id of the phone number, from the app at Meta.'),
+    businessAccountId: Type.Optional(
+      Id('Id of the WhatsApp Business account. If it is set, the app is subscribed to the account.'),
+    ),
+    // For a header: a copied line break would make it invalid.
     token: Type.String({
       pattern: '^[!-~]+$',
       maxLength: 2000,
       writeOnly: true,
       description: 'Access token of a system user with whatsapp_business_messaging.',
     }),
-    appSecret: Secret("The app's secret, by which callbacks are signed.", 1),
-    verifyToken: Secret('What Meta shows when it asks whether the callback URL is ours.', 8),
+    appSecret: Secret("The app's secret, with which Meta signs callbacks.", 1),
+    verifyToken: Secret('Secret that Meta sends when it verifies the callback URL.', 8),
     messagesPerSecond: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, description: "The number's limit at Meta; 80 unless it was raised." }),
+      Type.Integer({ minimum: 1, maximum: 1000, description: "The number's limit at Meta. Default: 80." }),
     ),
   },
   { additionalProperties: false },

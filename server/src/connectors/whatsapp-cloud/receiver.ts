@@ -119,7 +119,7 @@ export class Receiver {
     }
   }
 
-  /** Stores what the number itself has sent by the app on its phone. Meta repeats a status of it that comes meanwhile. */
+  /** Stores a message that the number itself sent by the app on its phone. Meta repeats a status that comes meanwhile. */
   async #storeEcho(echo: unknown): Promise<void> {
     const id = idOf(echo);
     this.#echoes.add(id);

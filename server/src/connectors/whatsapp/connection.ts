@@ -60,20 +60,20 @@ export interface NetworkSettings {
   readonly random: () => number;
 }
 
-/** WhatsApp's own hosts: of pictures, of history and of what the devices of an account share. */
+/** WhatsApp's own hosts: of pictures, history, and state that the devices of an account share. */
 const WHATSAPP_HOSTS = '.whatsapp.net';
 /** Encryption makes a file longer by up to a block and its MAC. */
 const ENCRYPTION_BYTES = 26;
 /** A host that sends slowly, or nothing more, delays other files no longer than this. */
 const FILE_MS = 5 * 60_000;
-/** Limits of what Baileys downloads by itself, all into memory. */
+/** Limits for the downloads of Baileys itself, all into memory. */
 const OWN_BYTES = 64 * 1024 * 1024;
 const OWN_MS = 60_000;
 
 /** How long a session that closes waits for the answers to its last changes. */
 const DRAIN_MS = 3000;
 
-/** One session: what it does over its link, and how it ends. */
+/** The connection of one session: its actions, and how it ends. */
 export class WhatsappConnection implements Connection {
   readonly groups: GroupActions;
   readonly profiles: ProfileActions;

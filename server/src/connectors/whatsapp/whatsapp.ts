@@ -6,7 +6,7 @@ import { checkProxy, PROXY_PATTERN } from './link/proxy.ts';
 const PAUSE_MS = 1500;
 const NEW_CHATS_PER_DAY = 50;
 
-/** WhatsApp as a linked device, by the client Baileys. */
+/** WhatsApp as a linked device, with the client Baileys. */
 export function createWhatsapp(settings: NetworkSettings): Connector {
   return {
     name: 'whatsapp',
@@ -18,21 +18,21 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
             maxLength: 500,
             writeOnly: true,
             description:
-              'The proxy to go through: http://, https:// or socks5://, with name and password if it wants them. Its address has to be public, as that of a webhook.',
+              'URL of a proxy: http://, https:// or socks5://, with a name and password if it requires them. Its address must be public, like that of a webhook.',
           }),
         ),
         pauseMs: Type.Optional(
           Type.Integer({
             minimum: 0,
             maximum: 60_000,
-            description: `Milliseconds between two messages, on average; ${PAUSE_MS} unless set. None gets numbers banned.`,
+            description: `Milliseconds between two messages, on average. Default: ${PAUSE_MS}. Numbers that send without pauses get banned.`,
           }),
         ),
         newChatsPerDay: Type.Optional(
           Type.Integer({
             minimum: 0,
             maximum: 10_000,
-            description: `How many chats the session may begin in 24 hours; ${NEW_CHATS_PER_DAY} unless set.`,
+            description: `How many chats the session may start in 24 hours. Default: ${NEW_CHATS_PER_DAY}.`,
           }),
         ),
       },

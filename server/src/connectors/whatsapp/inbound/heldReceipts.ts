@@ -46,7 +46,7 @@ export class HeldReceipts {
     return this.#pending.get(wireId)?.settled.promise ?? true;
   }
 
-  /** Settles nothing any more. The network repeats what was held. */
+  /** Drops what is held. The network repeats it. */
   stop(): void {
     for (const wireId of [...this.#pending.keys()]) this.#finish(wireId, false);
   }

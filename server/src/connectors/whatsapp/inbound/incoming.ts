@@ -9,7 +9,7 @@ import type { MessageReader } from './messageReader.ts';
 
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-/** A message that fails by its own fault, and not by an outage, is tried this often: it must not hold its chat up for ever. */
+/** A message that fails for its own reasons, and not by an outage, is tried this often, so that it does not block its chat. */
 const ATTEMPTS = 10;
 /** After this many attempts to fetch its file, a message is passed on without it. */
 const DOWNLOADS = 3;
@@ -46,20 +46,20 @@ export class Incoming {
     void this.#chats.run(chat, () => this.#passOn(received, isReplayed, attempts));
   }
 
-  /** Tries each message once more that was set aside: what it lacked may be available now. */
+  /** Tries the messages that were set aside once more: a new connection may provide what they lacked. */
   retrySetAside(): void {
     const again = this.#setAside;
     this.#setAside = [];
     for (const received of again) this.add(received, true, 1);
   }
 
-  /** Starts nothing more, and waits a moment for what is running. What is not done stays in the journal. */
+  /** Starts nothing more, and waits a moment for messages in flight. Messages that are not stored stay in the journal. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await settledWithin(this.#deps.host.clock, STOP_MS, this.#chats.idle());
   }
 
-  /** Never rejects: what cannot be stored is tried again, and after a stop at the next start. */
+  /** Never rejects: a message that cannot be stored is tried again, and after a stop at the next start. */
   async #passOn(received: Received, isReplayed: boolean, attempts: number): Promise<void> {
     const { journal, heldReceipts, host } = this.#deps;
     const { id = '' } = received.attrs;

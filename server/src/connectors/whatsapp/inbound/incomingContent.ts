@@ -20,7 +20,7 @@ export interface ParsedMedia {
   readonly file: FileReference | undefined;
 }
 
-/** The place of a file on the media host, and how to decrypt it. It is the sender's word, who may be anybody. */
+/** The place of a file on the media host, and how to decrypt it. Untrusted: the sender may be anybody. */
 export interface FileReference {
   /** Begins with a slash. */
   readonly directPath: string;

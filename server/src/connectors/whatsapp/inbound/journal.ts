@@ -66,7 +66,7 @@ export class Journal extends EventEmitter<JournalEvents> {
   #lastPlace = 0;
   #cancelFlush: (() => void) | undefined;
   #isStopped = false;
-  // Baileys knows by the context of a call that it belongs to a transaction. What follows from a message does not.
+  // Baileys finds the transaction of a call by its async context. Listeners must not run in that of the message.
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(baileys: Baileys, store: SessionStore, host: SessionHost) {
@@ -76,7 +76,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     this.#host = host;
   }
 
-  /** That of Baileys, which also writes down what it decrypts. */
+  /** Makes Baileys' own repository, and lets it write down the messages that it decrypts. */
   readonly makeSignalRepository: SocketConfig['makeSignalRepository'] = (auth, logger, lidsOf) => {
     const repository = this.#baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, lidsOf);
     const { keys } = auth;
@@ -134,7 +134,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     else written.then(remove, remove);
   }
 
-  /** Removes what is acknowledged, for the last time. */
+  /** Removes the acknowledged messages, for the last time. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#flush();

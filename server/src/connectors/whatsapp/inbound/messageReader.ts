@@ -41,7 +41,7 @@ export class MessageReader {
   }
 
   /**
-   * Reads a message, after it has made sure that the host knows the group of it.
+   * Reads a message, and first makes sure that the host knows its group.
    * @returns undefined if it says nothing to a person
    */
   async read(
@@ -68,7 +68,7 @@ export class MessageReader {
     const parsed = parseContent(baileys, whole);
     if (parsed === undefined) return undefined;
     if (chat.type === 'group') await groups.know(chat.id);
-    // Votes in a poll that another device of the own number asked come here as well, and are read with its secret.
+    // Votes in a poll that the own number sent from another device come here as well, and need its secret.
     if (isOwn && parsed.content.poll !== undefined)
       await sent.keep(key.id ?? '', withSecret(whole, [whole, meant, decoded]));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
@@ -131,7 +131,7 @@ export class MessageReader {
     return vote && { type: 'vote', ...vote, from, chat, timestamp };
   }
 
-  /** A key says whose message it is from its writer's side: in a direct chat, what is not the writer's is ours. */
+  /** A key is written from its sender's side: in a direct chat, a message that is not the sender's is ours. */
   #targetOf(target: proto.IMessageKey | null | undefined, key: WAMessageKey): string {
     if (key.fromMe === true) return ownOrTheirs(target?.id, target?.fromMe === true);
     const isOurs = target?.participant ? this.#deps.self.is(target.participant) : target?.fromMe !== true;
@@ -146,7 +146,7 @@ export class MessageReader {
     const id = target?.id;
     const message = id ? await sent.find(id) : undefined;
     const secret = message?.messageContextInfo?.messageSecret;
-    // A vote in somebody else's poll is for its author, who alone can read it.
+    // Only the author of a poll can read a vote in it.
     if (!id || !vote || !message || !secret) return undefined;
     const options = readVote(baileys, vote, { id, message, secret }, key, self);
     if (options === undefined) log.warn({ poll: id }, 'failed to decrypt a vote');

@@ -24,7 +24,7 @@ interface ReceiverDeps {
   readonly host: SessionHost;
 }
 
-/** Receives messages and receipts: what comes over any socket of the link goes to the host once it is safe. */
+/** Receives messages and receipts over the sockets of the link, and passes them to the host. */
 export class Receiver {
   readonly #deps: ReceiverDeps;
   readonly #heldReceipts: HeldReceipts;
@@ -46,7 +46,7 @@ export class Receiver {
     link.on('open', () => incoming.retrySetAside());
   }
 
-  /** Passes on what the last connection left in the journal. */
+  /** Passes on the messages that the last connection left in the journal. */
   async start(): Promise<void> {
     for (const received of await this.#deps.journal.left()) {
       const { id = '', from, participant } = received.attrs;
@@ -58,7 +58,7 @@ export class Receiver {
     }
   }
 
-  /** Starts nothing more. What is not passed on by the time that this resolves stays in the journal. */
+  /** Starts nothing more. Messages that are not passed on by then stay in the journal. */
   async stop(): Promise<void> {
     const { journal, host } = this.#deps;
     await this.#incoming.stop();

@@ -1,8 +1,8 @@
 import { AppError } from '../../../errors.ts';
 
 /**
- * Reads an error of Baileys, which is one of @hapi/boom: it has a status of its own, or the server's number as plain
- * `data`, or an object with what else the server said.
+ * Reads an error of Baileys, which is one of @hapi/boom: it has a status of its own, or the server's code as plain
+ * `data`, or an object with details from the server.
  */
 export function boomOf(error: unknown): { statusCode: number | undefined; data: Readonly<Record<string, unknown>> } {
   if (typeof error !== 'object' || error === null) return { statusCode: undefined, data: {} };
@@ -13,7 +13,7 @@ export function boomOf(error: unknown): { statusCode: number | undefined; data: 
   };
 }
 
-/** What to say in place of the general words. */
+/** Error messages that replace the general ones. */
 export interface ErrorWords {
   /** The subject of the request does not exist. */
   readonly missing?: string;

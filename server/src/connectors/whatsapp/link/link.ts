@@ -11,7 +11,7 @@ import type { Baileys } from './load.ts';
 import { Pairing } from './pairing.ts';
 import { breakOff, endSocket } from './socket.ts';
 
-/** What a link reports to the host. */
+/** The events that a link reports to the host. */
 type LinkEvent = Extract<NetworkEvent, { type: 'pairing' | 'connected' | 'disconnected' | 'logged_out' }>;
 
 interface LinkEvents {
@@ -21,7 +21,7 @@ interface LinkEvents {
   open: [socket: WASocket];
   /** The socket has ended: requests over it will not be answered. */
   lost: [];
-  /** The host should know about this. */
+  /** The state has changed in a way that the host should know. */
   report: [event: LinkEvent];
   /** There will be no more sockets. The event is yet to be reported; after `logged_out` the credentials are worthless. */
   end: [last: LinkEvent];

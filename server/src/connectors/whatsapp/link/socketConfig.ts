@@ -11,7 +11,7 @@ const RETRIES_KEPT = 500;
 const DEVICES_KEPT = 500;
 const DEVICES_MS = 5 * 60_000;
 
-/** What the parts of a session do for Baileys. */
+/** Functions by which Baileys uses parts of the session. */
 type Hooks = Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata' | 'makeSignalRepository'>;
 
 /** The configuration of all sockets of a session. */
@@ -32,7 +32,7 @@ export function socketConfig({
     readonly keepAliveMs: number;
   };
   route: Route;
-  /** For what Baileys downloads by itself: history, and what the devices of an account share. */
+  /** For the downloads of Baileys itself: history, and state that the devices of an account share. */
   dispatcher: Dispatcher;
   hooks: Hooks;
   log: Log;
@@ -66,7 +66,7 @@ export function socketConfig({
 function cacheOf(max: number, ttl = 0): CacheStore {
   const cache = new LRUCache<string, object>({ max, ttl });
   return {
-    // The caller knows the type of what it has put there.
+    // Baileys knows the type of the value under each key.
     get: <T>(key: string) => (cache.get(key) as { value: T } | undefined)?.value,
     set: (key, value) => void cache.set(key, { value }),
     del: (key) => void cache.delete(key),

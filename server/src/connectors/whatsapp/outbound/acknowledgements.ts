@@ -3,7 +3,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Link } from '../link/link.ts';
 import { toWireId } from './messageIds.ts';
 
-/** What has become of a message: the server has it, refuses it, or its connection ended before it said so. */
+/** The result of sending a message: the server has it, refuses it, or the connection ended before it answered. */
 export type Answer = { readonly timestamp: number } | { readonly error: string } | 'lost';
 
 /** The answer about one message that was, or is about to be, sent. */

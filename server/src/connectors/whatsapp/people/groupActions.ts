@@ -11,7 +11,7 @@ import type { Self } from './self.ts';
 
 const LINK = 'https://chat.whatsapp.com/';
 
-/** What the session does with groups. The host knows the result of an action when it resolves. */
+/** The actions of a session in groups. The host knows the result of an action when it resolves. */
 export function createGroupActions({
   link,
   requests,

@@ -3,7 +3,7 @@ import type { GroupChange } from '../../../events.ts';
 import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 
-/** Translates the network's description of a group. What the description leaves out stays as it was. */
+/** Translates the network's description of a group. Fields that it leaves out stay as they were. */
 export async function toNetworkGroup(
   metadata: GroupMetadata,
   before: NetworkGroup | undefined,

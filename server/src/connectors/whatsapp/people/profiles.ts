@@ -13,7 +13,7 @@ import { setPicture } from './picture.ts';
 const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
-/** What people show of themselves to the session, and what the session shows of itself. */
+/** Profiles: those that people show to the session, and its own. */
 export function createProfiles({
   creds,
   link,
@@ -71,7 +71,7 @@ export function createProfiles({
   };
 }
 
-/** Returns null for what is hidden or missing: the server answers 401 or 403 to the one, and 404 to the other. */
+/** Returns null for a part that is hidden or missing: the server answers 401 or 403 to the one, and 404 to the other. */
 async function unlessHidden<T>(request: () => Promise<T>): Promise<T | null> {
   try {
     return await request();
