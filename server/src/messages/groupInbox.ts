@@ -1,24 +1,27 @@
-import { type Clock, isoTime } from '../clock.ts';
+import { isoTime } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
-import type { NewId } from '../ids.ts';
-import type { Emit } from '../webhooks/emit.ts';
 import type { StoredMedia } from './content.ts';
+import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
 
-/** What networks tell of groups. Each function works in the transaction it is given. */
-export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: NewId; emit: Emit }) {
-  return { created, updated, invited };
+/** Stores what networks report about groups. Each method works in the transaction that it is given. */
+export class GroupInbox {
+  readonly #options: InboxOptions;
 
-  async function created(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  async created(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
     const { accountId, sessionId } = session;
     const present = await groupByNetworkId.first(tx, { ...session, networkId: group.networkId });
     if (present !== undefined) {
-      if (present.left_at !== null) await rejoined(tx, session, group);
+      if (present.left_at !== null) await this.#rejoined(tx, session, group);
       return;
     }
-    const groupId = newId('grp');
+    const groupId = this.#options.newId('grp');
     await tx.kysely
       .insertInto('groups')
       .values({
@@ -36,7 +39,7 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
         left_at: null,
       })
       .execute();
-    await putParticipants(tx, accountId, groupId, group);
+    await putParticipants(tx, accountId, groupId, group, this.#options.clock.now());
     await tx.kysely
       .insertInto('chats')
       .values({
@@ -61,18 +64,23 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
       createdBy,
       timestamp: isoTime(createdAt),
     };
-    emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
+    this.#options.emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
   }
 
-  /** A group that the session had left: to those who know it, the session has been added. */
-  async function rejoined(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+  /** The session is back in a group that it had left: it is reported as added. */
+  async #rejoined(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
     const own = (await findSession(tx, session))?.phone_number;
     if (!own || !group.participants.some(({ phoneNumber }) => phoneNumber === own)) return;
     const change = { type: 'participants' as const, action: 'add' as const, phoneNumbers: [own] };
-    await updated(tx, session, { type: 'group_updated', group, change, timestamp: clock.now() }, undefined);
+    await this.updated(
+      tx,
+      session,
+      { type: 'group_updated', group, change, timestamp: this.#options.clock.now() },
+      undefined,
+    );
   }
 
-  async function updated(
+  async updated(
     tx: Tx,
     session: SessionRef,
     { group, change, timestamp }: Extract<NetworkEvent, { type: 'group_updated' }>,
@@ -80,8 +88,8 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
   ): Promise<void> {
     const { accountId, sessionId } = session;
     const groupId = await groupIdOf(tx, session, group.networkId);
-    // Added to a group that it did not know: for this session the group begins now.
-    if (groupId === undefined) return created(tx, session, group);
+    // The session was added to a group that it did not know.
+    if (groupId === undefined) return this.created(tx, session, group);
     const own = await findSession(tx, session);
     const isMember = group.participants.some(({ phoneNumber }) => phoneNumber === own?.phone_number);
     await tx.kysely
@@ -97,37 +105,12 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
       .where('account_id', '=', accountId)
       .where('group_id', '=', groupId)
       .execute();
-    if (change.type === 'participants') await putParticipants(tx, accountId, groupId, group);
+    if (change.type === 'participants') await putParticipants(tx, accountId, groupId, group, this.#options.clock.now());
     const data = { groupId, sessionId, subject: group.subject, change, timestamp: isoTime(timestamp) };
-    emit(tx, { accountId, kind: 'group.updated', data, conversation: `${sessionId}/${groupId}` });
+    this.#options.emit(tx, { accountId, kind: 'group.updated', data, conversation: `${sessionId}/${groupId}` });
   }
 
-  async function putParticipants(tx: Tx, accountId: string, groupId: string, group: NetworkGroup): Promise<void> {
-    const { kysely } = tx;
-    const now = clock.now();
-    const present = await kysely
-      .selectFrom('group_participants')
-      .select(['phone_number', 'joined_at'])
-      .where('account_id', '=', accountId)
-      .where('group_id', '=', groupId)
-      .execute();
-    const joinedAt = new Map(present.map((row) => [row.phone_number, row.joined_at]));
-    await kysely
-      .deleteFrom('group_participants')
-      .where('account_id', '=', accountId)
-      .where('group_id', '=', groupId)
-      .execute();
-    const rows = group.participants.map(({ phoneNumber, role }) => ({
-      account_id: accountId,
-      group_id: groupId,
-      phone_number: phoneNumber,
-      role,
-      joined_at: joinedAt.get(phoneNumber) ?? now,
-    }));
-    if (rows.length > 0) await kysely.insertInto('group_participants').values(rows).execute();
-  }
-
-  async function invited(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+  async invited(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
     await tx.kysely
       .updateTable('groups')
       .set({ invite_code: group.inviteCode })
@@ -136,6 +119,36 @@ export function createGroupInbox({ clock, newId, emit }: { clock: Clock; newId: 
       .where('network_id', '=', group.networkId)
       .execute();
   }
+}
+
+async function putParticipants(
+  tx: Tx,
+  accountId: string,
+  groupId: string,
+  group: NetworkGroup,
+  now: number,
+): Promise<void> {
+  const { kysely } = tx;
+  const present = await kysely
+    .selectFrom('group_participants')
+    .select(['phone_number', 'joined_at'])
+    .where('account_id', '=', accountId)
+    .where('group_id', '=', groupId)
+    .execute();
+  const joinedAt = new Map(present.map((row) => [row.phone_number, row.joined_at]));
+  await kysely
+    .deleteFrom('group_participants')
+    .where('account_id', '=', accountId)
+    .where('group_id', '=', groupId)
+    .execute();
+  const rows = group.participants.map(({ phoneNumber, role }) => ({
+    account_id: accountId,
+    group_id: groupId,
+    phone_number: phoneNumber,
+    role,
+    joined_at: joinedAt.get(phoneNumber) ?? now,
+  }));
+  if (rows.length > 0) await kysely.insertInto('group_participants').values(rows).execute();
 }
 
 function settingColumns({ settings: { announce, locked, joinApproval } }: NetworkGroup) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
-import { storeDeletion, storeEdit, storeReaction } from '../messages/messageInbox.ts';
+import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, MessageId, readMessage, requireMessage } from './messages.ts';

@@ -3,19 +3,19 @@ import type { Clock } from '../clock.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Inbox } from '../messages/inbox.ts';
-import type { SentMessage, Taken } from '../messages/messageInbox.ts';
+import type { Accepted, SentMessage } from '../messages/outgoingProgress.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 
 interface Acknowledgement {
   readonly session: LiveSession;
   readonly message: SentMessage;
-  readonly taken: Taken;
+  readonly accepted: Accepted;
 }
 
 const RETRY_MS = 1000;
 
 /**
- * Stores that networks have taken messages. What cannot be stored while the database is away is kept, or the message
+ * Stores that networks accepted messages. What cannot be stored while the database is away is kept, or the message
  * would be sent again, and comes before what the network takes later in its chat: events follow the order of sending.
  */
 export class Acknowledgements {
@@ -48,17 +48,17 @@ export class Acknowledgements {
   }
 
   /** @throws {AppError} `storage_unavailable`: it will be stored later */
-  async add(session: LiveSession, message: SentMessage, taken: Taken): Promise<void> {
+  async add(session: LiveSession, message: SentMessage, accepted: Accepted): Promise<void> {
     const chat = `${message.sessionId} ${message.chatId}`;
     const waiting = this.#waiting.get(chat);
     if (waiting !== undefined) {
-      waiting.push({ session, message, taken });
+      waiting.push({ session, message, accepted });
       return this.#store(chat);
     }
     try {
-      await this.#inbox.acknowledge(message, taken);
+      await this.#inbox.acknowledge(message, accepted);
     } catch (error) {
-      if (isAway(error)) this.#keep(chat, { session, message, taken });
+      if (isAway(error)) this.#keep(chat, { session, message, accepted });
       throw error;
     }
   }
@@ -92,11 +92,11 @@ export class Acknowledgements {
   async #storeAll(chat: string): Promise<void> {
     const waiting = this.#waiting.get(chat) ?? [];
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const { session, message, taken } = next;
+      const { session, message, accepted } = next;
       // Who has the session now asks its network again, by the same id.
       if (session.isOurs()) {
         try {
-          await this.#inbox.acknowledge(message, taken);
+          await this.#inbox.acknowledge(message, accepted);
         } catch (error) {
           if (isAway(error)) throw error;
           this.#log.error({ err: error, message: message.messageId }, 'failed to store that a message was sent');

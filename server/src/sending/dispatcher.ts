@@ -8,8 +8,8 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
 import type { Inbox } from '../messages/inbox.ts';
-import { type SentMessage, type Taken, toSent } from '../messages/messageInbox.ts';
 import { toOutgoing } from '../messages/outgoing.ts';
+import { type Accepted, type SentMessage, toSent } from '../messages/outgoingProgress.ts';
 import type { NewRow } from '../messages/store.ts';
 import type { LiveSession, LiveSessions } from '../sessions/liveSessions.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -124,8 +124,8 @@ export class Dispatcher {
       await this.#inbox.refuse(message, reason);
       throw new AppError('send_failed', reason);
     }
-    let answer: Promise<Taken> | undefined;
-    let accepted: Taken;
+    let answer: Promise<Accepted> | undefined;
+    let accepted: Accepted;
     try {
       const outgoing = await toOutgoing(this.#database.reader, this.#media, row, chat);
       const timeoutMs = outgoing.content.media === undefined ? SEND_TIMEOUT_MS : LONGEST_SEND_MS;
@@ -147,7 +147,7 @@ export class Dispatcher {
   }
 
   /** A message that failed because no answer came is sent after all if the answer comes later. */
-  async #acceptLate(session: LiveSession, message: SentMessage, answer: Promise<Taken> | undefined): Promise<void> {
+  async #acceptLate(session: LiveSession, message: SentMessage, answer: Promise<Accepted> | undefined): Promise<void> {
     const accepted = await answer?.catch(() => undefined);
     if (accepted !== undefined && session.isOurs())
       await this.#acknowledgements.add(session, message, accepted).catch(() => {});

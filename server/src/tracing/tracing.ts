@@ -87,7 +87,6 @@ export class Tracing {
   /** Begins a trace for each event of a network. */
   inbox(inbox: Inbox): Inbox {
     return {
-      ...inbox,
       take: (session, event, came) =>
         this.#within(SpanKind.CONSUMER, `network ${event.type}`, null, async (span) => {
           span.setAttributes({
@@ -96,6 +95,10 @@ export class Tracing {
           });
           return inbox.take(session, event, came);
         }),
+      acknowledge: (message, accepted) => inbox.acknowledge(message, accepted),
+      refuse: (message, error) => inbox.refuse(message, error),
+      end: (session, status, reason) => inbox.end(session, status, reason),
+      note: (session, status, reason) => inbox.note(session, status, reason),
     };
   }
 

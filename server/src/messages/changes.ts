@@ -1,0 +1,196 @@
+import type { NetworkEvent } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import type { MessageRow } from '../db/schema.ts';
+import { contentOf, searchText } from './content.ts';
+import { groupIdOf } from './groupInbox.ts';
+import { dropWords, indexWords } from './search.ts';
+import type { SessionRef } from './store.ts';
+
+/* Changes of a stored message: edits, deletion, reactions, votes. */
+
+type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
+
+/** Stores an edit if it comes from the sender of the message. */
+export async function storeNetworkEdit(
+  tx: Tx,
+  session: SessionRef,
+  { networkId, from, text, timestamp }: EventOf<'edited'>,
+) {
+  const row = await findByNetworkId(tx, session, networkId, ({ from_number }) => from_number === from);
+  if (row?.deleted_at === null) await storeEdit(tx, row, text, timestamp);
+}
+
+/** Stores a deletion by the sender, or by an admin of the group. */
+export async function storeNetworkDeletion(
+  tx: Tx,
+  session: SessionRef,
+  { networkId, from, timestamp }: EventOf<'deleted'>,
+) {
+  const row = await deletableBy(tx, session, networkId, from);
+  if (row?.deleted_at === null) await storeDeletion(tx, row, timestamp);
+}
+
+/** Stores a reaction of a person in the chat of the message. */
+export async function storeNetworkReaction(tx: Tx, session: SessionRef, event: EventOf<'reaction'>): Promise<void> {
+  const row = await findReferredTo(tx, session, event);
+  if (row !== undefined) await storeReaction(tx, row, event.from, event.emoji, event.timestamp);
+}
+
+/** Stores the vote of a person in the chat of the poll. */
+export async function storeVote(tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
+  const row = await findReferredTo(tx, session, event);
+  if (row === undefined) return;
+  const { from, options, timestamp } = event;
+  const { poll } = contentOf(row);
+  const chosen = [...new Set(options)].filter((option) => poll?.options.includes(option));
+  await putVote.run(tx, {
+    accountId: session.accountId,
+    messageId: row.message_id,
+    from,
+    options: JSON.stringify(chosen.slice(0, poll?.maxSelections)),
+    at: timestamp,
+  });
+}
+
+/** Changes the text of a message, and the words by which search finds it. */
+export async function storeEdit(tx: Tx, row: MessageRow, text: string, at: number): Promise<void> {
+  const { account_id: accountId, message_id: messageId, seq } = row;
+  await markEdited.run(tx, { accountId, messageId, body: text, at });
+  await dropWords.run(tx, [{ rowid: seq }]);
+  tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
+}
+
+/** Deletes the content of a message for everyone. The message itself stays listed. */
+export async function storeDeletion(
+  tx: Tx,
+  { account_id: accountId, message_id: messageId, seq }: MessageRow,
+  at: number,
+) {
+  await markDeleted.run(tx, { accountId, messageId, at });
+  await dropReactions.run(tx, { accountId, messageId });
+  await dropWords.run(tx, [{ rowid: seq }]);
+}
+
+/** @param emoji null removes the reaction */
+export async function storeReaction(tx: Tx, row: MessageRow, from: string, emoji: string | null, at: number) {
+  const key = { accountId: row.account_id, messageId: row.message_id, from };
+  if (emoji === null) await dropReaction.run(tx, key);
+  else await putReaction.run(tx, { ...key, emoji, at });
+}
+
+interface MessageId {
+  accountId: string;
+  messageId: string;
+}
+
+// Only by the columns of its index: with the account as well, a planner without statistics reads all messages of the
+// account.
+const byNetworkId = query((db, p: SessionRef & { networkId: string }) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('session_id', '=', p.sessionId)
+    .where('network_id', '=', p.networkId)
+    .orderBy('message_id'),
+);
+
+/** Finds a message by the network's id. Several senders may use the same id: returns the oldest that matches. */
+export async function findByNetworkId(
+  tx: Tx,
+  session: SessionRef,
+  networkId: string,
+  matches: (row: MessageRow) => boolean = () => true,
+): Promise<MessageRow | undefined> {
+  return (await byNetworkId.all(tx, { ...session, networkId })).find(matches);
+}
+
+/**
+ * Finds the message that an event refers to, if the sender of the event is in its chat. Message ids are not secret on
+ * the network: a person who knows one can refer to it from another chat.
+ */
+async function findReferredTo(
+  tx: Tx,
+  session: SessionRef,
+  { networkId, from, chat }: EventOf<'reaction' | 'vote'>,
+): Promise<MessageRow | undefined> {
+  const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
+  return findByNetworkId(tx, session, networkId, (row) =>
+    row.chat_id.startsWith('grp_')
+      ? chat === undefined || row.chat_id === groupId
+      : [row.chat_id, row.from_number, row.to_id].includes(from),
+  );
+}
+
+/** Finds a message that this number may delete: its own, or any in a group that it is an admin of. */
+async function deletableBy(
+  tx: Tx,
+  session: SessionRef,
+  networkId: string,
+  phoneNumber: string,
+): Promise<MessageRow | undefined> {
+  const rows = await byNetworkId.all(tx, { ...session, networkId });
+  const own = rows.find(({ from_number }) => from_number === phoneNumber);
+  if (own !== undefined) return own;
+  for (const row of rows) {
+    const { accountId } = session;
+    if (await adminOf.first(tx, { accountId, groupId: row.chat_id, phoneNumber })) return row;
+  }
+  return undefined;
+}
+
+const adminOf = query((db, p: { accountId: string; groupId: string; phoneNumber: string }) =>
+  db
+    .selectFrom('group_participants')
+    .select('role')
+    .where('account_id', '=', p.accountId)
+    .where('group_id', '=', p.groupId)
+    .where('phone_number', '=', p.phoneNumber)
+    .where('role', 'in', ['admin', 'owner']),
+);
+
+const markEdited = query((db, p: MessageId & { body: string; at: number }) =>
+  db
+    .updateTable('messages')
+    .set({ body: p.body, edited_at: p.at })
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);
+
+const markDeleted = query((db, p: MessageId & { at: number }) =>
+  db
+    .updateTable('messages')
+    .set({ body: '', content: null, deleted_at: p.at })
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);
+
+const putReaction = query((db, p: MessageId & { from: string; emoji: string; at: number }) =>
+  db
+    .insertInto('reactions')
+    .values({ account_id: p.accountId, message_id: p.messageId, from_number: p.from, emoji: p.emoji, at: p.at })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ emoji: p.emoji, at: p.at }),
+    ),
+);
+
+const dropReaction = query((db, p: MessageId & { from: string }) =>
+  db
+    .deleteFrom('reactions')
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId)
+    .where('from_number', '=', p.from),
+);
+
+const dropReactions = query((db, p: MessageId) =>
+  db.deleteFrom('reactions').where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
+);
+
+const putVote = query((db, p: MessageId & { from: string; options: string; at: number }) =>
+  db
+    .insertInto('poll_votes')
+    .values({ account_id: p.accountId, message_id: p.messageId, from_number: p.from, options: p.options, at: p.at })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ options: p.options, at: p.at }),
+    ),
+);

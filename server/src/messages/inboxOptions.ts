@@ -1,0 +1,12 @@
+import type { Clock } from '../clock.ts';
+import type { NewId } from '../ids.ts';
+import type { Media } from '../media/media.ts';
+import type { Emit } from '../webhooks/emit.ts';
+
+/** What every part of the inbox works with. */
+export interface InboxOptions {
+  readonly media: Media;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly emit: Emit;
+}

@@ -1,0 +1,214 @@
+import { sql } from 'kysely';
+import { isoTime } from '../clock.ts';
+import type { NetworkEvent } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import { batch, query } from '../db/query.ts';
+import type { MessageRow } from '../db/schema.ts';
+import type { InboxOptions } from './inboxOptions.ts';
+import { progressOf } from './status.ts';
+import { findMessage, type SessionRef } from './store.ts';
+
+/** An outgoing message, as its events describe it. */
+export interface SentMessage extends SessionRef {
+  readonly messageId: string;
+  readonly chatId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+}
+
+/** A message that its network has accepted. */
+interface Acknowledged {
+  /** `traceparent` of the span that sent it. */
+  readonly trace: string | null;
+  readonly message: SentMessage;
+  readonly accepted: Accepted;
+}
+
+/** A receipt of a session's network. */
+interface Received {
+  /** `traceparent` of the span that received it. */
+  readonly trace: string | null;
+  readonly session: SessionRef;
+  readonly event: Extract<NetworkEvent, { type: 'receipt' }>;
+}
+
+/** What a network reports when it accepts a message. */
+export interface Accepted {
+  readonly timestamp: number;
+  /** The network's own id of the message, if it does not keep ours. */
+  readonly networkId?: string;
+}
+
+export function toSent(row: Omit<MessageRow, 'seq'>): SentMessage {
+  return {
+    accountId: row.account_id,
+    sessionId: row.session_id,
+    messageId: row.message_id,
+    chatId: row.chat_id,
+    from: row.from_number,
+    to: row.to_id,
+    type: row.type,
+  };
+}
+
+/** Stores what becomes of outgoing messages. Each method works in the transaction that it is given. */
+export class OutgoingProgress {
+  readonly #options: InboxOptions;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** Marks messages as `sent`. A field, because the commit queue joins work by identity. */
+  readonly acknowledge = async (tx: Tx, items: readonly Acknowledged[]): Promise<boolean[]> => {
+    for (const { message, accepted } of items) {
+      const { accountId, messageId } = message;
+      const { networkId } = accepted;
+      if (networkId !== undefined) await renameOnNetwork.run(tx, { accountId, messageId, networkId });
+    }
+    const rows = items.map(({ message, accepted }) => ({
+      account_id: message.accountId,
+      message_id: message.messageId,
+      sent_at: accepted.timestamp,
+    }));
+    const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
+    return items.map(({ message, accepted, trace }) => {
+      const row = sent.get(message.messageId);
+      // A receipt that was faster than the acknowledgement has done this step as well.
+      if (row === undefined) return false;
+      sent.delete(message.messageId);
+      // The recipient may have got another number since the message was dispatched.
+      this.#emitStatus(tx, { ...message, chatId: row.chat_id, to: row.to_id }, 'sent', accepted.timestamp, trace);
+      return true;
+    });
+  };
+
+  async refuse(tx: Tx, { accountId, messageId }: SentMessage, error: string): Promise<void> {
+    await markRefused.run(tx, { accountId, messageId, error, now: this.#options.clock.now() });
+  }
+
+  /** Stores receipts of outgoing messages. A field, as `acknowledge` is. */
+  readonly receipts = async (tx: Tx, items: readonly Received[]): Promise<undefined[]> => {
+    const reported = items.flatMap(({ session, event, trace }) =>
+      event.networkIds.map((networkId) => ({ session, networkId, receipt: event, trace })),
+    );
+    const rows = await sentAs(tx, reported);
+    const changed = new Set<MessageRow>();
+    reported.forEach(({ receipt, trace }, index) => {
+      const row = rows[index];
+      const progress = row && progressOf(row, receipt);
+      if (row === undefined || progress === undefined) return;
+      // The next receipt of the same message starts from here.
+      changed.add(Object.assign(row, progress.after));
+      for (const step of progress.steps) this.#emitStatus(tx, toSent(row), step, receipt.timestamp, trace);
+    });
+    await advance.run(tx, [...changed]);
+    return items.map(() => undefined);
+  };
+
+  #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
+    const { accountId, sessionId, messageId, chatId } = message;
+    const data = statusOf(message, status, timestamp);
+    this.#options.emit(tx, {
+      accountId,
+      kind: `message.${status}`,
+      data,
+      conversation: `${sessionId}/${chatId}`,
+      messageId,
+      trace,
+    });
+  }
+}
+
+type Step = 'sent' | 'delivered' | 'read';
+
+/** Returns the data of a status event. */
+export function statusOf(
+  { sessionId, messageId, chatId, from, to, type }: SentMessage,
+  status: Step,
+  timestamp: number,
+) {
+  const group = chatId.startsWith('grp_') && { groupId: chatId };
+  return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
+}
+
+/**
+ * Finds outgoing messages by the network's id or by ours, with which they were dispatched. A message that is named twice
+ * is one object.
+ */
+async function sentAs(
+  tx: Tx,
+  reported: readonly { readonly session: SessionRef; readonly networkId: string }[],
+): Promise<(MessageRow | undefined)[]> {
+  const named = reported.map(({ session, networkId }) => ({ session_id: session.sessionId, network_id: networkId }));
+  const found = await sentByNetworkId.all(tx, named);
+  const byNetwork = Map.groupBy(found, ({ session_id: sessionId, network_id: id }) => `${sessionId} ${id}`);
+  const byId = new Map(found.map((row) => [row.message_id, row]));
+  const rows: (MessageRow | undefined)[] = [];
+  for (const { session, networkId } of reported) {
+    const given = byNetwork.get(`${session.sessionId} ${networkId}`)?.[0] ?? byId.get(networkId);
+    const row = given ?? (await findMessage(tx, session.accountId, networkId));
+    const isOurs = row?.direction === 'outgoing' && row.session_id === session.sessionId;
+    if (isOurs) byId.set(row.message_id, row);
+    rows.push(isOurs ? row : undefined);
+  }
+  return rows;
+}
+
+const sentByNetworkId = batch<{ session_id: 'text'; network_id: 'text' }, MessageRow>(
+  { session_id: 'text', network_id: 'text' },
+  (rows) => sql`
+    select m.* from ${rows} as r
+    join messages m on m.session_id = r.session_id and m.network_id = r.network_id
+    where m.direction = 'outgoing' order by m.message_id`,
+);
+
+// A message whose answer came after it was given up is `failed` without having been sent.
+const sentColumns = { account_id: 'text', message_id: 'text', sent_at: 'bigint' } as const;
+
+const markSent = batch<typeof sentColumns, Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>(
+  sentColumns,
+  (rows) => sql`
+    update messages set status = 'sent', timestamp = r.sent_at, sent_at = r.sent_at, error = null, failed_at = null
+    from ${rows} as r
+    where messages.account_id = r.account_id and messages.message_id = r.message_id
+      and messages.status in ('queued', 'failed') and messages.sent_at is null
+    returning messages.message_id, messages.chat_id, messages.to_id`,
+);
+
+const renameOnNetwork = query((db, p: { accountId: string; messageId: string; networkId: string }) =>
+  db
+    .updateTable('messages')
+    .set({ network_id: p.networkId })
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);
+
+const markRefused = query((db, p: { accountId: string; messageId: string; error: string; now: number }) =>
+  db
+    .updateTable('messages')
+    .set({ status: 'failed', error: p.error, failed_at: p.now })
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId)
+    // The network may have accepted it at another try.
+    .where('status', 'in', ['queued', 'scheduled']),
+);
+
+const advance = batch(
+  {
+    account_id: 'text',
+    message_id: 'text',
+    status: 'text',
+    error: 'text',
+    sent_at: 'bigint',
+    delivered_at: 'bigint',
+    read_at: 'bigint',
+    failed_at: 'bigint',
+  },
+  (rows) => sql`
+    update messages set status = r.status, error = r.error, sent_at = r.sent_at, delivered_at = r.delivered_at,
+      read_at = r.read_at, failed_at = r.failed_at
+    from ${rows} as r
+    where messages.account_id = r.account_id and messages.message_id = r.message_id`,
+);

@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import type { SessionStatus, SessionTable } from '../db/schema.ts';
+import type { InboxOptions } from './inboxOptions.ts';
+import { findSession, type SessionRef } from './store.ts';
+
+/** Stores what networks report about the connection of a session. Each method works in the transaction that it is given. */
+export class SessionInbox {
+  readonly #options: InboxOptions;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  async awaitingPairing(tx: Tx, session: SessionRef): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined || row.status === 'awaiting_pairing') return;
+    await this.note(tx, session, 'awaiting_pairing', null);
+  }
+
+  async connected(tx: Tx, session: SessionRef, phoneNumber: string): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined || row.status === 'connected') return;
+    const now = this.#options.clock.now();
+    // The server stopped while the session was connected, and no event said otherwise: nothing changed for the account.
+    const resumes = row.connected_at !== null && row.disconnected_at === null;
+    await setStatus(tx, session, {
+      status: 'connected',
+      phone_number: phoneNumber,
+      connected_at: now,
+      disconnected_at: null,
+      will_reconnect: 0,
+      error: null,
+    });
+    await this.#addHistory(tx, session, 'connected', null);
+    if (resumes) return;
+    const { accountId, sessionId } = session;
+    const data = { sessionId, phoneNumber, connectedAt: isoTime(now) };
+    this.#options.emit(tx, { accountId, kind: 'session.connected', data, conversation: sessionId });
+  }
+
+  async end(tx: Tx, session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined) return;
+    await setStatus(tx, session, { wanted: 0 });
+    if (status === 'logged_out' || UNDER_WAY.has(row.status))
+      await this.disconnected(tx, session, status, reason, false);
+  }
+
+  /** Stores a change of status that is no event. */
+  async note(tx: Tx, session: SessionRef, status: SessionStatus, reason: string | null): Promise<void> {
+    await setStatus(tx, session, { status, error: null });
+    await this.#addHistory(tx, session, status, reason);
+  }
+
+  /**
+   * Emits one event per outage, when it begins, however often the connection flaps. If that event said that the session
+   * reconnects and it gives up, a second one says so.
+   */
+  async disconnected(
+    tx: Tx,
+    session: SessionRef,
+    status: 'disconnected' | 'logged_out',
+    reason: string,
+    willReconnect: boolean,
+  ): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined) return;
+    const now = this.#options.clock.now();
+    const begins = row.connected_at !== null && row.disconnected_at === null;
+    const promisedReconnect = row.will_reconnect === 1;
+    const next = willReconnect ? 'connecting' : status;
+    await setStatus(tx, session, {
+      status: next,
+      connected_at: null,
+      disconnected_at: begins ? now : row.disconnected_at,
+      will_reconnect: willReconnect && (begins || promisedReconnect) ? 1 : 0,
+      error: reason,
+      ...(status === 'logged_out' && { wanted: 0 }),
+    });
+    await this.#addHistory(tx, session, next, reason);
+    // The session may be paired again with a different number.
+    if (status === 'logged_out') await failQueued.run(tx, { ...session, now });
+    if (!begins && (willReconnect || !promisedReconnect)) return;
+    const { accountId, sessionId } = session;
+    const phoneNumber = row.phone_number ?? '';
+    const disconnectedAt = isoTime(begins ? now : (row.disconnected_at ?? now));
+    const data = { sessionId, phoneNumber, reason, willReconnect, disconnectedAt };
+    this.#options.emit(tx, { accountId, kind: 'session.disconnected', data, conversation: sessionId });
+  }
+
+  async #addHistory(
+    tx: Tx,
+    { accountId, sessionId }: SessionRef,
+    status: SessionStatus,
+    reason: string | null,
+  ): Promise<void> {
+    await tx.kysely
+      .insertInto('session_history')
+      .values({
+        account_id: accountId,
+        session_id: sessionId,
+        entry_id: this.#options.newId('evt'),
+        status,
+        reason,
+        at: this.#options.clock.now(),
+      })
+      .execute();
+  }
+}
+
+async function setStatus(tx: Tx, { accountId, sessionId }: SessionRef, change: Partial<SessionTable>): Promise<void> {
+  await tx.kysely
+    .updateTable('sessions')
+    .set(change)
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .execute();
+}
+
+/** Statuses of a session that has a connection or is getting one. */
+const UNDER_WAY: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing', 'connected']);
+
+const failQueued = query((db, p: SessionRef & { now: number }) =>
+  db
+    .updateTable('messages')
+    .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: p.now })
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', sql.lit('queued' as const)),
+);
