@@ -41,7 +41,7 @@ export function openApiDocument(operations: readonly Operation[]) {
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: { ...paths, ...rawPaths },
+    paths: { ...paths, ...rawPaths, [`${API_PREFIX}/mcp`]: mcpPath(operations) },
     webhooks: Object.fromEntries(
       eventKinds.map((kind) => [kind, webhook(kind, events[kind].description, events[kind].data)]),
     ),
@@ -327,7 +327,7 @@ const tags: Readonly<Record<string, string>> = {
   server: 'Check whether the server is up.',
 };
 
-/** A stream, the bytes of a file, and MCP: what is no operation, but reached by the same credential. */
+/** Paths that are not operations, such as the stream of events and the content of a file. */
 const rawPaths = {
   '/health': healthPath('server.health', 'Check that the process is alive', { 200: 'ok' }),
   '/ready': healthPath('server.ready', 'Check that the server is ready', { 200: 'ready', 503: 'not_ready' }),
@@ -396,13 +396,16 @@ const rawPaths = {
       },
     },
   },
-  [`${API_PREFIX}/mcp`]: {
+};
+
+function mcpPath(operations: readonly Operation[]) {
+  const tools = operations.filter(({ tool }) => tool).length;
+  return {
     post: {
       operationId: 'mcp',
       tags: ['mcp'],
       summary: 'Call tools over MCP',
-      description:
-        'Serve the Model Context Protocol over Streamable HTTP without sessions, in revisions 2024-11-05 to 2026-07-28. Each of the 43 tools is one of the operations.',
+      description: `Serve the Model Context Protocol over Streamable HTTP without sessions, in revisions 2024-11-05 to 2026-07-28. Each of the ${tools} tools is one of the operations.`,
       security: [{ bearer: [] }, { apiKeyHeader: [] }],
       requestBody: {
         required: true,
@@ -432,8 +435,8 @@ const rawPaths = {
         ]),
       },
     },
-  },
-};
+  };
+}
 
 function healthPath(operationId: string, summary: string, answers: Readonly<Record<number, string>>) {
   const responses = Object.entries(answers).map(([code, status]) => [
