@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { it, type TestContext } from 'node:test';
 import { LoginDevices } from '../src/auth/loginDevices.ts';
-import { createLoginLimit } from '../src/auth/loginLimit.ts';
+import { createLoginLimit, type Guess } from '../src/auth/loginLimit.ts';
 import { networkOf } from '../src/auth/network.ts';
 import { PasswordRules } from '../src/auth/passwordRules.ts';
 import { PasswordHasher } from '../src/auth/passwords.ts';
@@ -234,18 +234,18 @@ it('queues 32 logins of one account and network, and refuses more', async (test)
     await database.close();
     await home.remove();
   });
-  const limit = createLoginLimit(database, { loginsPerMinute: 10, registrationsPerHour: 0 }, createFakeClock());
+  const limit = createLoginLimit(database, { loginsPerMinute: 0, registrationsPerHour: 0 }, createFakeClock());
   const { promise, resolve } = Promise.withResolvers<void>();
   const me = { email: 'me@example.com', address: '192.0.2.1' };
-  const waiting = Array.from({ length: 32 }, () => limit.inTurn(me, () => promise));
+  const waiting = Array.from({ length: 32 }, () => limit.guess(me, () => promise));
   await assert.rejects(
-    limit.inTurn(me, () => promise),
+    limit.guess(me, () => promise),
     isTooBusy,
   );
-  await limit.inTurn({ ...me, address: '192.0.2.2' }, async () => {});
+  await limit.guess({ ...me, address: '192.0.2.2' }, async () => {});
   resolve();
   await Promise.all(waiting);
-  await limit.inTurn(me, async () => {});
+  await limit.guess(me, async () => {});
 });
 
 it('recognizes a device by a token that was made for its account here', () => {
@@ -273,41 +273,43 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     };
   }
   const isLimited = (error: unknown) => error instanceof AppError && error.code === 'rate_limited';
+  const wrong = async () => {};
+  const right = (guess: Guess) => guess.wasRight();
 
   it('logins that succeed count for their address', async (test) => {
     const address = '203.0.113.1';
     const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
-    for (let n = 0; n < 20; n++) await (await limit.takeGuess({ email: `${n}@example.com`, address })).wasRight();
-    await assert.rejects(limit.takeGuess({ email: '21@example.com', address }), isLimited);
-    await limit.takeGuess({ email: '21@example.com', address: '203.0.113.2' });
+    for (let n = 0; n < 20; n++) await limit.guess({ email: `${n}@example.com`, address }, right);
+    await assert.rejects(limit.guess({ email: '21@example.com', address }, wrong), isLimited);
+    await limit.guess({ email: '21@example.com', address: '203.0.113.2' }, wrong);
     await clock.advance(3000);
-    await limit.takeGuess({ email: '22@example.com', address });
+    await limit.guess({ email: '22@example.com', address }, wrong);
   });
 
   it('guesses from many networks lock out strangers, and neither a network nor a device of the owner', async (test) => {
     const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
     const email = 'owner@example.com';
     const home = { email, address: '2001:db8:1::1' };
-    await (await limit.takeGuess(home)).wasRight();
-    for (let n = 0; n < 10; n++) await limit.takeGuess({ email, address: `203.0.113.${n}` });
-    await assert.rejects(limit.takeGuess({ email, address: '203.0.113.99' }), isLimited);
-    await (await limit.takeGuess({ email, address: '203.0.113.99', device: 'phone' })).wasRight();
-    await (await limit.takeGuess({ email, address: '2001:db8:1::2' })).wasRight();
-    await limit.takeGuess({ email, address: '203.0.113.99' }); // where the owner has been by now
-    await limit.takeGuess({ email: 'other@example.com', address: '203.0.113.98' });
+    await limit.guess(home, right);
+    for (let n = 0; n < 10; n++) await limit.guess({ email, address: `203.0.113.${n}` }, wrong);
+    await assert.rejects(limit.guess({ email, address: '203.0.113.99' }, wrong), isLimited);
+    await limit.guess({ email, address: '203.0.113.99', device: 'phone' }, right);
+    await limit.guess({ email, address: '2001:db8:1::2' }, right);
+    await limit.guess({ email, address: '203.0.113.99' }, wrong); // where the owner has been by now
+    await limit.guess({ email: 'other@example.com', address: '203.0.113.98' }, wrong);
     await clock.advance(91 * 24 * 3_600_000);
-    for (let n = 0; n < 10; n++) await limit.takeGuess({ email, address: `203.0.113.${n}` });
-    await assert.rejects(limit.takeGuess(home), isLimited, 'networks are forgotten');
+    for (let n = 0; n < 10; n++) await limit.guess({ email, address: `203.0.113.${n}` }, wrong);
+    await assert.rejects(limit.guess(home, wrong), isLimited, 'networks are forgotten');
   });
 
   it('a device of the owner gets in while its own address is used up by guesses', async (test) => {
     const { limit } = await newLimit(test, { loginsPerMinute: 1 });
     const guesser = { email: 'owner@example.com', address: '203.0.113.1' };
-    await limit.takeGuess(guesser);
-    await assert.rejects(limit.takeGuess(guesser), isLimited);
-    await limit.takeGuess({ ...guesser, device: 'phone' });
+    await limit.guess(guesser, wrong);
+    await assert.rejects(limit.guess(guesser, wrong), isLimited);
+    await limit.guess({ ...guesser, device: 'phone' }, wrong);
     await assert.rejects(
-      limit.takeGuess({ ...guesser, device: 'phone' }),
+      limit.guess({ ...guesser, device: 'phone' }, wrong),
       isLimited,
       'its guesses are limited as well',
     );

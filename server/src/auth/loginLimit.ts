@@ -17,18 +17,14 @@ export interface Guesser {
 
 export interface LoginLimit {
   /**
-   * Takes a guess at the password of an account, before the password is looked at: many guesses at a time gain nothing
-   * then. A device and a network that logged in to the account before have limits of their own, so that strangers
+   * Takes a guess at the password of an account, and runs `login` with it. Logins to one account from one device or
+   * network run one after the other: a correct one returns its guess before the next one takes its own, so concurrent
+   * logins do not count as failures. The guess is taken before the password is read, so concurrent guesses gain
+   * nothing. A device and a network that logged in to the account before have limits of their own, so that strangers
    * cannot lock the owner out.
-   * @throws {AppError} `rate_limited`
+   * @throws {AppError} `rate_limited`, or `too_busy` if too many logins wait
    */
-  takeGuess(guesser: Guesser): Promise<Guess>;
-  /**
-   * Runs logins to one account from one device or network one after the other. A right one gives its guess back before
-   * the next takes one, so logins at the same time do not pass for failures.
-   * @throws {AppError} `too_busy` if too many wait
-   */
-  inTurn<T>(guesser: Guesser, login: () => Promise<T>): Promise<T>;
+  guess<T>(guesser: Guesser, login: (guess: Guess) => Promise<T>): Promise<T>;
   /**
    * Takes an account that an address is about to register.
    * @throws {AppError} `rate_limited`
@@ -123,27 +119,29 @@ export function createLoginLimit(
     };
   }
 
+  async function takeGuess(guesser: Guesser): Promise<Guess> {
+    if (loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
+    const buckets = await take(
+      (tx, now) => guessBuckets(tx, guesser, now),
+      'Too many failed logins; wait before you try again',
+    );
+    return {
+      giveBack: () => commit((tx) => giveBack(tx, buckets)),
+      wasRight: () =>
+        commit(async (tx) => {
+          await giveBack(tx, buckets);
+          await remember(tx, guesser.email, networkOf(guesser.address), clock.now());
+        }),
+    };
+  }
+
   return {
-    async takeGuess(guesser) {
-      if (loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
-      const buckets = await take(
-        (tx, now) => guessBuckets(tx, guesser, now),
-        'Too many failed logins; wait before you try again',
-      );
-      return {
-        giveBack: () => commit((tx) => giveBack(tx, buckets)),
-        wasRight: () =>
-          commit(async (tx) => {
-            await giveBack(tx, buckets);
-            await remember(tx, guesser.email, networkOf(guesser.address), clock.now());
-          }),
-      };
-    },
-    async inTurn({ email, address, device }, login) {
+    async guess(guesser, login) {
+      const { email, address, device } = guesser;
       const key = digest(`turn ${email} ${device ?? networkOf(address)}`);
       if (turns.length(key) >= LONGEST_QUEUE)
         throw new AppError('too_busy', 'Too many logins are in progress; try again');
-      return turns.run(key, login);
+      return turns.run(key, async () => login(await takeGuess(guesser)));
     },
     async takeRegistration(address) {
       if (registrationsPerHour === 0) return { giveBack: nothing };

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Guesser, Taken } from '../auth/loginLimit.ts';
+import type { Taken } from '../auth/loginLimit.ts';
 import { SHORTEST_PASSWORD } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
@@ -71,25 +71,24 @@ export const register = defineOperation({
     const email = input.email.toLowerCase();
     await requireStrong(ctx, 'password', input.password, email);
     const registration = await ctx.loginLimit.takeRegistration(ctx.address);
-    // Asking which emails exist is limited like guessing passwords.
-    const guess = await orGiveBack(ctx.loginLimit.takeGuess({ email, address: ctx.address }), registration);
-    await orGiveBack(requireRegistrable(ctx, email), registration); // before a hash is made in vain
-    const row: AccountTable = {
-      account_id: ctx.newId('acc'),
-      email,
-      name: input.name ?? null,
-      password_hash: await orGiveBack(ctx.passwords.hash(input.password, ctx.address), guess, registration),
-      token_version: 1,
-      created_at: ctx.clock.now(),
-    };
-    const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
-    const refusal = await orGiveBack(inserting, guess, registration);
-    if (refusal !== undefined) {
-      await registration.giveBack(); // not the guess: the caller learns whether the email exists
-      throw new AppError(refusal);
-    }
-    await guess.wasRight();
-    return logIn(ctx, row);
+    // Finding out which emails exist is limited like guessing passwords.
+    const registering = ctx.loginLimit.guess({ email, address: ctx.address }, async (guess) => {
+      await requireRegistrable(ctx, email); // before the hash, which is expensive
+      const row: AccountTable = {
+        account_id: ctx.newId('acc'),
+        email,
+        name: input.name ?? null,
+        password_hash: await orGiveBack(ctx.passwords.hash(input.password, ctx.address), guess),
+        token_version: 1,
+        created_at: ctx.clock.now(),
+      };
+      const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
+      const refusal = await orGiveBack(inserting, guess);
+      if (refusal !== undefined) throw new AppError(refusal); // keeps the guess: it tells whether the email exists
+      await guess.wasRight();
+      return row;
+    });
+    return logIn(ctx, await orGiveBack(registering, registration));
   },
 });
 
@@ -115,23 +114,19 @@ export const login = defineOperation({
   async run(ctx, input) {
     const email = input.email.toLowerCase();
     const guesser = { email, address: ctx.address, device: ctx.devices.recognize(email, ctx.device) };
-    return ctx.loginLimit.inTurn(guesser, () => logInWithPassword(ctx, guesser, input.password));
+    return ctx.loginLimit.guess(guesser, async (guess) => {
+      const row = await ctx.database.reader.kysely
+        .selectFrom('accounts')
+        .selectAll()
+        .where('email', '=', email)
+        .executeTakeFirst();
+      const fits = await orGiveBack(ctx.passwords.verify(input.password, row?.password_hash, ctx.address), guess);
+      if (row === undefined || !fits) throw new AppError('invalid_credentials');
+      await guess.wasRight();
+      return logIn(ctx, row);
+    });
   },
 });
-
-/** @throws {AppError} `invalid_credentials`, `rate_limited`, `too_busy` */
-async function logInWithPassword(ctx: PublicContext, guesser: Guesser, password: string) {
-  const guess = await ctx.loginLimit.takeGuess(guesser);
-  const row = await ctx.database.reader.kysely
-    .selectFrom('accounts')
-    .selectAll()
-    .where('email', '=', guesser.email)
-    .executeTakeFirst();
-  const fits = await orGiveBack(ctx.passwords.verify(password, row?.password_hash, ctx.address), guess);
-  if (row === undefined || !fits) throw new AppError('invalid_credentials');
-  await guess.wasRight();
-  return logIn(ctx, row);
-}
 
 export const logout = defineOperation({
   id: 'auth.logout',
@@ -223,14 +218,13 @@ export const changePassword = defineOperation({
   async run(ctx, input) {
     const account = await ownAccount(ctx);
     await requireStrong(ctx, 'newPassword', input.newPassword, account.email);
-    // Who is logged in already shares no limit with strangers.
+    // A caller that is logged in shares no limit with strangers.
     const device = `that is logged in to ${account.account_id}`;
-    const guess = await ctx.loginLimit.takeGuess({ email: account.email, address: ctx.address, device });
-    const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
-    if (!(await orGiveBack(verifying, guess))) {
-      throw invalidField('currentPassword', 'The current password is wrong');
-    }
-    await guess.wasRight();
+    await ctx.loginLimit.guess({ email: account.email, address: ctx.address, device }, async (guess) => {
+      const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
+      if (!(await orGiveBack(verifying, guess))) throw invalidField('currentPassword', 'The current password is wrong');
+      await guess.wasRight();
+    });
     const version = await raiseTokenVersion(ctx, await ctx.passwords.hash(input.newPassword, ctx.address));
     return logIn(ctx, { ...account, token_version: version });
   },
@@ -247,7 +241,7 @@ async function requireStrong(
   if (weakness !== undefined) throw invalidField(field, weakness.message, weakness.code);
 }
 
-/** Gives back what was taken when the work was not done: a server that is busy costs nobody a guess. */
+/** Gives back what was taken if the work fails, so that a busy server costs no guess. */
 async function orGiveBack<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {
   try {
     return await working;
