@@ -1,37 +1,5 @@
 import { counted } from './format.ts';
 
-/** The permissions of a key: resource → action → explanation. A test compares them with those of the server. */
-export const permissionWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  sessions: { read: 'List sessions and their status changes', write: 'Create, connect, pair and delete sessions' },
-  messages: {
-    read: 'Read and search messages, including those that strangers wrote',
-    metadata: 'List messages without their content',
-    send: 'Send, edit, react to and delete messages',
-  },
-  chats: {
-    read: 'List chats with their last messages',
-    metadata: 'List chats without the content of their last messages',
-    write: 'Mark chats as read, show typing, archive, pin and mute chats',
-  },
-  contacts: { read: 'List contacts and their profiles, and check numbers', write: 'Block and unblock contacts' },
-  groups: {
-    read: 'List groups and their participants, and get invite links',
-    write: 'Create, change, join and leave groups',
-  },
-  media: { read: 'Download files', write: 'Upload files' },
-  webhooks: {
-    read: 'See webhooks and their deliveries, including what was sent',
-    metadata: 'See webhooks and their deliveries without the content of messages',
-    write: 'Set, remove, test, reset and replay webhooks; the receiver gets every message',
-    operate: 'Test, reset and replay webhooks without changing them',
-  },
-  events: {
-    read: 'Read and stream the event log',
-    metadata: 'Read and stream the event log without the content of messages',
-  },
-  account: { read: 'List API keys, without the keys themselves' },
-};
-
 export const apiKeyWords = {
   title: 'API keys',
   lead: 'For programs that call the API. Give each program a key of its own, with only the permissions it needs.',

@@ -1,4 +1,6 @@
-/** What can be permitted: resource → its actions, each explained for the people who choose. */
+/* The dashboard uses this file too, so it imports nothing. */
+
+/** Resource → action → explanation for people who choose permissions. */
 export const permissionTable = {
   sessions: {
     read: 'List sessions and their status changes',
@@ -35,7 +37,7 @@ export const permissionTable = {
 
 type Table = typeof permissionTable;
 
-/** What one operation needs, such as `messages:send`. */
+/** A permission, such as `messages:send`. */
 export type Permission = { [R in keyof Table]: `${R}:${keyof Table[R] & string}` }[keyof Table];
 
 /** Every permission an operation may need, in the table's order. */
@@ -47,8 +49,8 @@ export const permissions: readonly Permission[] = Object.entries(permissionTable
 /** A resource that shows message content with `read`, and everything but the content with `metadata`. */
 export type ContentResource = 'messages' | 'chats' | 'events' | 'webhooks';
 
-/** A permission that another one includes. */
-const included: Readonly<Partial<Record<Permission, Permission>>> = {
+/** Permission → the one that it includes. */
+export const included: Readonly<Partial<Record<Permission, Permission>>> = {
   'messages:read': 'messages:metadata',
   'chats:read': 'chats:metadata',
   'events:read': 'events:metadata',
@@ -74,12 +76,13 @@ export function hidesContent(grants: readonly string[], resource: ContentResourc
   return allows(grants, `${resource}:metadata`) && !allows(grants, `${resource}:read`);
 }
 
-/** The wanted grants that a credential cannot hand on, because it lacks them itself. */
+/** The wanted grants that a credential cannot pass on, because it lacks them itself. */
 export function notGrantable(grants: readonly string[], wanted: readonly string[]): string[] {
   return wanted.filter((want) => !grants.some((grant) => covers(grant, want)));
 }
 
-function covers(grant: string, wanted: string): boolean {
+/** Whether a grant includes a permission or another grant. */
+export function covers(grant: string, wanted: string): boolean {
   if (grant === '*' || grant === wanted || included[grant as Permission] === wanted) return true;
   return grant.endsWith(':*') && wanted.startsWith(grant.slice(0, -1));
 }

@@ -1,7 +1,8 @@
 import { useId, useState } from 'react';
+import { permissionTable } from '../../../../server/src/auth/permissions.ts';
 import { CheckField, FieldError } from '../../components/field.tsx';
 import { isImplied, permits, withPermission } from '../../model/grants.ts';
-import { apiKeyWords, permissionWords } from '../../strings/apiKeys.ts';
+import { apiKeyWords } from '../../strings/apiKeys.ts';
 
 interface PermissionChoiceProps {
   readonly value: readonly string[];
@@ -42,7 +43,7 @@ export function PermissionChoice({ value, onChange, error }: PermissionChoicePro
       />
       {!isAll && (
         <div className="grid gap-x-6 gap-y-4 rounded-lg bg-sunken p-4 wide:grid-cols-2">
-          {Object.entries(permissionWords).map(([resource, actions]) => (
+          {Object.entries(permissionTable).map(([resource, actions]) => (
             <fieldset
               key={resource}
               aria-label={apiKeyWords.permissionsOf(resource)}
