@@ -10,7 +10,7 @@ import { parseTime } from '../invoke/validate.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
-import { recipientOf } from './sending.ts';
+import { recipientOf } from './send.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const ChatId = Type.String({

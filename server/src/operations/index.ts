@@ -22,31 +22,17 @@ import { getMedia, uploadMedia } from './media.ts';
 import { deleteMessage, editMessage, reactToMessage } from './messageChanges.ts';
 import { getMessage, listMessages, messageStats } from './messages.ts';
 import { contactProfile, updateProfile } from './profiles.ts';
-import {
-  cancelMessage,
-  forwardMessage,
-  sendBulk,
-  sendContact,
-  sendInteractive,
-  sendLocation,
-  sendMedia,
-  sendMessage,
-  sendPoll,
-  sendTemplate,
-} from './sending.ts';
+import { cancelMessage, sendBulk } from './scheduling.ts';
+import { forwardMessage, sendContact, sendLocation, sendMedia, sendMessage, sendPoll } from './sending.ts';
+import { sendInteractive, sendTemplate } from './sendingChoices.ts';
 import {
   connectSession,
-  createSession,
-  deleteSession,
   disconnectSession,
-  getSession,
   getSessionQr,
-  listSessions,
   logoutSession,
   requestPairingCode,
-  sessionHistory,
-  updateSession,
-} from './sessions.ts';
+} from './sessionConnection.ts';
+import { createSession, deleteSession, getSession, listSessions, sessionHistory, updateSession } from './sessions.ts';
 import { simulateSession } from './simulator.ts';
 import {
   endpointStats,

@@ -1,0 +1,123 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { orNull, Time } from '../invoke/fields.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { chatOf } from '../messages/outgoing.ts';
+import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
+import { AnyRecipient, envelope, futureTime, recipientOf, SendAt, sendOperation, Text } from './send.ts';
+import { OptionalSessionId, resolveSession } from './sessions.ts';
+
+const BulkResult = Type.Object(
+  {
+    to: Type.String({ description: 'Recipient as you passed it.' }),
+    messageId: orNull(MessageId, 'Id of the message; null if it was refused.'),
+    sendAt: orNull(Time, 'When the message will be sent; null if it was refused.'),
+    error: Type.Optional(Type.String({ description: 'Why the message was refused, as a sentence.' })),
+  },
+  { title: 'BulkResult' },
+);
+
+export const sendBulk = defineOperation({
+  ...sendOperation,
+  id: 'messages.send_bulk',
+  path: '/messages/send-bulk',
+  tool: false,
+  owner: undefined, // every node can schedule
+  soFar: undefined,
+  messageContent: undefined, // its answer has none
+  summary: 'Send a text to many recipients',
+  description:
+    'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',
+  status: 202,
+  input: Type.Object(
+    {
+      sessionId: OptionalSessionId,
+      // Not `To`: an invalid recipient is reported in its result and does not affect the others.
+      to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
+      message: Text,
+      intervalMs: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 3_600_000,
+          default: 1000,
+          description: 'Milliseconds between two messages; 1000 by default.',
+        }),
+      ),
+      sendAt: SendAt,
+      idempotencyKey: envelope.idempotencyKey,
+    },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    accepted: Type.Integer({ description: 'Number of messages that were scheduled.' }),
+    refused: Type.Integer({ description: 'Number of recipients that cannot be sent to.' }),
+    results: Type.Array(BulkResult, { description: 'One entry per recipient, in the order of `to`.' }),
+  }),
+  errors: ['not_found', 'session_required', 'session_not_connected', 'too_many'],
+  example: { to: ['491707654321', '491701112223'], message: 'Hello', intervalMs: 2000 },
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
+    const intervalMs = input.intervalMs ?? 1000;
+    const ids = bulkIds(ctx);
+    let place = 0;
+    const plan = [];
+    for (const given of input.to) {
+      const messageId = ids();
+      try {
+        const to = recipientOf(given);
+        await chatOf(ctx.database.reader, session, to); // throws unless a group belongs to the session
+        plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        plan.push({ given, error: error.message });
+      }
+    }
+    const drafts = plan.flatMap((item) =>
+      'error' in item ? [] : [{ ...item, type: 'text' as const, text: input.message, content: {}, replyTo: null }],
+    );
+    await ctx.sender.schedule(session, drafts);
+    return {
+      accepted: drafts.length,
+      refused: plan.length - drafts.length,
+      results: plan.map((item) =>
+        'error' in item
+          ? { to: item.given, messageId: null, sendAt: null, error: item.error }
+          : { to: item.given, messageId: item.messageId, sendAt: isoTime(item.sendAt) },
+      ),
+    };
+  },
+});
+
+export const cancelMessage = defineOperation({
+  id: 'messages.cancel',
+  method: 'POST',
+  path: '/messages/{messageId}/cancel',
+  credential: 'any',
+  permission: 'messages:send',
+  messageContent: 'messages',
+  effect: 'destructive',
+  tool: false,
+  summary: 'Cancel a scheduled message',
+  description:
+    'Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled.',
+  input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
+  output: Message,
+  errors: ['not_found', 'message_state'],
+  async run(ctx, { messageId }) {
+    const row = await requireMessage(ctx, messageId);
+    if (!(await ctx.sender.cancel(row))) {
+      const { status } = await requireMessage(ctx, messageId);
+      throw new AppError('message_state', `Only a scheduled message can be cancelled; this one is ${status}`);
+    }
+    return toMessage(ctx, await requireMessage(ctx, messageId));
+  },
+});
+
+/** Returns ids for the messages of one request, the same ones if it is repeated with its idempotency key. */
+function bulkIds({ resourceId, newId }: Context): () => string {
+  if (resourceId === undefined) return () => newId('msg');
+  let count = 0;
+  return () => `msg_${resourceId}_${count++}`;
+}

@@ -1,0 +1,142 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import type { MessageType } from '../connectors/connector.ts';
+import { AppError, invalidField } from '../errors.ts';
+import { type Context, requireContent } from '../invoke/operation.ts';
+import { isPhoneNumber, notPhoneNumber, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { parseTime } from '../invoke/validate.ts';
+import type { StoredContent } from '../messages/content.ts';
+import { findMessage, type SessionRef } from '../messages/store.ts';
+import { Message, toMessage } from './messages.ts';
+import { OptionalSessionId, resolveSession } from './sessions.ts';
+
+/* What all operations that send a message share. */
+
+export const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the message.' });
+
+export const AnyRecipient = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description:
+    'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`).',
+});
+export const To = Type.Refine(AnyRecipient, (to) => isGroupId(to) || isPhoneNumber(to), notPhoneNumber);
+
+export const SendAt = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    description:
+      'Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it.',
+  }),
+);
+
+/** Input fields of every send. */
+export const envelope = {
+  sessionId: OptionalSessionId,
+  to: To,
+  replyTo: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Id of a message (`msg_…`) in the same session, to reply to it.' }),
+  ),
+  sendAt: SendAt,
+  idempotencyKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice.',
+    }),
+  ),
+};
+/** Declares what all sends share. */
+export const sendOperation = {
+  method: 'POST',
+  owner: { of: 'sessionId', unless: 'sendAt' },
+  credential: 'any',
+  permission: 'messages:send',
+  messageContent: 'messages',
+  effect: 'write',
+  tool: true,
+  // The names of received files, and the network's words for a failure.
+  thirdPartyText: true,
+  status: 201,
+  idempotent: true,
+  output: Message,
+  // The time that a network has to answer, and some for the database.
+  deadlineMs: 35_000,
+  async soFar(ctx: Context) {
+    const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
+    return row && toMessage(ctx, row);
+  },
+} as const;
+export const sendErrors = [
+  'not_found',
+  'session_required',
+  'session_not_connected',
+  'not_supported',
+  'network_denied',
+  'recipient_not_on_network',
+  'send_failed',
+  'template_required',
+  'too_many',
+] as const;
+
+interface Envelope {
+  readonly sessionId?: string | undefined;
+  readonly to: string;
+  readonly replyTo?: string | undefined;
+  readonly sendAt?: string | undefined;
+}
+
+/** Content of a message. */
+interface Content {
+  readonly type: MessageType;
+  readonly text: string;
+  readonly content: StoredContent;
+}
+
+/** Sends a message through its session, now or at its time. */
+export async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, content: Content) {
+  const session = await resolveSession(ctx, sessionId);
+  const recipient = recipientOf(to);
+  if (replyTo !== undefined) await requireQuotable(ctx, session, replyTo, recipient);
+  const draft = {
+    ...content,
+    to: recipient,
+    replyTo: replyTo ?? null,
+    messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
+  };
+  if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft));
+  const [row] = await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }]);
+  if (row === undefined) throw new AppError('internal_error');
+  return toMessage(ctx, row);
+}
+
+/**
+ * Returns the chat that `to` names: a group, or a phone number.
+ * @throws {AppError} `validation_failed`
+ */
+export function recipientOf(to: string, field = 'to'): string {
+  return isGroupId(to) ? to : phoneNumber(field, to);
+}
+
+const isGroupId = (to: unknown): boolean => typeof to === 'string' && to.startsWith('grp_');
+
+/** @throws {AppError} `validation_failed`, or `permission_denied` if the quote would show a message to others */
+async function requireQuotable(ctx: Context, { sessionId }: SessionRef, messageId: string, to: string): Promise<void> {
+  const row = await findMessage(ctx.database.reader, ctx.accountId, messageId);
+  if (row?.session_id !== sessionId)
+    throw invalidField('replyTo', `The session has no message ${messageId}`, 'not_found');
+  // A quote shows an older message to people who joined the group later.
+  if (row.chat_id !== to || isGroupId(to)) requireContent(ctx, 'messages');
+}
+
+const MONTHS_AHEAD_MS = 366 * 24 * 3600 * 1000;
+
+export function futureTime({ clock }: Context, text: string): number {
+  const at = parseTime('sendAt', text);
+  const now = clock.now();
+  const read = `${isoTime(at)}, and it is now ${isoTime(now)}. Check its offset, such as Z or +02:00`;
+  if (at <= now) throw invalidField('sendAt', `has passed: it is ${read}`, 'past');
+  if (at > now + MONTHS_AHEAD_MS) throw invalidField('sendAt', `is more than a year away: it is ${read}`);
+  return at;
+}

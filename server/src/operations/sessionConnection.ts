@@ -1,0 +1,141 @@
+import QRCode from 'qrcode';
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { defineOperation } from '../invoke/operation.ts';
+import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { findSession, Session, SessionId, sessionInput, toRef, toSession } from './sessions.ts';
+
+/* Connecting a session to its network, and pairing it with a phone. */
+
+export const connectSession = defineOperation({
+  id: 'sessions.connect',
+  method: 'POST',
+  path: '/sessions/{sessionId}/connect',
+  owner: { of: 'sessionId', acquires: true },
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  isRepeatable: true,
+  tool: true,
+  summary: 'Connect a session',
+  description:
+    'Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found', 'phone_number_in_use', 'not_supported'],
+  async run(ctx, { sessionId }) {
+    await findSession(ctx, sessionId);
+    await ctx.sessions.connect({ accountId: ctx.accountId, sessionId }, ctx.signal());
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
+const Qr = Type.Object({
+  qr: Type.String({ description: 'Text to show as a QR code.' }),
+  expiresAt: Type.String({ format: 'date-time', description: 'When a new QR code replaces this one.' }),
+});
+
+export const getSessionQr = defineOperation({
+  id: 'sessions.get_qr',
+  method: 'GET',
+  path: '/sessions/{sessionId}/qr',
+  owner: { of: 'sessionId' },
+  credential: 'any',
+  // Not `read`: the QR code links a phone to the session.
+  permission: 'sessions:write',
+  effect: 'read',
+  tool: true,
+  summary: 'Get the QR code of a session',
+  description:
+    "Get the QR code that links a phone to the session, for the phone's owner to scan. Works only while the status is `awaiting_pairing`. Each code expires within about a minute; call again for the next one.",
+  input: sessionInput,
+  output: Qr,
+  errors: ['not_found', 'session_state'],
+  representations: { 'image/png': ({ qr }) => QRCode.toBuffer(qr, { margin: 2, width: 400 }) },
+  async run(ctx, { sessionId }) {
+    const { status } = await findSession(ctx, sessionId);
+    const session = { accountId: ctx.accountId, sessionId };
+    await ctx.liveSessions.requireOwner(session);
+    const pairing = ctx.sessions.pairing(session);
+    if (pairing === undefined) {
+      throw new AppError(
+        'session_state',
+        `A QR code exists only while the status of the session is awaiting_pairing; it is ${status}`,
+      );
+    }
+    return { qr: pairing.qr, expiresAt: isoTime(pairing.expiresAt) };
+  },
+});
+
+export const requestPairingCode = defineOperation({
+  id: 'sessions.request_pairing_code',
+  method: 'POST',
+  path: '/sessions/{sessionId}/pairing-code',
+  owner: { of: 'sessionId' },
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  tool: true,
+  summary: 'Request a pairing code',
+  description:
+    "Get a code that the phone's owner enters instead of scanning a QR code. Works only while the status is `awaiting_pairing`, and not on every network.",
+  input: Type.Object(
+    { sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') },
+    { additionalProperties: false },
+  ),
+  output: Type.Object({
+    code: Type.String({ description: 'Code to enter on the phone.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'When the code stops working.' }),
+  }),
+  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
+  async run(ctx, input) {
+    const session = toRef(await findSession(ctx, input.sessionId));
+    const request = await ctx.liveSessions.part(session, 'requestPairingCode');
+    const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
+    return { code, expiresAt: isoTime(expiresAt) };
+  },
+});
+
+export const disconnectSession = defineOperation({
+  id: 'sessions.disconnect',
+  method: 'POST',
+  path: '/sessions/{sessionId}/disconnect',
+  owner: { of: 'sessionId' },
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'write',
+  isRepeatable: true,
+  tool: true,
+  summary: 'Disconnect a session',
+  description:
+    'Take a session offline until you connect it again. It stays linked to its phone, but neither sends nor receives.',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found'],
+  async run(ctx, { sessionId }) {
+    await ctx.sessions.disconnect(toRef(await findSession(ctx, sessionId)));
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
+export const logoutSession = defineOperation({
+  id: 'sessions.logout',
+  method: 'POST',
+  path: '/sessions/{sessionId}/logout',
+  owner: { of: 'sessionId' },
+  credential: 'any',
+  permission: 'sessions:write',
+  effect: 'destructive',
+  tool: false,
+  summary: 'Log out a session',
+  description:
+    'Unlink the session from its phone and disconnect it. Chats and messages stay. To use the session again, connect it and pair it with a phone.',
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found'],
+  async run(ctx, { sessionId }) {
+    await ctx.sessions.logout(toRef(await findSession(ctx, sessionId)));
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
