@@ -1,8 +1,9 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Permission } from '../auth/permissions.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation, type Effect, type Operation } from '../invoke/operation.ts';
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
@@ -51,7 +52,7 @@ export function onAnyWebhook(
       id: `webhooks.${name}`,
       path: `/webhooks${path}`,
       credential: 'any',
-      input: Type.Object(fields, { additionalProperties: false }),
+      input: strictObject(fields),
       errors: needsWebhook ? ['webhook_not_set'] : [],
       run: (ctx, input) => run(ctx, (on) => findDefault(on, ctx.accountId), input),
     }),
@@ -62,7 +63,7 @@ export function onAnyWebhook(
       id: `webhooks.endpoints.${name}`,
       path: `/webhooks/endpoints/{webhookId}${path}`,
       credential: 'any',
-      input: Type.Object({ webhookId: WebhookId, ...fields }, { additionalProperties: false }),
+      input: strictObject({ webhookId: WebhookId, ...fields }),
       errors: ['not_found'],
       run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),
     }),

@@ -5,7 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { orNull, strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -56,14 +56,11 @@ export const createApiKey = defineOperation({
   description:
     'Create a key for a program or an agent. The key is returned once and cannot be read again. Grant only the permissions that the program needs; the default is `["*"]`. You cannot grant permissions that you do not have.',
   status: 201,
-  input: Type.Object(
-    {
-      name: Name,
-      permissions: Type.Optional({ ...Permissions, default: ['*'] }),
-      expiresAt: Type.Optional(ExpiresAt),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    name: Name,
+    permissions: Type.Optional({ ...Permissions, default: ['*'] }),
+    expiresAt: Type.Optional(ExpiresAt),
+  }),
   output: NewApiKey,
   errors: ['permission_not_grantable', 'too_many'],
   example: { name: 'my integration', permissions: ['messages:send', 'messages:read'] },
@@ -106,7 +103,7 @@ export const listApiKeys = defineOperation({
   summary: 'List API keys',
   description:
     "List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned.",
-  input: Type.Object(pageInput, { additionalProperties: false }),
+  input: strictObject(pageInput),
   output: pageOf(ApiKey),
   errors: [],
   async run(ctx, input) {
@@ -129,15 +126,12 @@ export const updateApiKey = defineOperation({
   summary: 'Update an API key',
   description:
     'Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once.',
-  input: Type.Object(
-    {
-      keyId: KeyId,
-      name: Type.Optional(Name),
-      permissions: Type.Optional(Permissions),
-      expiresAt: Type.Optional(ExpiresAt),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    keyId: KeyId,
+    name: Type.Optional(Name),
+    permissions: Type.Optional(Permissions),
+    expiresAt: Type.Optional(ExpiresAt),
+  }),
   output: ApiKey,
   errors: ['not_found', 'permission_not_grantable'],
   async run(ctx, input) {
@@ -161,7 +155,7 @@ export const rotateApiKey = defineOperation({
   summary: 'Rotate an API key',
   description:
     'Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once.',
-  input: Type.Object({ keyId: KeyId }, { additionalProperties: false }),
+  input: strictObject({ keyId: KeyId }),
   output: NewApiKey,
   errors: ['not_found'],
   async run(ctx, { keyId }) {
@@ -182,7 +176,7 @@ export const revokeApiKey = defineOperation({
   tool: false,
   summary: 'Revoke an API key',
   description: 'Delete a key. It stops working at once, and its open event streams end.',
-  input: Type.Object({ keyId: KeyId }, { additionalProperties: false }),
+  input: strictObject({ keyId: KeyId }),
   output: Type.Object({ keyId: KeyId, revoked: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found'],
   async run(ctx, { keyId }) {

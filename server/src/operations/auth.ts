@@ -5,7 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { orNull } from '../invoke/fields.ts';
+import { orNull, strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation, type PublicContext } from '../invoke/operation.ts';
 
 const Email = Type.String({
@@ -56,14 +56,11 @@ export const register = defineOperation({
   description:
     'Create an account and log in. Returns a login token, with which you can create API keys. Fails with `registration_closed` if the server accepts no new accounts.',
   status: 201,
-  input: Type.Object(
-    {
-      email: Email,
-      password: Password,
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the account.' })),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    email: Email,
+    password: Password,
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the account.' })),
+  }),
   output: Login,
   errors: ['email_taken', 'registration_closed', 'too_busy'],
   example: { email: 'you@example.com', password: 'correct horse battery' },
@@ -104,10 +101,10 @@ export const login = defineOperation({
   summary: 'Log in',
   description:
     'Exchange the email address and the password for a login token. Failed logins are limited per account and address.',
-  input: Type.Object(
-    { email: Email, password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the account.' }) },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    email: Email,
+    password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the account.' }),
+  }),
   output: Login,
   errors: ['invalid_credentials', 'too_busy'],
   example: { email: 'you@example.com', password: 'correct horse battery' },
@@ -139,7 +136,7 @@ export const logout = defineOperation({
   tool: false,
   summary: 'Log out everywhere',
   description: 'Revoke all login tokens of the account, on all devices. API keys keep working.',
-  input: Type.Object({}, { additionalProperties: false }),
+  input: strictObject({}),
   output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
   errors: [],
   async run(ctx) {
@@ -159,7 +156,7 @@ export const forgetLogin = defineOperation({
   tool: false,
   summary: 'Log out in this browser',
   description: 'Delete the login cookie of the dashboard. Login tokens keep working; `auth.logout` revokes them.',
-  input: Type.Object({}, { additionalProperties: false }),
+  input: strictObject({}),
   output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
   errors: [],
   run: async () => ({ loggedOut: true as const }),
@@ -175,7 +172,7 @@ export const me = defineOperation({
   tool: false,
   summary: 'Get the account and the credential',
   description: 'Get the account and the permissions of the credential that you send. Use it to check a credential.',
-  input: Type.Object({}, { additionalProperties: false }),
+  input: strictObject({}),
   output: Type.Object({
     account: Account,
     credential: Type.Object({
@@ -206,13 +203,10 @@ export const changePassword = defineOperation({
   summary: 'Change the password',
   description:
     'Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working.',
-  input: Type.Object(
-    {
-      currentPassword: Type.String({ minLength: 1, maxLength: 256, description: 'Current password, as a check.' }),
-      newPassword: Password,
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    currentPassword: Type.String({ minLength: 1, maxLength: 256, description: 'Current password, as a check.' }),
+    newPassword: Password,
+  }),
   output: Login,
   errors: ['validation_failed', 'too_busy'],
   async run(ctx, input) {

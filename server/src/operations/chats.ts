@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { orNull, strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -45,7 +45,7 @@ export const listChats = defineOperation({
   summary: 'List chats',
   description:
     'List the chats of a session with their last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.',
-  input: Type.Object({ sessionId: OptionalSessionId, ...pageInput }, { additionalProperties: false }),
+  input: strictObject({ sessionId: OptionalSessionId, ...pageInput }),
   output: pageOf(Chat),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -99,7 +99,7 @@ export const getChat = defineOperation({
   tool: false,
   summary: 'Get a chat',
   description: 'Get one chat with its last message, unread count and settings.',
-  input: Type.Object({ chatId: ChatId, sessionId: OptionalSessionId }, { additionalProperties: false }),
+  input: strictObject({ chatId: ChatId, sessionId: OptionalSessionId }),
   output: Chat,
   errors: ['not_found', 'session_required'],
   async run(ctx, { chatId, sessionId }) {
@@ -119,16 +119,13 @@ export const updateChat = defineOperation({
   summary: 'Update a chat',
   description:
     'Archive, pin or mute a chat in Switchboard. The network and the other people in the chat do not see it. Fields that you leave out do not change.',
-  input: Type.Object(
-    {
-      chatId: ChatId,
-      sessionId: OptionalSessionId,
-      archived: Type.Optional(Type.Boolean({ description: 'true archives the chat, false restores it.' })),
-      pinned: Type.Optional(Type.Boolean({ description: 'true pins the chat, false unpins it.' })),
-      mutedUntil: Type.Optional(orNull(Time, 'Mutes the chat until this time; null unmutes it.')),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    chatId: ChatId,
+    sessionId: OptionalSessionId,
+    archived: Type.Optional(Type.Boolean({ description: 'true archives the chat, false restores it.' })),
+    pinned: Type.Optional(Type.Boolean({ description: 'true pins the chat, false unpins it.' })),
+    mutedUntil: Type.Optional(orNull(Time, 'Mutes the chat until this time; null unmutes it.')),
+  }),
   output: Chat,
   errors: ['not_found', 'session_required'],
   example: { chatId: '491707654321', archived: true },
@@ -166,16 +163,13 @@ export const setTyping = defineOperation({
   summary: 'Show a typing indicator',
   description:
     'Show in a chat that the session is typing or recording, such as while you prepare an answer. Networks hide it after some seconds.',
-  input: Type.Object(
-    {
-      chatId: ChatId,
-      sessionId: OptionalSessionId,
-      state: Type.Enum(['typing', 'recording', 'paused'], {
-        description: '`recording` is for voice messages; `paused` hides the indicator.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    chatId: ChatId,
+    sessionId: OptionalSessionId,
+    state: Type.Enum(['typing', 'recording', 'paused'], {
+      description: '`recording` is for voice messages; `paused` hides the indicator.',
+    }),
+  }),
   output: Type.Object({ chatId: ChatId, state: Type.String({ description: 'State that is shown now.' }) }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
   example: { chatId: '491707654321', state: 'typing' },
@@ -201,7 +195,7 @@ export const markChatRead = defineOperation({
   summary: 'Mark a chat as read',
   description:
     'Mark all incoming messages of a chat as read. Senders get read receipts, so call it only once somebody has handled the messages.',
-  input: Type.Object({ chatId: ChatId, sessionId: OptionalSessionId }, { additionalProperties: false }),
+  input: strictObject({ chatId: ChatId, sessionId: OptionalSessionId }),
   output: Type.Object({
     chatId: ChatId,
     read: Type.Integer({ description: 'Number of messages that were unread before.' }),

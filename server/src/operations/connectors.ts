@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { messageTypes } from '../connectors/connector.ts';
+import { strictObject } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 
 const Connector = Type.Object(
@@ -35,7 +36,7 @@ export const listConnectors = defineOperation({
   summary: 'List networks',
   description:
     "List the networks (connectors) that sessions can use, the default one first, with their options and message types. Also returns the server's size limit for files. The list is not paged.",
-  input: Type.Object({}, { additionalProperties: false }),
+  input: strictObject({}),
   output: Type.Object({
     data: Type.Array(Connector, { description: 'All networks of this server.' }),
     mediaMaxBytes: Type.Integer({

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { orNull, strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -34,22 +34,19 @@ export const listContacts = defineOperation({
   summary: 'List contacts',
   description:
     'List the contacts of a session by phone number: everyone who wrote to it, was checked or was blocked. Use it to find a number by name (`q`).',
-  input: Type.Object(
-    {
-      sessionId: OptionalSessionId,
-      q: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 100,
-          description: 'Part of the name, or the first digits of the number.',
-        }),
-      ),
-      phoneNumber: Type.Optional(PhoneNumberInput('Only the contact with this number.')),
-      blocked: Type.Optional(Type.Boolean({ description: 'true: only blocked contacts; false: only others.' })),
-      ...pageInput,
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    sessionId: OptionalSessionId,
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Part of the name, or the first digits of the number.',
+      }),
+    ),
+    phoneNumber: Type.Optional(PhoneNumberInput('Only the contact with this number.')),
+    blocked: Type.Optional(Type.Boolean({ description: 'true: only blocked contacts; false: only others.' })),
+    ...pageInput,
+  }),
   output: pageOf(Contact),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -98,13 +95,10 @@ export const checkContacts = defineOperation({
   summary: 'Check phone numbers',
   description:
     'Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Do not check in bulk: networks ban sessions that do.',
-  input: Type.Object(
-    {
-      sessionId: OptionalSessionId,
-      phoneNumbers: Type.Array(PhoneNumberInput('A number to check.'), { minItems: 1, maxItems: CHECKED_AT_ONCE }),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    sessionId: OptionalSessionId,
+    phoneNumbers: Type.Array(PhoneNumberInput('A number to check.'), { minItems: 1, maxItems: CHECKED_AT_ONCE }),
+  }),
   output: Type.Object({
     data: Type.Array(
       Type.Object({
@@ -161,14 +155,11 @@ export const setContactBlocked = defineOperation({
   summary: 'Block or unblock a contact',
   description:
     'Block or unblock a contact. Direct messages of a blocked contact never arrive, even after you unblock it. Its messages in groups still arrive. The contact is not notified.',
-  input: Type.Object(
-    {
-      phoneNumber: PhoneNumberInput('Number of the contact.'),
-      sessionId: OptionalSessionId,
-      blocked: Type.Boolean({ description: 'true blocks the contact, false unblocks it.' }),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    phoneNumber: PhoneNumberInput('Number of the contact.'),
+    sessionId: OptionalSessionId,
+    blocked: Type.Boolean({ description: 'true blocks the contact, false unblocks it.' }),
+  }),
   output: Contact,
   errors: [
     'not_found',

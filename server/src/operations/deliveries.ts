@@ -4,7 +4,7 @@ import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { messageContent } from '../events.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { orNull, strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -84,27 +84,22 @@ export const listDeliveries = defineOperation({
   summary: 'List deliveries',
   description:
     'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why.',
-  input: Type.Object(
-    {
-      webhookId: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
-      ),
-      state: Type.Optional({ ...State, description: 'Only deliveries in this state.' }),
-      event: Type.Optional(
-        Type.String({ maxLength: 50, description: 'Only this event type, such as `message.incoming`.' }),
-      ),
-      messageId: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Only events about this message (`msg_…`).' }),
-      ),
-      phoneNumber: Type.Optional(
-        Type.String({ maxLength: 40, description: 'Only events of the chat with this phone number.' }),
-      ),
-      after: Type.Optional({ ...Time, description: 'Only events at or after this time.' }),
-      before: Type.Optional({ ...Time, description: 'Only events before this time.' }),
-      ...pageInput,
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    webhookId: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
+    ),
+    state: Type.Optional({ ...State, description: 'Only deliveries in this state.' }),
+    event: Type.Optional(
+      Type.String({ maxLength: 50, description: 'Only this event type, such as `message.incoming`.' }),
+    ),
+    messageId: Type.Optional(Type.String({ maxLength: 100, description: 'Only events about this message (`msg_…`).' })),
+    phoneNumber: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Only events of the chat with this phone number.' }),
+    ),
+    after: Type.Optional({ ...Time, description: 'Only events at or after this time.' }),
+    before: Type.Optional({ ...Time, description: 'Only events before this time.' }),
+    ...pageInput,
+  }),
   output: pageOf(Delivery),
   errors: [],
   async run(ctx, input) {
@@ -144,7 +139,7 @@ export const getDelivery = defineOperation({
   summary: 'Get a delivery',
   description:
     'Get one delivery with its body, every attempt, and `why`: a sentence that says why it has or has not arrived.',
-  input: Type.Object({ deliveryId: DeliveryId }, { additionalProperties: false }),
+  input: strictObject({ deliveryId: DeliveryId }),
   output: DeliveryWithAttempts,
   errors: ['not_found'],
   async run(ctx, { deliveryId }) {
@@ -203,34 +198,31 @@ export const replayDeliveries = defineOperation({
   summary: 'Replay deliveries',
   description:
     'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`. A time range selects failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000.',
-  input: Type.Object(
-    {
-      deliveryIds: Type.Optional(
-        Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: 'Deliveries to send again, up to 1,000.' }),
-      ),
-      from: Type.Optional({ ...Time, description: 'Only events at or after this time, such as 2026-07-01T12:00:00Z.' }),
-      to: Type.Optional({ ...Time, description: 'Only events before this time.' }),
-      kinds: Type.Optional(
-        Type.Array(Type.String(), { minItems: 1, maxItems: 8, description: 'Only these event types.' }),
-      ),
-      states: Type.Optional(
-        Type.Array(SettledState, { minItems: 1, maxItems: 4, description: 'Only deliveries in these states.' }),
-      ),
-      webhookId: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
-      ),
-      dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only counts; sends nothing.' })),
-      perSecond: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 10_000,
-          default: 100,
-          description: 'Deliveries per second; 100 by default.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    deliveryIds: Type.Optional(
+      Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: 'Deliveries to send again, up to 1,000.' }),
+    ),
+    from: Type.Optional({ ...Time, description: 'Only events at or after this time, such as 2026-07-01T12:00:00Z.' }),
+    to: Type.Optional({ ...Time, description: 'Only events before this time.' }),
+    kinds: Type.Optional(
+      Type.Array(Type.String(), { minItems: 1, maxItems: 8, description: 'Only these event types.' }),
+    ),
+    states: Type.Optional(
+      Type.Array(SettledState, { minItems: 1, maxItems: 4, description: 'Only deliveries in these states.' }),
+    ),
+    webhookId: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
+    ),
+    dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only counts; sends nothing.' })),
+    perSecond: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        default: 100,
+        description: 'Deliveries per second; 100 by default.',
+      }),
+    ),
+  }),
   output: Type.Object({
     matched: Type.Integer({ description: 'Number of settled deliveries that match.' }),
     replayed: Type.Integer({ description: 'Number of deliveries that are sent again; 0 on a dry run.' }),

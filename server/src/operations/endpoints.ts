@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { strictObject } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
@@ -15,7 +16,7 @@ const MaxInFlight = Type.Integer({
   description: 'Number of deliveries in flight at the same time; 8 by default.',
 });
 const Enabled = Type.Boolean({ description: 'Whether events are queued and sent; true by default.' });
-const byId = Type.Object({ webhookId: WebhookId }, { additionalProperties: false });
+const byId = strictObject({ webhookId: WebhookId });
 
 const Endpoint = Type.Object(
   {
@@ -41,7 +42,7 @@ export const listEndpoints = defineOperation({
   path: '/webhooks/endpoints',
   summary: 'List webhooks',
   description: 'List all webhooks of the account, the default one included, newest first.',
-  input: Type.Object(pageInput, { additionalProperties: false }),
+  input: strictObject(pageInput),
   output: pageOf(Endpoint),
   errors: [],
   async run(ctx, input) {
@@ -65,10 +66,7 @@ export const createEndpoint = defineOperation({
     'Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
   status: 201,
   idempotent: true,
-  input: Type.Object(
-    { ...webhookFields, enabled: Type.Optional(Enabled), maxInFlight: Type.Optional(MaxInFlight) },
-    { additionalProperties: false },
-  ),
+  input: strictObject({ ...webhookFields, enabled: Type.Optional(Enabled), maxInFlight: Type.Optional(MaxInFlight) }),
   output: Endpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
@@ -118,17 +116,14 @@ export const updateEndpoint = defineOperation({
   summary: 'Update a webhook',
   description:
     'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled.',
-  input: Type.Object(
-    {
-      webhookId: WebhookId,
-      webhookUrl: Type.Optional(webhookFields.webhookUrl),
-      events: Type.Optional(webhookFields.events),
-      secret: webhookFields.secret,
-      enabled: Type.Optional(Enabled),
-      maxInFlight: Type.Optional(MaxInFlight),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    webhookId: WebhookId,
+    webhookUrl: Type.Optional(webhookFields.webhookUrl),
+    events: Type.Optional(webhookFields.events),
+    secret: webhookFields.secret,
+    enabled: Type.Optional(Enabled),
+    maxInFlight: Type.Optional(MaxInFlight),
+  }),
   output: Endpoint,
   errors: ['not_found'],
   async run(ctx, { webhookId, webhookUrl, events, secret, enabled, maxInFlight }) {

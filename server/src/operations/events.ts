@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, type Envelope, eventKinds, events } from '../events.ts';
-import { orNull } from '../invoke/fields.ts';
+import { orNull, strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
@@ -25,31 +25,28 @@ export const listEvents = defineOperation({
   summary: 'List events',
   description:
     'Read the event log, oldest first: the events that webhooks get. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.',
-  input: Type.Object(
-    {
-      after: Type.Optional(
-        Type.String({
-          maxLength: 60,
-          description: '`nextCursor` of the previous response; without it, starts at the oldest event.',
-        }),
-      ),
-      kinds: Type.Optional(
-        Type.Array(Type.String(), { maxItems: 8, description: 'Only these event types, such as `message.incoming`.' }),
-      ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of events per response.' }),
-      ),
-      wait: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: LONGEST_WAIT_SECONDS,
-          default: 0,
-          description: 'Seconds to wait for an event if there is none yet; up to 30.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    after: Type.Optional(
+      Type.String({
+        maxLength: 60,
+        description: '`nextCursor` of the previous response; without it, starts at the oldest event.',
+      }),
+    ),
+    kinds: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 8, description: 'Only these event types, such as `message.incoming`.' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of events per response.' }),
+    ),
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LONGEST_WAIT_SECONDS,
+        default: 0,
+        description: 'Seconds to wait for an event if there is none yet; up to 30.',
+      }),
+    ),
+  }),
   output: Type.Object({
     data: Type.Array(
       Type.Object({

@@ -5,7 +5,7 @@ import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { Participant } from '../events.ts';
-import { orNull } from '../invoke/fields.ts';
+import { orNull, strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -48,7 +48,7 @@ export const listGroups = defineOperation({
   summary: 'List groups',
   description:
     'List the groups that a session is a member of, with participants and settings, newest first. Use it to find a `groupId`.',
-  input: Type.Object({ sessionId: OptionalSessionId, ...pageInput }, { additionalProperties: false }),
+  input: strictObject({ sessionId: OptionalSessionId, ...pageInput }),
   output: pageOf(Group),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -79,7 +79,7 @@ export const getGroup = defineOperation({
   longField: 'participants',
   summary: 'Get a group',
   description: 'Get one group with its participants, their roles, and its settings. Use it to see who is an admin.',
-  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  input: strictObject({ groupId: GroupId }),
   output: Group,
   errors: ['not_found'],
   run: async (ctx, { groupId }) => toGroup(ctx, await findGroup(ctx, groupId)),
@@ -100,10 +100,7 @@ export const createGroup = defineOperation({
     'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
   status: 201,
   idempotent: true,
-  input: Type.Object(
-    { sessionId: OptionalSessionId, subject: Subject, phoneNumbers: PhoneNumbers },
-    { additionalProperties: false },
-  ),
+  input: strictObject({ sessionId: OptionalSessionId, subject: Subject, phoneNumbers: PhoneNumbers }),
   output: Group,
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
@@ -130,25 +127,22 @@ export const updateGroup = defineOperation({
   summary: 'Update a group',
   description:
     'Change the subject, description, settings or picture of a group. Fields that you leave out do not change. Only admins can change settings, or anything in a `locked` group.',
-  input: Type.Object(
-    {
-      groupId: GroupId,
-      subject: Type.Optional(Subject),
-      description: Type.Optional(Description),
-      settings: Type.Optional(
-        Type.Object(
-          {
-            announce: Type.Optional(Type.Boolean({ description: 'Only admins can send messages.' })),
-            locked: Type.Optional(Type.Boolean({ description: 'Only admins can change the group.' })),
-            joinApproval: Type.Optional(Type.Boolean({ description: 'Admins approve people who join by link.' })),
-          },
-          { additionalProperties: false, description: 'Settings to change.' },
-        ),
+  input: strictObject({
+    groupId: GroupId,
+    subject: Type.Optional(Subject),
+    description: Type.Optional(Description),
+    settings: Type.Optional(
+      Type.Object(
+        {
+          announce: Type.Optional(Type.Boolean({ description: 'Only admins can send messages.' })),
+          locked: Type.Optional(Type.Boolean({ description: 'Only admins can change the group.' })),
+          joinApproval: Type.Optional(Type.Boolean({ description: 'Admins approve people who join by link.' })),
+        },
+        { additionalProperties: false, description: 'Settings to change.' },
       ),
-      pictureMediaId: Type.Optional(PictureMediaId),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    pictureMediaId: Type.Optional(PictureMediaId),
+  }),
   output: Group,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
@@ -178,14 +172,11 @@ export const updateParticipants = defineOperation({
   summary: 'Update group participants',
   description:
     'Add, remove, promote or demote participants of a group. The session must be an admin. Returns one result per number, because some can fail.',
-  input: Type.Object(
-    {
-      groupId: GroupId,
-      action: Type.Enum(['add', 'remove', 'promote', 'demote'], { description: '`promote` makes admins.' }),
-      phoneNumbers: PhoneNumbers,
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    groupId: GroupId,
+    action: Type.Enum(['add', 'remove', 'promote', 'demote'], { description: '`promote` makes admins.' }),
+    phoneNumbers: PhoneNumbers,
+  }),
   output: Type.Object({
     groupId: GroupId,
     results: Type.Array(
@@ -228,7 +219,7 @@ export const getInviteLink = defineOperation({
   summary: 'Get the invite link of a group',
   description:
     'Get the link with which people can join a group; creates one if there is none. Anyone who has the link can join. The session must be an admin.',
-  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  input: strictObject({ groupId: GroupId }),
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
@@ -250,7 +241,7 @@ export const revokeInviteLink = defineOperation({
   summary: 'Revoke the invite link of a group',
   description:
     'Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin.',
-  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  input: strictObject({ groupId: GroupId }),
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
@@ -274,17 +265,14 @@ export const joinGroup = defineOperation({
   summary: 'Join a group',
   description:
     'Join a group with an invite link or its code. Returns the group, or `requested` if an admin must approve first; `group` is then null.',
-  input: Type.Object(
-    {
-      sessionId: OptionalSessionId,
-      invite: Type.String({
-        minLength: 1,
-        maxLength: 300,
-        description: 'Invite link or its code, such as `https://chat.whatsapp.com/…`.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    sessionId: OptionalSessionId,
+    invite: Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'Invite link or its code, such as `https://chat.whatsapp.com/…`.',
+    }),
+  }),
   output: Type.Object({
     status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin must approve first.' }),
     group: orNull(Group, 'The group; null until an admin approves.'),
@@ -314,7 +302,7 @@ export const leaveGroup = defineOperation({
   tool: true,
   summary: 'Leave a group',
   description: 'Leave a group. The session needs an invite to come back. Messages so far stay readable.',
-  input: Type.Object({ groupId: GroupId }, { additionalProperties: false }),
+  input: strictObject({ groupId: GroupId }),
   output: Type.Object({ groupId: GroupId, left: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {

@@ -4,7 +4,7 @@ import type { NetworkMedia } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
-import { orNull } from '../invoke/fields.ts';
+import { orNull, strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
@@ -42,17 +42,14 @@ export const uploadMedia = defineOperation({
     'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file with its first name, so repeats are safe.',
   status: 201,
   takesContent: true,
-  input: Type.Object(
-    {
-      fileName: Type.Optional(
-        Type.String({
-          maxLength: 255,
-          description: 'Name of the file. By default the name in `Content-Disposition` or in the form.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    fileName: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description: 'Name of the file. By default the name in `Content-Disposition` or in the form.',
+      }),
+    ),
+  }),
   output: Media,
   errors: ['payload_too_large'],
   async run(ctx, input) {
@@ -77,7 +74,7 @@ export const getMedia = defineOperation({
   thirdPartyText: true,
   summary: 'Get a file',
   description: "Get a file's type, size and download `url`. Use it to look at the file of a message.",
-  input: Type.Object({ mediaId: MediaId }, { additionalProperties: false }),
+  input: strictObject({ mediaId: MediaId }),
   output: Media,
   errors: ['not_found'],
   representations: Object.fromEntries(

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
@@ -32,13 +33,10 @@ export const reactToMessage = defineOperation({
   summary: 'React to a message',
   description:
     'React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions.',
-  input: Type.Object(
-    {
-      messageId: MessageId,
-      emoji: Type.String({ maxLength: 32, description: 'A single emoji, such as 👍. Empty removes the reaction.' }),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    messageId: MessageId,
+    emoji: Type.String({ maxLength: 32, description: 'A single emoji, such as 👍. Empty removes the reaction.' }),
+  }),
   output: Message,
   errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', emoji: '👍' },
@@ -69,17 +67,14 @@ export const editMessage = defineOperation({
   summary: 'Edit a message',
   description:
     'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks refuse captions. Polls, locations and contact cards cannot be edited.',
-  input: Type.Object(
-    {
-      messageId: MessageId,
-      message: Type.String({
-        minLength: 1,
-        maxLength: 65_536,
-        description: 'New text; it replaces the old one completely.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    messageId: MessageId,
+    message: Type.String({
+      minLength: 1,
+      maxLength: 65_536,
+      description: 'New text; it replaces the old one completely.',
+    }),
+  }),
   output: Message,
   errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
@@ -108,7 +103,7 @@ export const deleteMessage = defineOperation({
   summary: 'Delete a message',
   description:
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
-  input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
+  input: strictObject({ messageId: MessageId }),
   output: Message,
   errors: changeErrors,
   async run(ctx, { messageId }) {

@@ -7,7 +7,7 @@ import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, messageContent, messageParts, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
-import { Time } from '../invoke/fields.ts';
+import { strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -105,33 +105,30 @@ export const listMessages = defineOperation({
   summary: 'List messages',
   description:
     'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`).',
-  input: Type.Object(
-    {
-      sessionId: Type.Optional(Type.String({ description: 'Only messages of this session (`ses_…`).' })),
-      chatId: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Only this chat: phone number digits or group id (`grp_…`).' }),
-      ),
-      from: Type.Optional(Type.String({ maxLength: 40, description: 'Only messages that this phone number sent.' })),
-      direction: Type.Optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
-      type: Type.Optional({ ...MessageType, description: 'Only messages of this type.' }),
-      status: Type.Optional({ ...Status, description: 'Only messages with this status.' }),
-      after: Type.Optional({
-        ...Time,
-        description: 'Only messages at or after this time, such as 2026-07-01T12:00:00Z.',
+  input: strictObject({
+    sessionId: Type.Optional(Type.String({ description: 'Only messages of this session (`ses_…`).' })),
+    chatId: Type.Optional(
+      Type.String({ maxLength: 200, description: 'Only this chat: phone number digits or group id (`grp_…`).' }),
+    ),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'Only messages that this phone number sent.' })),
+    direction: Type.Optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
+    type: Type.Optional({ ...MessageType, description: 'Only messages of this type.' }),
+    status: Type.Optional({ ...Status, description: 'Only messages with this status.' }),
+    after: Type.Optional({
+      ...Time,
+      description: 'Only messages at or after this time, such as 2026-07-01T12:00:00Z.',
+    }),
+    before: Type.Optional({ ...Time, description: 'Only messages before this time.' }),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.',
       }),
-      before: Type.Optional({ ...Time, description: 'Only messages before this time.' }),
-      q: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          description:
-            'Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.',
-        }),
-      ),
-      ...pageInput,
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    ...pageInput,
+  }),
   output: pageOf(Message),
   errors: ['not_found'],
   async run(ctx, input) {
@@ -163,7 +160,7 @@ export const messageStats = defineOperation({
   summary: 'Count messages per minute',
   description:
     'Count the incoming and outgoing messages of the last hour per minute. Minutes without messages are left out.',
-  input: Type.Object({}, { additionalProperties: false }),
+  input: strictObject({}),
   output: Type.Object(
     {
       series: Type.Array(
@@ -224,7 +221,7 @@ export const getMessage = defineOperation({
   summary: 'Get a message',
   description:
     'Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed.',
-  input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
+  input: strictObject({ messageId: MessageId }),
   output: MessageWithHistory,
   errors: ['not_found'],
   async run(ctx, { messageId }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { MediaPart } from '../events.ts';
-import { orNull } from '../invoke/fields.ts';
+import { orNull, strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
@@ -22,10 +22,7 @@ export const contactProfile = defineOperation({
   summary: 'Get the profile of a contact',
   description:
     'Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account.',
-  input: Type.Object(
-    { phoneNumber: PhoneNumberInput('Number of the contact.'), sessionId: OptionalSessionId },
-    { additionalProperties: false },
-  ),
+  input: strictObject({ phoneNumber: PhoneNumberInput('Number of the contact.'), sessionId: OptionalSessionId }),
   output: Type.Object(
     {
       phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
@@ -66,17 +63,14 @@ export const updateProfile = defineOperation({
   summary: 'Update the profile of a session',
   description:
     "Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
-  input: Type.Object(
-    {
-      sessionId: SessionId,
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 25, description: 'Name that other people see.' })),
-      about: Type.Optional(
-        Type.String({ maxLength: 139, description: 'About text that other people see; empty removes it.' }),
-      ),
-      pictureMediaId: Type.Optional(PictureMediaId),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    sessionId: SessionId,
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 25, description: 'Name that other people see.' })),
+    about: Type.Optional(
+      Type.String({ maxLength: 139, description: 'About text that other people see; empty removes it.' }),
+    ),
+    pictureMediaId: Type.Optional(PictureMediaId),
+  }),
   output: Type.Object({ sessionId: SessionId, updated: Type.Literal(true, { description: 'Always true.' }) }),
   errors: [
     'not_found',

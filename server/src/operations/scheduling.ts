@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { orNull, strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
@@ -30,25 +30,22 @@ export const sendBulk = defineOperation({
   description:
     'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',
   status: 202,
-  input: Type.Object(
-    {
-      sessionId: OptionalSessionId,
-      // Not `To`: an invalid recipient is reported in its result and does not affect the others.
-      to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
-      message: Text,
-      intervalMs: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 3_600_000,
-          default: 1000,
-          description: 'Milliseconds between two messages; 1000 by default.',
-        }),
-      ),
-      sendAt: SendAt,
-      idempotencyKey: envelope.idempotencyKey,
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    sessionId: OptionalSessionId,
+    // Not `To`: an invalid recipient is reported in its result and does not affect the others.
+    to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
+    message: Text,
+    intervalMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3_600_000,
+        default: 1000,
+        description: 'Milliseconds between two messages; 1000 by default.',
+      }),
+    ),
+    sendAt: SendAt,
+    idempotencyKey: envelope.idempotencyKey,
+  }),
   output: Type.Object({
     accepted: Type.Integer({ description: 'Number of messages that were scheduled.' }),
     refused: Type.Integer({ description: 'Number of recipients that cannot be sent to.' }),
@@ -102,7 +99,7 @@ export const cancelMessage = defineOperation({
   summary: 'Cancel a scheduled message',
   description:
     'Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled.',
-  input: Type.Object({ messageId: MessageId }, { additionalProperties: false }),
+  input: strictObject({ messageId: MessageId }),
   output: Message,
   errors: ['not_found', 'message_state'],
   async run(ctx, { messageId }) {

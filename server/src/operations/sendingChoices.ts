@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { invalidField } from '../errors.ts';
+import { strictObject } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { envelope, send, sendErrors, sendOperation } from './send.ts';
 
@@ -11,24 +12,21 @@ export const sendTemplate = defineOperation({
   summary: 'Send a template',
   description:
     'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
-  input: Type.Object(
-    {
-      ...envelope,
-      name: Type.String({
-        minLength: 1,
-        maxLength: 512,
-        description: 'Name of the template at the network, such as `order_sent`.',
+  input: strictObject({
+    ...envelope,
+    name: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: 'Name of the template at the network, such as `order_sent`.',
+    }),
+    language: Type.String({ minLength: 2, maxLength: 20, description: 'Language of the template, such as `en_US`.' }),
+    components: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        maxItems: 20,
+        description: "Values for the template, in the network's format.",
       }),
-      language: Type.String({ minLength: 2, maxLength: 20, description: 'Language of the template, such as `en_US`.' }),
-      components: Type.Optional(
-        Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-          maxItems: 20,
-          description: "Values for the template, in the network's format.",
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+  }),
   errors: sendErrors,
   example: {
     to: '491707654321',
@@ -59,62 +57,56 @@ export const sendInteractive = defineOperation({
   summary: 'Send an interactive message',
   description:
     'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
-  input: Type.Object(
-    {
-      ...envelope,
-      message: Type.String({ minLength: 1, maxLength: 1024, description: 'Text above the choices.' }),
-      header: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Bold line above the text.' })),
-      footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Small line below the text.' })),
-      buttons: Type.Optional(
-        Type.Array(Type.Object(Choice, { additionalProperties: false }), {
-          minItems: 1,
-          maxItems: 3,
-          description: 'Up to three buttons.',
-        }),
-      ),
-      list: Type.Optional(
-        Type.Object(
-          {
-            title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button that opens the list.' }),
-            rows: Type.Array(
-              Type.Object(
-                {
-                  ...Choice,
-                  description: Type.Optional(
-                    Type.String({ minLength: 1, maxLength: 72, description: 'Second line of the row.' }),
-                  ),
-                  section: Type.Optional(
-                    Type.String({
-                      minLength: 1,
-                      maxLength: 24,
-                      description: 'Heading; rows with the same section are grouped.',
-                    }),
-                  ),
-                },
-                { additionalProperties: false },
+  input: strictObject({
+    ...envelope,
+    message: Type.String({ minLength: 1, maxLength: 1024, description: 'Text above the choices.' }),
+    header: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Bold line above the text.' })),
+    footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Small line below the text.' })),
+    buttons: Type.Optional(
+      Type.Array(strictObject(Choice), {
+        minItems: 1,
+        maxItems: 3,
+        description: 'Up to three buttons.',
+      }),
+    ),
+    list: Type.Optional(
+      Type.Object(
+        {
+          title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button that opens the list.' }),
+          rows: Type.Array(
+            strictObject({
+              ...Choice,
+              description: Type.Optional(
+                Type.String({ minLength: 1, maxLength: 72, description: 'Second line of the row.' }),
               ),
-              { minItems: 1, maxItems: 10, description: 'Up to ten rows.' },
-            ),
-          },
-          { additionalProperties: false, description: 'A list that the recipient opens to choose a row.' },
-        ),
-      ),
-      link: Type.Optional(
-        Type.Object(
-          {
-            title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button.' }),
-            url: Type.String({
-              pattern: '^https?://',
-              maxLength: 2000,
-              description: 'http or https URL that the button opens.',
+              section: Type.Optional(
+                Type.String({
+                  minLength: 1,
+                  maxLength: 24,
+                  description: 'Heading; rows with the same section are grouped.',
+                }),
+              ),
             }),
-          },
-          { additionalProperties: false, description: 'A button that opens a URL.' },
-        ),
+            { minItems: 1, maxItems: 10, description: 'Up to ten rows.' },
+          ),
+        },
+        { additionalProperties: false, description: 'A list that the recipient opens to choose a row.' },
       ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    link: Type.Optional(
+      Type.Object(
+        {
+          title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button.' }),
+          url: Type.String({
+            pattern: '^https?://',
+            maxLength: 2000,
+            description: 'http or https URL that the button opens.',
+          }),
+        },
+        { additionalProperties: false, description: 'A button that opens a URL.' },
+      ),
+    ),
+  }),
   errors: sendErrors,
   example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
   run(ctx, input) {

@@ -2,6 +2,7 @@ import QRCode from 'qrcode';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { strictObject } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { findSession, Session, SessionId, sessionInput, toRef, toSession } from './sessions.ts';
@@ -80,10 +81,7 @@ export const requestPairingCode = defineOperation({
   summary: 'Request a pairing code',
   description:
     "Get a code that the phone's owner enters instead of scanning a QR code. Works only while the status is `awaiting_pairing`, and not on every network.",
-  input: Type.Object(
-    { sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') },
-    { additionalProperties: false },
-  ),
+  input: strictObject({ sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') }),
   output: Type.Object({
     code: Type.String({ description: 'Code to enter on the phone.' }),
     expiresAt: Type.String({ format: 'date-time', description: 'When the code stops working.' }),

@@ -4,7 +4,7 @@ import type { Tx } from '../db/commit.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { orNull, strictObject, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -66,7 +66,7 @@ export const Session = Type.Object(
   { title: 'Session' },
 );
 
-export const sessionInput = Type.Object({ sessionId: SessionId }, { additionalProperties: false });
+export const sessionInput = strictObject({ sessionId: SessionId });
 
 export const listSessions = defineOperation({
   id: 'sessions.list',
@@ -79,7 +79,7 @@ export const listSessions = defineOperation({
   summary: 'List sessions',
   description:
     "List the account's sessions with their status, phone number and network, newest first. Use it to find a `sessionId`.",
-  input: Type.Object(pageInput, { additionalProperties: false }),
+  input: strictObject(pageInput),
   output: pageOf(Session),
   errors: [],
   async run(ctx, input) {
@@ -109,21 +109,18 @@ export const createSession = defineOperation({
     'Add a session, which is one phone number on one network. Returns it with the status `created`; call `sessions.connect` next.',
   status: 201,
   idempotent: true,
-  input: Type.Object(
-    {
-      name: Type.Optional(Name),
-      connector: Type.Optional(
-        Type.String({
-          maxLength: 50,
-          description: "Network, such as `sandbox` or `whatsapp`; the server's default if left out.",
-        }),
-      ),
-      phoneNumber: Type.Optional(PhoneNumberInput('Number of the session, if the network lets you choose it.')),
-      options: Type.Optional(Options),
-      metadata: Type.Optional(Metadata),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    name: Type.Optional(Name),
+    connector: Type.Optional(
+      Type.String({
+        maxLength: 50,
+        description: "Network, such as `sandbox` or `whatsapp`; the server's default if left out.",
+      }),
+    ),
+    phoneNumber: Type.Optional(PhoneNumberInput('Number of the session, if the network lets you choose it.')),
+    options: Type.Optional(Options),
+    metadata: Type.Optional(Metadata),
+  }),
   output: Session,
   errors: ['too_many'],
   example: { name: 'support', phoneNumber: '491701234567' },
@@ -206,15 +203,12 @@ export const updateSession = defineOperation({
   summary: 'Update a session',
   description:
     'Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. Options take effect when the session connects the next time.',
-  input: Type.Object(
-    {
-      sessionId: SessionId,
-      name: Type.Optional(orNull(Name, 'Label for people; null removes it.')),
-      metadata: Type.Optional(Metadata),
-      options: Type.Optional(Options),
-    },
-    { additionalProperties: false },
-  ),
+  input: strictObject({
+    sessionId: SessionId,
+    name: Type.Optional(orNull(Name, 'Label for people; null removes it.')),
+    metadata: Type.Optional(Metadata),
+    options: Type.Optional(Options),
+  }),
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId, name, metadata, options }) {
@@ -248,7 +242,7 @@ export const sessionHistory = defineOperation({
   tool: false,
   summary: 'List the status changes of a session',
   description: 'List when and why the status of a session changed, newest first. Use it to investigate outages.',
-  input: Type.Object({ sessionId: SessionId, ...pageInput }, { additionalProperties: false }),
+  input: strictObject({ sessionId: SessionId, ...pageInput }),
   output: pageOf(
     Type.Object({
       status: Type.String({ description: 'Status that the session changed to.' }),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { strictObject } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
 import { acceptedKinds } from './eventTypes.ts';
@@ -6,7 +7,7 @@ import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } fro
 
 /* The account's default webhook, as the contract has it. */
 
-const none = Type.Object({}, { additionalProperties: false });
+const none = strictObject({});
 
 /** Source: `POST /webhooks/set` of the contract. */
 export const setWebhook = defineOperation({
@@ -20,7 +21,7 @@ export const setWebhook = defineOperation({
   summary: 'Set the webhook',
   description:
     'Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
-  input: Type.Object(webhookFields, { additionalProperties: false }),
+  input: strictObject(webhookFields),
   output: WebhookConfiguration,
   errors: [],
   example: {
