@@ -5,7 +5,7 @@ import { assertAccessible, assertNoSidewaysScroll, PASSWORD, PHONE, startDashboa
 const NEXT = 'another correct horse';
 
 describe('account page', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('changes the password and ends all other logins', async (test) => {
     const { page, ...account } = await dashboard.openLoggedIn(test);

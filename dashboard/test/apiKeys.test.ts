@@ -20,7 +20,7 @@ async function choose(page: Page, name: string, action: string) {
 }
 
 describe('API keys page', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('shows full key names on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });

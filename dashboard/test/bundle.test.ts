@@ -18,7 +18,7 @@ const FIRST_PAINT_MS = 3000;
 const LAYOUT_SHIFT = 0.25;
 
 describe('bundle', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('stays within its budget for the login and the overview', async (test) => {
     const { email } = await dashboard.server.account();

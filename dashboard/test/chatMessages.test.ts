@@ -11,7 +11,7 @@ const PIXEL = Buffer.from(
 );
 
 describe('messages of a chat', async () => {
-  const dashboard = await startDashboard({ env: sharedSandbox });
+  const dashboard = startDashboard({ env: sharedSandbox });
 
   it('fits files with long names on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });

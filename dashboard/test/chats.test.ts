@@ -12,7 +12,7 @@ import {
 import { FRIEND, openSandbox } from './support/sandbox.ts';
 
 describe('chats page', async () => {
-  const dashboard = await startDashboard({ env: sharedSandbox });
+  const dashboard = startDashboard({ env: sharedSandbox });
 
   it('keeps the composer in view on every screen', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);

@@ -22,7 +22,7 @@ async function writer(call: Call) {
 
 describe('delivery log', async () => {
   // Two attempts each: a delivery fails for good after the second.
-  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
+  const dashboard = startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
   const setWebhook = (call: Call, more: object = {}) =>

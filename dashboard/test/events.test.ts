@@ -6,7 +6,7 @@ const write = (call: Call, sessionId: string, message: string) =>
   call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: '491700000031', message });
 
 describe('events page', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('shows events live with their payloads', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);

@@ -12,7 +12,7 @@ async function createGroup(call: Call): Promise<string> {
 }
 
 describe('groups pages', async () => {
-  const dashboard = await startDashboard({ env: sharedSandbox });
+  const dashboard = startDashboard({ env: sharedSandbox });
 
   it('creates a group from a list of numbers', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);

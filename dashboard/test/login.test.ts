@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { assertSoon, assertUsable, logIn, PASSWORD, PHONE, startDashboard } from './support/browser.ts';
 
 describe('login', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('redirects to the login, and from there to the requested page', async (test) => {
     const { email } = await dashboard.server.account();

@@ -20,8 +20,7 @@ const MAX_RENDERED = 120;
 const MEDIAN_FRAME_MS = 100;
 
 describe('10,000 rows', async () => {
-  const dashboard = await startDashboard();
-  const { database } = dashboard.server.app.services;
+  const dashboard = startDashboard();
   const newId = createIds(systemClock);
   const receiver = await startReceiver();
   after(() => receiver.close());
@@ -37,9 +36,11 @@ describe('10,000 rows', async () => {
     await copyMessage(accountId);
   });
 
+  const database = () => dashboard.server.app.services.database;
+
   /** Copies the message of an account with its event and delivery, as the message of the same chat at other times. */
   async function copyMessage(accountId: string): Promise<void> {
-    const { kysely } = database.reader;
+    const { kysely } = database().reader;
     const [message, event, delivery, attempt] = await Promise.all([
       kysely.selectFrom('messages').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
       kysely
@@ -80,8 +81,8 @@ describe('10,000 rows', async () => {
 
   /** Copies a session as sessions that nobody has connected. */
   async function copySession(sessionId: string): Promise<void> {
-    const session = await database.reader.kysely
-      .selectFrom('sessions')
+    const session = await database()
+      .reader.kysely.selectFrom('sessions')
       .selectAll()
       .where('session_id', '=', sessionId)
       .executeTakeFirstOrThrow();
@@ -96,7 +97,7 @@ describe('10,000 rows', async () => {
 
   async function insertCopies(insert: (tx: Tx, count: number) => Promise<unknown>): Promise<void> {
     for (let left = ROWS - 1; left > 0; left -= INSERTED_AT_ONCE)
-      await database.commit((tx) => insert(tx, Math.min(left, INSERTED_AT_ONCE)));
+      await database().commit((tx) => insert(tx, Math.min(left, INSERTED_AT_ONCE)));
   }
 
   it('scroll smoothly in a chat', async (test) => {

@@ -32,7 +32,7 @@ async function openTool(page: Page, name: string) {
 }
 
 describe('MCP page', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('shows the configuration of each client for this server', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);

@@ -12,7 +12,7 @@ const messagesOf = (page: Page, received: number, sent: number) =>
   page.getByRole('img', { name: `In the last hour, ${received} messages received and ${sent} sent.` });
 
 describe('overview', async () => {
-  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
+  const dashboard = startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
 

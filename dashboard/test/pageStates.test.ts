@@ -19,7 +19,7 @@ const pages = [
 ] as const;
 
 describe('loading and failed pages', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   for (const [path, request, empty] of pages) {
     it(`${path} shows that it loads, why it failed, and a button to retry`, async (test) => {

@@ -14,7 +14,7 @@ async function cutOff(page: Page, ...addresses: string[]): Promise<() => Promise
 }
 
 describe('recovery after the server was down', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('opens the requested page once the server responds', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);

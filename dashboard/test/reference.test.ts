@@ -8,7 +8,7 @@ import { assertAccessible, assertNoSidewaysScroll, assertUsable, PHONE, startDas
 const run = promisify(execFile);
 
 describe('API reference', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('lists every operation and event type of the server', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);

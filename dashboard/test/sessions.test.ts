@@ -4,7 +4,7 @@ import { connectSession } from '../../server/test/support/server.ts';
 import { assertAccessible, assertSoon, assertUsable, PHONE, SERVER_ERROR, startDashboard } from './support/browser.ts';
 
 describe('sessions pages', async () => {
-  const dashboard = await startDashboard({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
+  const dashboard = startDashboard({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
 
   it('show every step of connecting, even without an event', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);

@@ -11,7 +11,7 @@ import {
 } from './support/browser.ts';
 
 describe('shell', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
   const pages = [
     ['Overview', '/'],
     ['Deliveries', '/deliveries'],

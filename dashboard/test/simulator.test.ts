@@ -6,7 +6,7 @@ import { assertAccessible, assertUsable, PHONE, startDashboard } from './support
 const FRIEND = '491700000009';
 
 describe('phone simulator', async () => {
-  const dashboard = await startDashboard();
+  const dashboard = startDashboard();
 
   it('asks for a sandbox session', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);

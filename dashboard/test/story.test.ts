@@ -8,7 +8,7 @@ import { assertAccessible, PASSWORD, startDashboard } from './support/browser.ts
 const CUSTOMER = '491700000051';
 
 describe('a new user', async () => {
-  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
+  const dashboard = startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
 

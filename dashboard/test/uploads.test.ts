@@ -34,7 +34,7 @@ async function throttleOf(page: Page): Promise<(uploadThroughput: number, latenc
 }
 
 describe('file upload', async () => {
-  const dashboard = await startDashboard({ env: { MEDIA_MAX_BYTES: String(MAX_BYTES) } });
+  const dashboard = startDashboard({ env: { MEDIA_MAX_BYTES: String(MAX_BYTES) } });
 
   it('shows its progress, and can be cancelled and retried', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });

@@ -24,7 +24,7 @@ async function setWebhook(call: Call, receiver: Receiver, more: object = {}): Pr
 }
 
 describe('webhooks pages', async () => {
-  const dashboard = await startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
+  const dashboard = startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
   const receiver = await startReceiver();
   after(() => receiver.close());
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, type TestContext } from 'node:test';
+import { after, before, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -43,19 +43,23 @@ export interface LoggedIn extends Account {
 }
 
 /**
- * Starts a real server with the built dashboard, and a real browser. A page that logs an error, throws, or breaks its
- * policy fails its test.
+ * Starts a real server with the built dashboard before the tests of a suite. A page that logs an error, throws, or
+ * breaks its policy fails its test.
  */
-export async function startDashboard(options: TestServerOptions = {}): Promise<Dashboard> {
-  const server = await startServer(options);
-  const browser = await launch();
-  after(async () => {
-    await browser.close();
-    await server.stop();
+export function startDashboard(options: TestServerOptions = {}): Dashboard {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer(options);
   });
+  after(() => server.stop());
 
   async function open(test: TestContext, more: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: WIDE, baseURL: server.url, reducedMotion: 'reduce', ...more });
+    const context = await (await sharedBrowser()).newContext({
+      viewport: WIDE,
+      baseURL: server.url,
+      reducedMotion: 'reduce',
+      ...more,
+    });
     context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const errors = collectErrors(page, server.url);
@@ -73,7 +77,9 @@ export async function startDashboard(options: TestServerOptions = {}): Promise<D
   }
 
   return {
-    server,
+    get server() {
+      return server;
+    },
     open,
     openAs,
     async openLoggedIn(test, more) {
@@ -188,6 +194,15 @@ function collectErrors(page: Page, ownOrigin: string): string[] {
     if (!/^(data|blob):/.test(url) && !url.startsWith(ownOrigin)) errors.push(`requested another server: ${url}`);
   });
   return errors;
+}
+
+let shared: Promise<Browser> | undefined;
+after(async () => (await shared)?.close());
+
+/** The browser of all tests of this process. */
+function sharedBrowser(): Promise<Browser> {
+  shared ??= launch();
+  return shared;
 }
 
 /**

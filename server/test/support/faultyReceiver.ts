@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
@@ -481,7 +482,8 @@ const LOCAL_NAMES = [
 ] as const;
 
 async function makeCertificates() {
-  const ca = await makeCertificate('Test CA', { isCa: true });
+  // Two with one name would be taken for one another where a process trusts both.
+  const ca = await makeCertificate(`Test CA ${randomUUID()}`, { isCa: true });
   const issuer = { key: ca.key, cert: ca.cert };
   return {
     caPem: ca.cert,

@@ -1,0 +1,70 @@
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { globalSetup, globalTeardown } from './support/globalSetup.ts';
+
+/*
+ * Runs all tests, or those that the arguments name, four processes at a time. Half of the processor time of a test file
+ * in a process of its own is spent on loading the server and on code that is not compiled yet, so that files share
+ * processes, one after the other in each.
+ */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const GROUPS = join(ROOT, 'node_modules/.cache/testGroups');
+const TESTS = ['{server,sdk}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
+const AT_ONCE = 4;
+const SERVER_GROUPS = 8;
+const DASHBOARD_GROUPS = 4;
+/** Files that need a process of their own. They start first, because some of them take longest. */
+const ALONE = [
+  'server/test/cluster.test.ts', // takes longest
+  'server/test/unlikeNodes.test.ts', // takes longest
+  'dashboard/test/manyRows.test.ts', // measures frames
+  'server/test/restart.test.ts', // takes long
+  'server/test/fuzz.test.ts', // takes long
+  'server/test/tracing.test.ts', // OpenTelemetry is set up once per process
+  'server/test/api/media.test.ts', // measures the memory of its process
+  'server/test/whatsapp/signalContexts.test.ts', // loads Baileys before anything else does
+];
+
+const named = process.argv.slice(2);
+const files = globSync(named.length > 0 ? named : TESTS, { cwd: ROOT })
+  .map((file) => relative(ROOT, join(ROOT, file)))
+  .toSorted();
+const alone = ALONE.filter((file) => files.includes(file));
+const shared = Map.groupBy(
+  files.filter((file) => !alone.includes(file)),
+  (file) => (file.startsWith('dashboard/') ? 'dashboard' : 'server'),
+);
+
+rmSync(GROUPS, { recursive: true, force: true });
+mkdirSync(GROUPS, { recursive: true });
+await globalSetup();
+run({
+  files: [
+    ...alone.map((file) => join(ROOT, file)),
+    ...group('dashboard', DASHBOARD_GROUPS),
+    ...group('server', SERVER_GROUPS),
+  ],
+  concurrency: AT_ONCE,
+  timeout: 240_000,
+  forceExit: true,
+})
+  .on('end', globalTeardown)
+  .on('test:fail', () => {
+    process.exitCode = 1;
+  })
+  .compose(spec)
+  .pipe(process.stdout);
+
+/** Deals the files of a part to modules that import them. */
+function group(part: 'dashboard' | 'server', count: number): string[] {
+  const members = Map.groupBy((shared.get(part) ?? []).entries(), ([index]) => index % count);
+  return [...members].map(([index, entries]) => {
+    const path = join(GROUPS, `${part}${index + 1}.mjs`);
+    const imports = entries.map(([, file]) => `import '${pathToFileURL(join(ROOT, file))}';\n`);
+    writeFileSync(path, imports.join(''));
+    return path;
+  });
+}
