@@ -102,7 +102,7 @@ function describe(operation: Operation) {
     tags: [tagOf(operation)],
     summary,
     description: [description, formsText(operation), needs].filter(Boolean).join('\n\n'),
-    ...(credential === 'any' && permission && { 'x-permission': permission }),
+    ...(credential === undefined && permission && { 'x-permission': permission }),
     ...withoutContentPermission(operation),
     ...(credential === 'none' && { security: [] }),
     ...(credential === 'jwt' && { security: [{ bearer: [] }] }),
@@ -143,7 +143,12 @@ function withoutContentPermission({ permission, messageContent }: Operation) {
 }
 
 /** Every code that an operation can answer with. */
-export function errorCodesOf({ errors: own, credential, permission, idempotent }: Operation): readonly ErrorCode[] {
+export function errorCodesOf({
+  errors: own = [],
+  credential,
+  permission,
+  idempotent,
+}: Operation): readonly ErrorCode[] {
   const codes: readonly (ErrorCode | false)[] = [
     ...COMMON_ERRORS,
     credential !== 'none' && 'unauthorized',

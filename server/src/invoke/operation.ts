@@ -24,7 +24,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** Whether a second call with the same input changes nothing more. Always true unless the effect is `write`. */
   readonly isRepeatable?: true;
   /** Whether it is exposed over MCP. */
-  readonly tool: boolean;
+  readonly tool?: true;
   readonly summary: string;
   readonly description?: string;
   /** HTTP status of success; 200 unless set. */
@@ -41,7 +41,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** Renders a small picture of the output, for MCP. */
   readonly preview?: (output: Static<O>, services: Services) => Promise<Preview>;
   /** Beside those that every operation can have. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
   /** Whether an `Idempotency-Key` makes it safe to repeat. */
   readonly idempotent?: boolean;
   /** The node that runs it; every node can unless set. */
@@ -62,8 +62,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
 
 /** An operation that requires a credential. */
 interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O> {
-  /** `jwt` requires a login token; API keys are denied. */
-  readonly credential: 'any' | 'jwt';
+  /** `jwt` requires a login token. Unless set, an API key does as well. */
+  readonly credential?: 'jwt';
   /** Null if every credential may call it, because it concerns only the credential itself. */
   readonly permission: Permission | null;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;

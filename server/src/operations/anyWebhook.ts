@@ -37,12 +37,12 @@ type Texts = Pick<Operation, 'summary' | 'description'>;
 /** Makes the operation on the default webhook and the one on a webhook by its id. */
 export function onAnyWebhook<F extends TProperties, O extends TSchema>(
   shared: AnyWebhook<F, O>,
-  onDefault: Texts & { tool: boolean },
+  onDefault: Texts & { tool?: true },
   onEndpoint: Texts,
 ): readonly [Operation, Operation];
 export function onAnyWebhook(
   { name, path, fields, needsWebhook, run, ...shared }: AnyWebhook,
-  onDefault: Texts & { tool: boolean },
+  onDefault: Texts & { tool?: true },
   onEndpoint: Texts,
 ): readonly [Operation, Operation] {
   return [
@@ -51,7 +51,6 @@ export function onAnyWebhook(
       ...onDefault,
       id: `webhooks.${name}`,
       path: `/webhooks${path}`,
-      credential: 'any',
       input: strictObject(fields),
       errors: needsWebhook ? ['webhook_not_set'] : [],
       run: (ctx, input) => run(ctx, (on) => findDefault(on, ctx.accountId), input),
@@ -59,10 +58,8 @@ export function onAnyWebhook(
     defineOperation({
       ...shared,
       ...onEndpoint,
-      tool: false,
       id: `webhooks.endpoints.${name}`,
       path: `/webhooks/endpoints/{webhookId}${path}`,
-      credential: 'any',
       input: strictObject({ webhookId: WebhookId, ...fields }),
       errors: ['not_found'],
       run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),

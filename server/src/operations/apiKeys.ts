@@ -51,7 +51,6 @@ export const createApiKey = defineOperation({
   credential: 'jwt',
   permission: null,
   effect: 'write',
-  tool: false,
   summary: 'Create an API key',
   description:
     'Create a key for a program or an agent. The key is returned once and cannot be read again. Grant only the permissions that the program needs; the default is `["*"]`. You cannot grant permissions that you do not have.',
@@ -96,16 +95,13 @@ export const listApiKeys = defineOperation({
   id: 'api_keys.list',
   method: 'GET',
   path: '/api-keys',
-  credential: 'any',
   permission: 'account:read',
   effect: 'read',
-  tool: false,
   summary: 'List API keys',
   description:
     "List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned.",
   input: strictObject(pageInput),
   output: pageOf(ApiKey),
-  errors: [],
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
     let select = ctx.database.reader.kysely.selectFrom('api_keys').selectAll().where('account_id', '=', ctx.accountId);
@@ -122,7 +118,6 @@ export const updateApiKey = defineOperation({
   credential: 'jwt',
   permission: null,
   effect: 'write',
-  tool: false,
   summary: 'Update an API key',
   description:
     'Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once.',
@@ -151,7 +146,6 @@ export const rotateApiKey = defineOperation({
   credential: 'jwt',
   permission: null,
   effect: 'destructive',
-  tool: false,
   summary: 'Rotate an API key',
   description:
     'Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once.',
@@ -173,7 +167,6 @@ export const revokeApiKey = defineOperation({
   credential: 'jwt',
   permission: null,
   effect: 'destructive',
-  tool: false,
   summary: 'Revoke an API key',
   description: 'Delete a key. It stops working at once, and its open event streams end.',
   input: strictObject({ keyId: KeyId }),

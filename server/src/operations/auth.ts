@@ -51,7 +51,6 @@ export const register = defineOperation({
   credential: 'none',
   permission: null,
   effect: 'write',
-  tool: false,
   summary: 'Register an account',
   description:
     'Create an account and log in. Returns a login token, with which you can create API keys. Fails with `registration_closed` if the server accepts no new accounts.',
@@ -97,7 +96,6 @@ export const login = defineOperation({
   credential: 'none',
   permission: null,
   effect: 'write',
-  tool: false,
   summary: 'Log in',
   description:
     'Exchange the email address and the password for a login token. Failed logins are limited per account and address.',
@@ -133,12 +131,10 @@ export const logout = defineOperation({
   credential: 'jwt',
   permission: null,
   effect: 'destructive',
-  tool: false,
   summary: 'Log out everywhere',
   description: 'Revoke all login tokens of the account, on all devices. API keys keep working.',
   input: strictObject({}),
   output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
-  errors: [],
   async run(ctx) {
     await raiseTokenVersion(ctx);
     return { loggedOut: true as const };
@@ -153,12 +149,10 @@ export const forgetLogin = defineOperation({
   credential: 'none', // also for a login that is over
   permission: null,
   effect: 'write',
-  tool: false,
   summary: 'Log out in this browser',
   description: 'Delete the login cookie of the dashboard. Login tokens keep working; `auth.logout` revokes them.',
   input: strictObject({}),
   output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
-  errors: [],
   run: async () => ({ loggedOut: true as const }),
 });
 
@@ -166,10 +160,8 @@ export const me = defineOperation({
   id: 'auth.me',
   method: 'GET',
   path: '/auth/me',
-  credential: 'any',
   permission: null,
   effect: 'read',
-  tool: false,
   summary: 'Get the account and the credential',
   description: 'Get the account and the permissions of the credential that you send. Use it to check a credential.',
   input: strictObject({}),
@@ -181,7 +173,6 @@ export const me = defineOperation({
       permissions: Type.Array(Type.String(), { description: 'What the credential may do.' }),
     }),
   }),
-  errors: [],
   async run(ctx) {
     const { credential } = ctx.caller;
     return {
@@ -199,7 +190,6 @@ export const changePassword = defineOperation({
   credential: 'jwt',
   permission: null,
   effect: 'write',
-  tool: false,
   summary: 'Change the password',
   description:
     'Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working.',

@@ -29,10 +29,8 @@ export const listConnectors = defineOperation({
   id: 'connectors.list',
   method: 'GET',
   path: '/connectors',
-  credential: 'any',
   permission: 'sessions:read',
   effect: 'read',
-  tool: false,
   summary: 'List networks',
   description:
     "List the networks (connectors) that sessions can use, the default one first, with their options and message types. Also returns the server's size limit for files. The list is not paged.",
@@ -45,7 +43,6 @@ export const listConnectors = defineOperation({
         'Largest file in bytes that can be uploaded or fetched from a `url`. A network can have a lower limit.',
     }),
   }),
-  errors: [],
   async run({ sessions, settings: { defaultConnector, mediaMaxBytes } }) {
     const data = [...sessions.connectors.values()].map(({ name, options, messageTypes: types, takesCallbacks }) => ({
       name,

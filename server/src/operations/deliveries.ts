@@ -76,7 +76,6 @@ export const listDeliveries = defineOperation({
   id: 'webhooks.list_deliveries',
   method: 'GET',
   path: '/webhooks/deliveries',
-  credential: 'any',
   permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
@@ -101,7 +100,6 @@ export const listDeliveries = defineOperation({
     ...pageInput,
   }),
   output: pageOf(Delivery),
-  errors: [],
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
     let select = deliveries(ctx);
@@ -129,7 +127,6 @@ export const getDelivery = defineOperation({
   id: 'webhooks.get_delivery',
   method: 'GET',
   path: '/webhooks/deliveries/{deliveryId}',
-  credential: 'any',
   permission: 'webhooks:read',
   messageContent: 'webhooks',
   effect: 'read',
@@ -191,7 +188,6 @@ export const replayDeliveries = defineOperation({
   id: 'webhooks.replay',
   method: 'POST',
   path: '/webhooks/replay',
-  credential: 'any',
   permission: 'webhooks:operate',
   effect: 'write',
   tool: true,
@@ -228,7 +224,6 @@ export const replayDeliveries = defineOperation({
     replayed: Type.Integer({ description: 'Number of deliveries that are sent again; 0 on a dry run.' }),
     lastDueAt: orNull(Time, 'When the last of them is due; null if none is sent.'),
   }),
-  errors: [],
   async run(ctx, input) {
     if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
       throw invalidField('deliveryIds', 'is required unless both `from` and `to` are given', 'required');

@@ -31,9 +31,8 @@ const Endpoint = Type.Object(
   { title: 'WebhookEndpoint' },
 );
 
-const shared = { credential: 'any', tool: false } as const;
-const reading = { ...shared, permission: 'webhooks:metadata', effect: 'read' } as const;
-const writing = { ...shared, permission: 'webhooks:write', effect: 'write' } as const;
+const reading = { permission: 'webhooks:metadata', effect: 'read' } as const;
+const writing = { permission: 'webhooks:write', effect: 'write' } as const;
 
 export const listEndpoints = defineOperation({
   ...reading,
@@ -44,7 +43,6 @@ export const listEndpoints = defineOperation({
   description: 'List all webhooks of the account, the default one included, newest first.',
   input: strictObject(pageInput),
   output: pageOf(Endpoint),
-  errors: [],
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
     let select = ctx.database.reader.kysely.selectFrom('webhooks').selectAll().where('account_id', '=', ctx.accountId);

@@ -16,7 +16,6 @@ export const listEvents = defineOperation({
   id: 'events.list',
   method: 'GET',
   path: '/events',
-  credential: 'any',
   permission: 'events:read',
   messageContent: 'events',
   effect: 'read',

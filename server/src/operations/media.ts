@@ -33,10 +33,8 @@ export const uploadMedia = defineOperation({
   id: 'media.upload',
   method: 'POST',
   path: '/media',
-  credential: 'any',
   permission: 'media:write',
   effect: 'write',
-  tool: false,
   summary: 'Upload a file',
   description:
     'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file with its first name, so repeats are safe.',
@@ -67,7 +65,6 @@ export const getMedia = defineOperation({
   id: 'media.get',
   method: 'GET',
   path: '/media/{mediaId}',
-  credential: 'any',
   permission: 'media:read',
   effect: 'read',
   tool: true,

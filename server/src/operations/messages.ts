@@ -96,7 +96,6 @@ export const listMessages = defineOperation({
   id: 'messages.list',
   method: 'GET',
   path: '/messages',
-  credential: 'any',
   permission: 'messages:read',
   messageContent: 'messages',
   effect: 'read',
@@ -153,10 +152,8 @@ export const messageStats = defineOperation({
   id: 'messages.stats',
   method: 'GET',
   path: '/messages/stats',
-  credential: 'any',
   permission: 'messages:metadata',
   effect: 'read',
-  tool: false,
   summary: 'Count messages per minute',
   description:
     'Count the incoming and outgoing messages of the last hour per minute. Minutes without messages are left out.',
@@ -174,7 +171,6 @@ export const messageStats = defineOperation({
     },
     { title: 'MessageStats' },
   ),
-  errors: [],
   async run({ accountId, clock, steady, database }) {
     const now = clock.now();
     const since = now - (now % MINUTE_MS) - (COUNTED_MINUTES - 1) * MINUTE_MS;
@@ -211,7 +207,6 @@ export const getMessage = defineOperation({
   id: 'messages.get',
   method: 'GET',
   path: '/messages/{messageId}',
-  credential: 'any',
   permission: 'messages:read',
   messageContent: 'messages',
   effect: 'read',

@@ -14,10 +14,8 @@ export const contactProfile = defineOperation({
   method: 'GET',
   path: '/contacts/{phoneNumber}/profile',
   owner: { of: 'sessionId' },
-  credential: 'any',
   permission: 'contacts:read',
   effect: 'read',
-  tool: false,
   thirdPartyText: true,
   summary: 'Get the profile of a contact',
   description:
@@ -56,10 +54,8 @@ export const updateProfile = defineOperation({
   method: 'PATCH',
   path: '/sessions/{sessionId}/profile',
   owner: { of: 'sessionId' },
-  credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
-  tool: false,
   summary: 'Update the profile of a session',
   description:
     "Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",

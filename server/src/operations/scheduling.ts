@@ -22,7 +22,6 @@ export const sendBulk = defineOperation({
   ...sendOperation,
   id: 'messages.send_bulk',
   path: '/messages/send-bulk',
-  tool: false,
   owner: undefined, // every node can schedule
   soFar: undefined,
   messageContent: undefined, // its answer has none
@@ -91,11 +90,9 @@ export const cancelMessage = defineOperation({
   id: 'messages.cancel',
   method: 'POST',
   path: '/messages/{messageId}/cancel',
-  credential: 'any',
   permission: 'messages:send',
   messageContent: 'messages',
   effect: 'destructive',
-  tool: false,
   summary: 'Cancel a scheduled message',
   description:
     'Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled.',

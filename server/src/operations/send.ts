@@ -51,11 +51,9 @@ export const envelope = {
 export const sendOperation = {
   method: 'POST',
   owner: { of: 'sessionId', unless: 'sendAt' },
-  credential: 'any',
   permission: 'messages:send',
   messageContent: 'messages',
   effect: 'write',
-  tool: true,
   // The names of received files, and the network's words for a failure.
   thirdPartyText: true,
   status: 201,

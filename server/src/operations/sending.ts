@@ -20,6 +20,7 @@ const FILE_DEADLINE_MS = LONGEST_SEND_MS + 65_000;
 
 export const sendMessage = defineOperation({
   ...sendOperation,
+  tool: true,
   id: 'messages.send',
   path: '/messages/send',
   summary: 'Send a text message',
@@ -33,6 +34,7 @@ export const sendMessage = defineOperation({
 
 export const sendMedia = defineOperation({
   ...sendOperation,
+  tool: true,
   id: 'messages.send_media',
   path: '/messages/send-media',
   owner: { of: 'sessionId' }, // also for a later send, because it fetches the file
@@ -77,6 +79,7 @@ export const sendMedia = defineOperation({
 
 export const sendLocation = defineOperation({
   ...sendOperation,
+  tool: true,
   id: 'messages.send_location',
   path: '/messages/send-location',
   summary: 'Send a location',
@@ -104,6 +107,7 @@ export const sendLocation = defineOperation({
 
 export const sendContact = defineOperation({
   ...sendOperation,
+  tool: true,
   id: 'messages.send_contact',
   path: '/messages/send-contact',
   summary: 'Send a contact card',
@@ -123,6 +127,7 @@ export const sendContact = defineOperation({
 
 export const sendPoll = defineOperation({
   ...sendOperation,
+  tool: true,
   id: 'messages.send_poll',
   path: '/messages/send-poll',
   summary: 'Send a poll',
@@ -161,6 +166,7 @@ export const sendPoll = defineOperation({
 
 export const forwardMessage = defineOperation({
   ...sendOperation,
+  tool: true,
   id: 'messages.forward',
   path: '/messages/{messageId}/forward',
   owner: { of: 'messageId' },

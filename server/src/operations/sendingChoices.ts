@@ -8,7 +8,6 @@ export const sendTemplate = defineOperation({
   ...sendOperation,
   id: 'messages.send_template',
   path: '/messages/send-template',
-  tool: false,
   summary: 'Send a template',
   description:
     'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
@@ -53,7 +52,6 @@ export const sendInteractive = defineOperation({
   ...sendOperation,
   id: 'messages.send_interactive',
   path: '/messages/send-interactive',
-  tool: false,
   summary: 'Send an interactive message',
   description:
     'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',

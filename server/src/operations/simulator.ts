@@ -33,10 +33,8 @@ export const simulateSession = defineOperation({
   method: 'POST',
   path: '/sessions/{sessionId}/simulate',
   owner: { of: 'sessionId' },
-  credential: 'any',
   permission: 'sessions:write',
   effect: 'write',
-  tool: false,
   summary: 'Play the other side of a sandbox session',
   description: [
     'Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used:',

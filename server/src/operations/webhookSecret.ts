@@ -46,7 +46,6 @@ export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
       ),
   },
   {
-    tool: false,
     summary: 'Rotate the secret of the webhook',
     description:
       'Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once.',

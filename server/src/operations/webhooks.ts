@@ -14,7 +14,6 @@ export const setWebhook = defineOperation({
   id: 'webhooks.set',
   method: 'POST',
   path: '/webhooks/set',
-  credential: 'any',
   permission: 'webhooks:write',
   effect: 'destructive',
   tool: true,
@@ -23,7 +22,6 @@ export const setWebhook = defineOperation({
     'Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
   input: strictObject(webhookFields),
   output: WebhookConfiguration,
-  errors: [],
   example: {
     webhookUrl: 'https://example.com/hooks',
     events: ['message.incoming', 'message.sent'],
@@ -44,7 +42,6 @@ export const getWebhook = defineOperation({
   id: 'webhooks.get',
   method: 'GET',
   path: '/webhooks',
-  credential: 'any',
   permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
@@ -53,7 +50,6 @@ export const getWebhook = defineOperation({
     'Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them.',
   input: none,
   output: WebhookConfiguration,
-  errors: [],
   run: async (ctx) => toConfiguration(await findDefault(ctx.database.reader, ctx.accountId)),
 });
 
@@ -62,10 +58,8 @@ export const deleteWebhook = defineOperation({
   method: 'DELETE',
   path: '/webhooks',
   owner: { of: 'webhookId' },
-  credential: 'any',
   permission: 'webhooks:write',
   effect: 'destructive',
-  tool: false,
   summary: 'Remove the webhook',
   description:
     'Remove the default webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',
@@ -73,6 +67,5 @@ export const deleteWebhook = defineOperation({
   output: Type.Object({
     deleted: Type.Boolean({ description: 'Whether a webhook was removed; false if none was set.' }),
   }),
-  errors: [],
   run: async (ctx) => ({ deleted: await removeWebhook(ctx, (on) => findDefault(on, ctx.accountId)) }),
 });

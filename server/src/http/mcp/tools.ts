@@ -177,7 +177,7 @@ function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
       destructiveHint: effect === 'destructive',
       idempotentHint: isRepeatable(operation),
       // What may fail for want of a connection reaches people beyond this server; so does whatever sends.
-      openWorldHint: !isRead || errors.includes('session_not_connected'),
+      openWorldHint: !isRead || errors?.includes('session_not_connected') === true,
     },
   };
 }
