@@ -16,7 +16,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createServer } from './http/server.ts';
 import type { Services } from './invoke/context.ts';
-import { createIdempotency, type Idempotency } from './invoke/idempotency.ts';
+import { Idempotency } from './invoke/idempotency.ts';
 import { Invoker } from './invoke/invoke.ts';
 import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
@@ -42,7 +42,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const webhooks = { engine, deliver, targets, outgoing };
   const parts = { ...auth, ...files, ...messaging, cluster, forward, eventLog, feed, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
-  const idempotency = createIdempotency({ database, clock: steady, newId, cluster });
+  const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
   const invoker = new Invoker({ services, owners, idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);

@@ -5,7 +5,7 @@ import { readSettings } from '../src/config.ts';
 import { type Database, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
 import { createIds } from '../src/ids.ts';
-import { createIdempotency } from '../src/invoke/idempotency.ts';
+import { Idempotency } from '../src/invoke/idempotency.ts';
 import { KeyReleases } from '../src/invoke/keyReleases.ts';
 import { newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -28,7 +28,7 @@ async function onDisk(test: TestContext) {
     disk.refused++;
     throw new AppError('storage_unavailable');
   };
-  const idempotency = createIdempotency({
+  const idempotency = new Idempotency({
     database: { ...database, commit },
     clock,
     newId: createIds(clock),

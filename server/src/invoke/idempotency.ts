@@ -11,12 +11,12 @@ import type { NewId } from '../ids.ts';
 import { type Key, KeyReleases, nameOf } from './keyReleases.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
-/** A run that has not ended by now has died: no operation is allowed to take this long. */
+/** A run that has not ended by now has died: no operation may take this long. */
 const ABANDONED_MS = LONGEST_SEND_MS + 90_000;
-/** Owner of a key whose run has broken off: whoever asks next goes on with it. */
+/** Owner of a key whose run broke off: the next request continues it. */
 const NOBODY = '';
-/** Errors after which the same request may be made again, and goes on where it broke off. */
-const OPEN: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
+/** Errors after which a repeated request continues where the first one broke off. */
+const RESUMABLE: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
 /** A request that may have been made before. */
 export interface KeyedRequest extends Key {
@@ -24,125 +24,131 @@ export interface KeyedRequest extends Key {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-export interface Idempotency {
-  /**
-   * Runs `run` unless the same request was made before: then the first answer is given again, for 24 hours.
-   * @param run gets the id to give to what it makes: a run after a crash gets the same one
-   * @throws {AppError} `idempotency_in_flight`, `idempotency_mismatch`
-   */
-  once(
-    request: KeyedRequest,
-    run: (resourceId: string) => Promise<unknown>,
-  ): Promise<{ output: unknown; replayed: boolean }>;
-  /** The id that whoever works on a key, or has, gives to what it makes; undefined when nobody has. */
-  resourceOf(key: Key): Promise<string | undefined>;
-  /** Ends what goes on in the background. */
-  stop(): Promise<void>;
+type Run = (resourceId: string) => Promise<unknown>;
+
+interface Options {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly cluster: Pick<Cluster, 'nodeId'>;
 }
 
-export function createIdempotency({
-  database,
-  clock,
-  newId,
-  cluster,
-}: {
-  database: Database;
-  clock: Clock;
-  newId: NewId;
-  cluster: Cluster;
-}): Idempotency {
-  const { nodeId } = cluster;
-  /** Keys that are being worked on in this process. */
-  const running = new Set<string>();
-  /** Requests of this process that claim a key or work on it, by the key. */
-  const requests = new Map<string, number>();
-  const releases = new KeyReleases(releaseOnce, (key) => requests.has(nameOf(key)), clock);
+/** Runs requests with the same key once, and returns the first answer to repetitions for 24 hours. */
+export class Idempotency {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #newId: NewId;
+  readonly #nodeId: string;
+  /** Keys whose request runs in this process. */
+  readonly #running = new Set<string>();
+  /** Key → how many requests of this process claim it or work on it. */
+  readonly #requests = new Map<string, number>();
+  readonly #releases: KeyReleases;
 
-  async function once(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
+  constructor({ database, clock, newId, cluster }: Options) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#newId = newId;
+    this.#nodeId = cluster.nodeId;
+    this.#releases = new KeyReleases(
+      (key) => this.#release(key),
+      (key) => this.#requests.has(nameOf(key)),
+      clock,
+    );
+  }
+
+  /** Ends what goes on in the background. */
+  stop(): Promise<void> {
+    return this.#releases.stop();
+  }
+
+  /**
+   * Runs `run`, unless the same request was made before: then returns the first answer.
+   * @param run gets the id for what it makes; a run after a crash gets the same one
+   * @throws {AppError} `idempotency_in_flight`, `idempotency_mismatch`
+   */
+  async once(request: KeyedRequest, run: Run): Promise<{ output: unknown; replayed: boolean }> {
     const { key } = request;
-    if (key === '' || key.length > 255) {
-      throw invalidField('Idempotency-Key', 'must have 1 to 255 characters');
-    }
+    if (key === '' || key.length > 255) throw invalidField('Idempotency-Key', 'must have 1 to 255 characters');
     const name = nameOf(request);
-    requests.set(name, (requests.get(name) ?? 0) + 1);
+    this.#requests.set(name, (this.#requests.get(name) ?? 0) + 1);
     try {
-      return await claimAndRun(request, run);
+      return await this.#claimAndRun(request, run);
     } finally {
-      const left = (requests.get(name) ?? 0) - 1;
-      if (left > 0) requests.set(name, left);
-      else requests.delete(name);
+      const left = (this.#requests.get(name) ?? 0) - 1;
+      if (left > 0) this.#requests.set(name, left);
+      else this.#requests.delete(name);
     }
   }
 
-  async function claimAndRun(request: KeyedRequest, run: (resourceId: string) => Promise<unknown>) {
+  /** Returns the id for what a request with the key makes; undefined if there was none. */
+  async resourceOf(key: Key): Promise<string | undefined> {
+    return (await findKey.first(this.#database.reader, key))?.resource_id;
+  }
+
+  async #claimAndRun(request: KeyedRequest, run: Run) {
     const { accountId, key } = request;
-    const claim = await claimKey(accountId, key, hashRequest(request)).catch((error) => {
+    const owner = this.#nodeId;
+    const claim = await this.#claim(request).catch((error) => {
       // The claim may have taken effect all the same, with only the answer to its commit lost.
-      if (isAway(error)) releases.add(request);
+      if (isAway(error)) this.#releases.add(request);
       throw error;
     });
     if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
-    running.add(nameOf(request));
+    this.#running.add(nameOf(request));
     try {
       const output = await run(claim.resourceId);
-      await database.commit((tx) =>
-        keepAnswer.run(tx, { accountId, key, owner: nodeId, answer: JSON.stringify(output) }),
-      );
+      const answer = JSON.stringify(output);
+      await this.#database.commit((tx) => keepAnswer.run(tx, { accountId, key, owner, answer }));
       return { output, replayed: false };
     } catch (error) {
-      // What was refused has done nothing, or has failed for good: the key is free for another try. Anything else may
-      // have happened or not, so the key and its id stay, and the next run goes on where this one broke off.
-      const isOpen = !(error instanceof AppError) || OPEN.includes(error.code);
-      const settled = isOpen
-        ? releaseOnce(request)
-        : database.commit((tx) => dropKey.run(tx, { accountId, key, owner: nodeId }));
-      await settled.catch(() => releases.add(request));
+      // A refused request did nothing, or failed for good: its key is free again. Any other may have taken effect or
+      // not, so the key and its id stay, and the next run continues.
+      const isResumable = !(error instanceof AppError) || RESUMABLE.includes(error.code);
+      const settled = isResumable
+        ? this.#release(request)
+        : this.#database.commit((tx) => dropKey.run(tx, { accountId, key, owner }));
+      await settled.catch(() => this.#releases.add(request));
       throw error;
     } finally {
-      running.delete(nameOf(request));
+      this.#running.delete(nameOf(request));
     }
   }
 
-  /** Whoever asks next goes on with the key, on whichever node. @returns whether this node had it */
-  async function releaseOnce({ accountId, key }: Key): Promise<boolean> {
-    const released = { accountId, key, from: nodeId, owner: NOBODY, now: clock.now() };
-    return (await database.commit((tx) => takeOver.run(tx, released))) > 0;
+  /** Lets the next request continue with the key, on any node. @returns whether this node owned it */
+  async #release({ accountId, key }: Key): Promise<boolean> {
+    const released = { accountId, key, from: this.#nodeId, owner: NOBODY, now: this.#clock.now() };
+    return (await this.#database.commit((tx) => takeOver.run(tx, released))) > 0;
   }
 
-  function claimKey(accountId: string, key: string, hash: string): Promise<{ resourceId: string; answer?: unknown }> {
-    return database.commit(async (tx) => {
-      const now = clock.now();
+  #claim(request: KeyedRequest): Promise<{ resourceId: string; answer?: unknown }> {
+    const { accountId, key } = request;
+    const hash = hashRequest(request);
+    const owner = this.#nodeId;
+    return this.#database.commit(async (tx) => {
+      const now = this.#clock.now();
       await dropOld.run(tx, { accountId, key, before: now - KEPT_MS });
-      const row = { accountId, key, hash, owner: nodeId, resourceId: newId('msg').slice('msg_'.length), now };
+      const row = { accountId, key, hash, owner, resourceId: this.#newId('msg').slice('msg_'.length), now };
       if ((await insertKey.run(tx, row)) === 1) return { resourceId: row.resourceId };
       const known = await findKey.first(tx, { accountId, key });
       if (known === undefined) throw new AppError('idempotency_in_flight');
       if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
       if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
-      if (!(await isAbandoned(tx, known, now)))
-        throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
-      const taken = await takeOver.run(tx, { accountId, key, from: known.owner, owner: nodeId, now });
-      if (taken === 0) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+      const isTaken =
+        (await this.#isAbandoned(tx, known, now)) &&
+        (await takeOver.run(tx, { accountId, key, from: known.owner, owner, now })) > 0;
+      if (!isTaken) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
       return { resourceId: known.resource_id };
     });
   }
 
-  /** A node without its row can change nothing any more; where there is one process, only its own keys are worked on. */
-  async function isAbandoned(
-    tx: Tx,
-    { account_id: accountId, owner, ...known }: IdempotencyKeyTable,
-    now: number,
-  ): Promise<boolean> {
-    if (owner === nodeId) return !running.has(nameOf({ accountId, key: known.idempotency_key }));
+  /** Whether no process works on a key. A node without a row can change nothing; a single process knows its own keys. */
+  async #isAbandoned(tx: Tx, known: IdempotencyKeyTable, now: number): Promise<boolean> {
+    const { account_id: accountId, idempotency_key: key, owner } = known;
+    if (owner === this.#nodeId) return !this.#running.has(nameOf({ accountId, key }));
     if (owner === NOBODY || now - known.created_at > ABANDONED_MS) return true;
     return (await findNode.first(tx, { nodeId: owner })) === undefined;
   }
-
-  return {
-    once,
-    resourceOf: async (key) => (await findKey.first(database.reader, key))?.resource_id,
-    stop: () => releases.stop(),
-  };
 }
 
 function hashRequest({ operationId, input }: KeyedRequest): string {
@@ -152,7 +158,7 @@ function hashRequest({ operationId, input }: KeyedRequest): string {
     .digest('hex');
 }
 
-/** JSON with sorted keys: the same request spelled in another order is the same request. */
+/** Returns JSON with sorted keys: the order of the fields makes no other request. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -188,7 +194,7 @@ const findKey = query((db, p: Key) =>
     .where('idempotency_key', '=', p.key),
 );
 
-/** Each changes a key that is its owner's still: another node may have taken it over meanwhile. */
+/** Each of these changes a key only while its owner still is the same. */
 const takeOver = query((db, p: Key & { from: string; owner: string; now: number }) =>
   db
     .updateTable('idempotency_keys')
