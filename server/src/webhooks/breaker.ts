@@ -15,7 +15,7 @@ import { DEFAULT_PAUSE_MS, jitter } from './retry.ts';
  * The state is stored with the webhook in the transaction that settles the outcome, so a restart changes nothing.
  * Every change of state raises `generation`; the result of an attempt that began under an older one is ignored.
  *
- * All moments are of steady time, so a clock that is set neither prolongs an open period nor ends it.
+ * All times are of the steady clock, so setting the machine's clock neither extends nor ends an open period.
  */
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
@@ -44,7 +44,7 @@ export interface Breaker {
   /** Successes in a row while half open. */
   readonly successes: number;
   readonly openUntil: number | null;
-  /** Length of the last open period; the next one is twice as long. Null when the last one ended well. */
+  /** Length of the last open period; the next one is twice as long. Null if the last probe succeeded. */
   readonly openForMs: number | null;
   /** Deliveries in flight that a slow start allows, and how many of them have succeeded; null once it is over. */
   readonly slowStart: { readonly limit: number; readonly successes: number } | null;
@@ -103,11 +103,11 @@ export function newBreaker(now: number): Breaker {
   };
 }
 
-/** What the lane may do now. */
+/** What a lane may do now. */
 export type Permit =
   /** Up to `limit` deliveries in flight. */
   | { readonly kind: 'go'; readonly limit: number }
-  /** Nothing before this moment. */
+  /** Nothing before this time. */
   | { readonly kind: 'wait'; readonly until: number }
   /** The open period is over: `beginProbe`, if something is held. */
   | { readonly kind: 'probe_due' };
@@ -124,8 +124,8 @@ export function permit(breaker: Breaker, maxInFlight: number, now: number): Perm
 }
 
 /**
- * What is left of an open period can never be more than all of it, whatever steady time was when it began: after a
- * backup was restored, it may be behind. The same holds for a pause.
+ * Limits the rest of an open period or pause to its full length: after a backup was restored, the steady clock may be
+ * behind.
  */
 export function clampToClock(breaker: Breaker, now: number): Breaker {
   const openLimit = now + Math.min((breaker.openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
@@ -146,8 +146,8 @@ export function beginProbe(breaker: Breaker, now: number): Breaker {
 }
 
 /**
- * any → closed, with a slow start: by a reset or a new URL. Resetting a breaker that is closed forgets its failures; a
- * new URL starts afresh also then, so that what is still under way to the old one does not count against it.
+ * any → closed, with a slow start, by a reset or a new URL. Resetting a closed breaker clears its failures. A new URL
+ * closes it anew, so that attempts at the old URL do not count.
  */
 export function reset(breaker: Breaker, reason: 'reset' | 'new_url', now: number): Breaker {
   if (breaker.state !== 'closed' || reason === 'new_url') return close(breaker, reason, now);
@@ -156,12 +156,12 @@ export function reset(breaker: Breaker, reason: 'reset' | 'new_url', now: number
   return { ...breaker, generation: breaker.generation + 1, failures: 0, window: [], pausedUntil: null };
 }
 
-/** open → half_open: a test delivery got through. */
+/** open → half_open: a test delivery succeeded. */
 export function onTestSuccess(breaker: Breaker, now: number): Breaker {
   return breaker.state === 'open' ? enter(breaker, 'half_open', 'test_succeeded', now) : breaker;
 }
 
-/** Takes in the outcome of an attempt that began under `generation`. */
+/** Applies the outcome of an attempt that began under `generation`. */
 export function onOutcome(
   breaker: Breaker,
   outcome: Outcome,
@@ -194,7 +194,7 @@ function onSuccess(breaker: Breaker, maxInFlight: number, now: number): Breaker 
   return { ...next, slowStart: warmer(breaker.slowStart, maxInFlight) };
 }
 
-/** Doubles what is allowed in flight after as many successes. */
+/** Doubles the limit of the slow start after as many successes. */
 function warmer(slowStart: Breaker['slowStart'], maxInFlight: number): Breaker['slowStart'] {
   if (slowStart === null) return null;
   const successes = slowStart.successes + 1;
@@ -215,7 +215,7 @@ function onFailure(breaker: Breaker, outcome: Outcome, now: number, policy: Brea
   return next;
 }
 
-/** What the last minute looked like. */
+/** Counts the attempts and failures of the last minute. */
 export function windowTotals(breaker: Breaker, now: number): { attempts: number; failures: number } {
   const recent = breaker.window.filter(({ at }) => isRecent(at, now));
   return {
@@ -234,7 +234,7 @@ function counted({ window }: Breaker, now: number, failed: boolean): Breaker['wi
 }
 
 function isRecent(at: number, now: number): boolean {
-  // A bucket of the future was filled before a backup was restored.
+  // A bucket in the future comes from before a backup was restored.
   return at > now - thresholds.windowMs && at <= now;
 }
 

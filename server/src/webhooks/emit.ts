@@ -13,13 +13,13 @@ export interface Emission<K extends EventKind = EventKind> {
   readonly data: EventData<K>;
   /** Events of one conversation are delivered in order: `sessionId` or `sessionId/chatId`. */
   readonly conversation: string;
-  /** The message it tells of, for the delivery log's filter. */
+  /** The message that the event is about, for the filter of the delivery log. */
   readonly messageId?: string;
   /** `traceparent` of the span that caused it; that of the running span if left out. */
   readonly trace?: string | null;
 }
 
-/** Emits one event. Call it in the transaction that changes the state the event tells of. */
+/** Emits one event. Call it in the transaction of the change that the event reports. */
 export type Emit = <K extends EventKind>(tx: Tx, emission: Emission<K>) => void;
 
 /** An event as it is stored. */
@@ -29,15 +29,15 @@ interface Emitted {
   readonly kind: EventKind;
   readonly conversation: string;
   readonly message_id: string | null;
-  /** Exactly as it will be sent. */
+  /** The exact text to send. */
   readonly body: string;
   readonly trace: string | null;
   readonly created_at: number;
 }
 
 /**
- * Writes events and one delivery per webhook that wants each, at the end of the transaction of the changes they tell
- * of: there is no moment in which one is stored without the other. Lanes are woken after it.
+ * Writes events, with one delivery for each webhook that subscribes, at the end of the transaction of their changes, so
+ * that neither is ever stored without the other. Wakes the lanes after the commit.
  */
 export function createEmit({
   newId,

@@ -1,43 +1,42 @@
 import type { Queryable } from '../db/dialect.ts';
 import type { EventKind } from '../events.ts';
 
-/** An event as a reader of the log gets it. */
 export interface LoggedEvent {
   readonly eventId: string;
   readonly kind: EventKind;
-  /** The body exactly as webhooks get it. */
+  /** The body as webhooks receive it. */
   readonly body: string;
   readonly createdAt: number;
-  /** Where reading goes on after it. */
+  /** Resumes reading after this event. */
   readonly cursor: string;
 }
 
-/** The log of everything that was emitted, to be read by accounts. Tests are not in it. */
+/** The emitted events of accounts, without those of webhook tests. */
 export interface EventLog {
-  /** The account's events after a cursor, oldest first; from the beginning without one. */
+  /** Reads the account's events after a cursor, or from the beginning, oldest first. */
   read(
     accountId: string,
     after: string | undefined,
     kinds: readonly EventKind[] | undefined,
     limit: number,
   ): Promise<LoggedEvent[]>;
-  /** The cursor behind everything that is there now; undefined while there is nothing. */
+  /** Returns the cursor of the newest event; undefined if there is none. */
   latest(accountId: string): Promise<string | undefined>;
 }
 
 export function createEventLog(reader: Queryable): EventLog {
   let horizon = 0;
-  /** What was certain once stays so: a writer that holds up a later look draws positions behind the earlier one. */
-  async function lookForHorizon(): Promise<number> {
+  /** The horizon never moves back: a writer that delays it later draws positions after the earlier horizon. */
+  async function readHorizon(): Promise<number> {
     horizon = Math.max(horizon, await reader.dialect.log.horizon(reader.connection));
     return horizon;
   }
   return {
     async read(accountId, after, kinds, limit) {
-      return readEvents(reader, await lookForHorizon(), accountId, after, kinds, limit);
+      return readEvents(reader, await readHorizon(), accountId, after, kinds, limit);
     },
     async latest(accountId) {
-      return latestCursor(reader, await lookForHorizon(), accountId);
+      return latestCursor(reader, await readHorizon(), accountId);
     },
   };
 }
@@ -87,7 +86,7 @@ async function latestCursor(
   return row && `${row.position}.${row.event_id}`;
 }
 
-/** The cursor before every event. */
+/** The cursor before all events. */
 export const BEGINNING = '0.evt_00000000000000000000000000';
 
 /** Whether a cursor comes before another one. */
@@ -96,7 +95,6 @@ export function isBefore(a: string, b: string): boolean {
   return left.position === right.position ? left.eventId < right.eventId : left.position < right.position;
 }
 
-/** Whether a text can be a cursor. */
 export function isCursor(text: string): boolean {
   return /^\d{1,19}\.evt_[0-9A-Z]{26}$/.test(text);
 }

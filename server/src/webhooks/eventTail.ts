@@ -2,33 +2,33 @@ import type { Clock } from '../clock.ts';
 import { BEGINNING, type EventLog, isBefore, type LoggedEvent } from './eventLog.ts';
 import { createFeed, type Feed } from './feed.ts';
 
-/** How long an event may stay unseen when its announcement was missed. */
+/** Delay of an event whose announcement was missed. */
 const POLL_MS = 1000;
 const BATCH = 100;
-/** What a tail keeps. A stream that is further behind reads the log by itself. */
+/** Limits of a tail. A stream that is further behind reads the log by itself. */
 const MOST_EVENTS = 256;
 const MOST_CHARACTERS = 1024 * 1024;
 
 interface TailDeps {
   readonly eventLog: EventLog;
-  /** Announces that there are new events in the log. */
+  /** Announces new events of the log. */
   readonly feed: Feed;
   readonly clock: Clock;
 }
 
 /**
- * The end of an account's event log in memory. It is read once for all streams of the account at this node, and each
- * takes from it at its own pace: nothing is kept for a slow one.
+ * The end of an account's event log in memory, read once for all streams of the account on this node. Each stream reads
+ * the tail at its own pace, and nothing is kept for a slow one.
  */
 class EventTail {
   readonly #accountId: string;
   readonly #deps: TailDeps;
-  /** Announces that there are new events in the tail. */
+  /** Announces new events of the tail. */
   readonly #news: Feed;
   readonly #stopping = new AbortController();
   #events: LoggedEvent[] = [];
   #characters = 0;
-  /** The tail has every event between the two. Undefined until the log has been read. */
+  /** The tail has every event between these cursors. Undefined until the log has been read. */
   #floor: string | undefined;
   #newest: string | undefined;
 
@@ -38,7 +38,7 @@ class EventTail {
     this.#news = createFeed(deps.clock);
   }
 
-  /** Behind which cursor it has everything. */
+  /** The cursor after which the tail has every event. */
   get floor(): string | undefined {
     return this.#floor;
   }
@@ -51,7 +51,7 @@ class EventTail {
     this.#stopping.abort();
   }
 
-  /** The events after a cursor, oldest first; undefined when it does not reach back so far. */
+  /** Returns the events after a cursor, oldest first; undefined if the tail does not reach back that far. */
   after(cursor: string): readonly LoggedEvent[] | undefined {
     if (this.#floor === undefined || isBefore(cursor, this.#floor)) return undefined;
     let from = this.#events.length;
@@ -59,7 +59,7 @@ class EventTail {
     return this.#events.slice(from);
   }
 
-  /** Resolves when it has got new events, after `timeoutMs`, or when the signal is aborted. */
+  /** Resolves when there are new events, after `timeoutMs`, or when the signal is aborted. */
   next(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return this.#news.next(this.#accountId, timeoutMs, signal);
   }
@@ -68,9 +68,9 @@ class EventTail {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const hasMore = new AbortController();
-      // Before reading, so that what comes between reading and waiting is not slept through.
+      // Listens before it reads, so that no event between reading and waiting is missed.
       const announced = this.#deps.feed.next(this.#accountId, POLL_MS, AbortSignal.any([signal, hasMore.signal]));
-      const count = await this.#readOn().catch(() => 0); // again with the next look
+      const count = await this.#readOn().catch(() => 0); // tries again in the next round
       if (count === BATCH) hasMore.abort();
       await announced;
     }
@@ -110,7 +110,7 @@ export class EventTails {
     this.#deps = deps;
   }
 
-  /** Call `leave` once for each. */
+  /** Call `leave` once for each `join`. */
   join(accountId: string): EventTail {
     const known = this.#open.get(accountId);
     if (known !== undefined) {

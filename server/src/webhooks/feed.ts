@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** Tells those who wait for an account's events that there are new ones. What they are, they read themselves. */
+/** Announces that an account has new events, which readers then read from the log. */
 export interface Feed {
   announce(accountId: string): void;
   /** Resolves at the next announcement, after `timeoutMs`, or when the signal is aborted. */

@@ -1,6 +1,6 @@
 /**
- * What an attempt can come to. `retry`: by the schedule; `held` keeps it pending without using up a step; `none` is
- * the end. `breaker`: how the circuit breaker counts it.
+ * The outcomes of an attempt. `retry`: `schedule` follows the retry schedule, `held` keeps the delivery pending without
+ * using up a step, `none` is final. `breaker`: how the circuit breaker counts it.
  */
 export const outcomeClasses = {
   ok: { retry: 'none', breaker: 'success', meaning: 'answered 2xx' },
@@ -37,17 +37,17 @@ export const outcomeClasses = {
 
 export type OutcomeClass = keyof typeof outcomeClasses;
 
-/** What one attempt came to. A value: nothing that a receiver does is an exception. */
+/** Outcome of one attempt: a value, because nothing that a receiver does is an exception. */
 export interface Outcome {
   readonly class: OutcomeClass;
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, if there was an answer. */
   readonly status: number | null;
   readonly durationMs: number;
   /** One sentence for a person. */
   readonly message: string;
   /** Up to 1 KiB of the answer, control characters escaped. */
   readonly response: string | null;
-  /** What the receiver asked for by `Retry-After`, 1 s to 1 h. */
+  /** `Retry-After` of the receiver, 1 s to 1 h. */
   readonly retryAfterMs: number | null;
 }
 
@@ -101,7 +101,7 @@ export function describeSwitchedProtocols({ host }: URL): Described {
   return ['protocol', SWITCHING_PROTOCOLS, message];
 }
 
-/** undici's words for an interim answer that has no place there; their code is that of a broken connection. */
+/** undici's messages for an unexpected interim answer, whose code is that of a broken connection. */
 export function isUnrequestedAnswer({ message }: Error): boolean {
   return message === 'bad upgrade' || message === 'bad response';
 }
@@ -121,7 +121,7 @@ const TLS_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 export function describeError(error: Error, url: URL, timeoutMs: number): Described {
-  // Happy eyeballs tries several addresses and reports all of them: the first one stands for the rest.
+  // Happy eyeballs tries several addresses and reports all errors; the first one is shown.
   const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
   const code = String((first as { code?: unknown }).code ?? '');
   const { host } = url;
@@ -142,7 +142,7 @@ export function describeError(error: Error, url: URL, timeoutMs: number): Descri
   if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code) && !isUnrequestedAnswer(first)) {
     return ['reset', null, `${host} closed the connection before it answered`];
   }
-  // undici gives the parser's own complaint without a code, and asserts what it has not checked of a status line.
+  // undici reports parser errors without a code, and asserts on status lines that it has not checked.
   if (first.name === 'HTTPParserError' || /^(HPE_|UND_ERR_|ERR_ASSERTION$)/.test(code))
     return ['protocol', null, `${host} did not answer in valid HTTP${code && ` (${code})`}`];
   return ['connect', null, `No answer from ${host}: ${(code || first.message).slice(0, 200)}`];

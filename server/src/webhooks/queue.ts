@@ -7,8 +7,8 @@ import { timeOfId } from '../ids.ts';
 import type { Outcome } from './outcome.ts';
 
 /*
- * All SQL of delivery. The queue is the pending rows of `deliveries`: reading one writes nothing, so a crash leaves
- * nothing to undo. A row leaves the queue when its outcome is settled, and only from the state the attempt found.
+ * The queue of deliveries: the pending rows of `deliveries`. Reading a row writes nothing, so a crash leaves nothing to
+ * undo. A row leaves the queue when its outcome is settled, unless its state has changed since the attempt began.
  */
 
 /** A delivery whose next attempt is due. */
@@ -21,11 +21,11 @@ export interface Due {
   readonly attempts: number;
   readonly steps: number;
   readonly body: string;
-  /** As `trace` of the event. */
+  /** `traceparent` of the event, if there are traces. */
   readonly trace: string | null;
 }
 
-/** An attempt to settle: what it was, what it came to, and what becomes of its delivery. */
+/** An attempt to settle: its delivery, its outcome, and the delivery's next state. */
 export interface Settlement {
   readonly due: Due;
   readonly outcome: Outcome;
@@ -35,7 +35,7 @@ export interface Settlement {
   readonly steps: number;
 }
 
-/** The due deliveries of a lane, in the order in which they are to start, without those of some conversations. */
+/** Reads the due deliveries of a lane in the order of their start, without those of some conversations. */
 export async function readDue(
   on: Queryable,
   webhookId: string,
@@ -63,30 +63,30 @@ export async function readDue(
     }));
 }
 
-/** When the lane's next delivery after `now` is due; undefined when none is pending later. */
+/** Returns when the lane's next delivery after `now` is due; undefined if none is. */
 export async function readNextDue(on: Queryable, webhookId: string, now: number): Promise<number | undefined> {
   return (await nextDue.first(on, { webhookId, now }))?.due_at;
 }
 
-/** The account that has pending deliveries for a webhook; undefined when there are none. */
+/** Returns the account that has pending deliveries for a webhook; undefined if there are none. */
 export async function ownerOfPending(on: Queryable, webhookId: string): Promise<string | undefined> {
   return (await oldestPending.first(on, { webhookId }))?.account_id;
 }
 
-/** The webhooks that have pending deliveries, with the first of them: its id, and when it is due. */
+/** Returns the webhooks that have pending deliveries, each with the id and the due time of the first one. */
 export function readLanes(on: Queryable): Promise<FirstOfLane[]> {
   return lanes.all(on, {});
 }
 
-/** More pending deliveries than this are not counted one by one. */
+/** Counting stops here. */
 const MOST_PENDING = 100_000;
 
-/** How many deliveries are pending in all lanes; `MOST_PENDING` when there are more. */
+/** Counts the pending deliveries of all lanes, up to `MOST_PENDING`. */
 export async function countPending(on: Queryable): Promise<number> {
   return (await pendingInAll.first(on, {}))?.count ?? 0;
 }
 
-/** How many events wait behind the breaker, and since when the oldest one does. */
+/** Counts the pending deliveries of a webhook, with the time of the oldest one. */
 export async function readHeld(on: Queryable, webhookId: string): Promise<{ count: number; oldestAt: number | null }> {
   const pending = await pendingCount.first(on, { webhookId });
   const oldest = await oldestPending.first(on, { webhookId });
@@ -94,8 +94,8 @@ export async function readHeld(on: Queryable, webhookId: string): Promise<{ coun
 }
 
 /**
- * Settles attempts: logs each and moves its delivery on. An attempt whose delivery has moved on meanwhile (it was
- * cancelled, or another node settled it) changes nothing and is not logged.
+ * Settles attempts: logs them and changes the state of their deliveries. An attempt whose delivery was cancelled, or
+ * settled by another node, changes nothing and is not logged.
  */
 export async function settle(on: Queryable, webhookId: string, settlements: readonly Settlement[]): Promise<void> {
   const rows = settlements.map(({ due, outcome, startedAt, state, dueAt, steps }) => ({
@@ -118,21 +118,20 @@ export async function settle(on: Queryable, webhookId: string, settlements: read
   await moveDeliveries.run(on, rows);
 }
 
-/** What belongs to a webhook. */
 export interface WebhookRef {
   readonly accountId: string;
   readonly webhookId: string;
 }
 
 /**
- * What waits for a retry is due at once, in its old order: the receiver is expected to work again.
- * @returns whether that was all of it: many are done in pieces, so that no transaction takes long
+ * Makes pending retries due at once, in their order, because the receiver is expected to work again.
+ * @returns whether none is left: many are changed in pieces, so that no transaction takes long
  */
 export async function dueNow(on: Queryable, webhook: WebhookRef, now: number): Promise<boolean> {
   return (await makeDue.run(on, { ...webhook, now, limit: CHANGED_AT_ONCE })) < CHANGED_AT_ONCE;
 }
 
-/** Puts settled deliveries back into the queue, each due at its moment, with the whole retry schedule ahead. */
+/** Puts settled deliveries back into the queue, each with its own due time and the whole retry schedule ahead. */
 export async function redeliver(
   on: Queryable,
   accountId: string,
@@ -143,8 +142,8 @@ export async function redeliver(
 }
 
 /**
- * Cancels the pending deliveries of a webhook, but for those of the kinds that are still wanted.
- * @returns whether that was all of them, as `dueNow` does
+ * Cancels the pending deliveries of a webhook, except those of the wanted event types.
+ * @returns whether none is left, as `dueNow` does
  */
 export async function cancelPending(
   on: Queryable,
@@ -169,7 +168,7 @@ interface DueRange {
   limit: number;
 }
 
-/** Those that are due at once, in their order, and those whose retry is due: each of them one range of the index. */
+/** Selects what is due at once and the retries that are due: each is one range of the index. */
 function selectDue(db: Kysely<Schema>, p: DueRange, conversation: RawBuilder<boolean> = sql`1 = 1`) {
   const ordered = (isDue: RawBuilder<boolean>) =>
     db.selectFrom(pendingOf(db, p).where(isDue).where(conversation).limit(p.limit).as('due')).selectAll();
@@ -195,7 +194,7 @@ const pendingOf = (db: Kysely<Schema>, p: DueRange) =>
       'e.trace',
     ])
     .where('d.webhook_id', '=', p.webhookId)
-    // A literal, not a parameter: the planner must see that the index of pending rows fits.
+    // A literal, so that the planner can use the partial index.
     .where('d.state', '=', sql.lit('pending' as const))
     .orderBy('d.due_at')
     .orderBy('d.position')
@@ -208,9 +207,9 @@ const dueDeliveriesWithout = query((db, p: DueRange & { conversations: string },
 );
 
 /**
- * A retry goes before what was stored after it was due, so neither starves the other. Only that is judged by time:
- * what is due at once keeps its order, and so do retries. (A node of the release before stores a new delivery as due
- * at its own time; here it counts as a retry, and so keeps its place as well as that node's clock is right.)
+ * Puts a retry before the deliveries that were stored after it was due, so that neither starves the other. Fresh
+ * deliveries keep their order, and so do retries. (A node of the previous release stores a new delivery as due at the
+ * time of its clock. It counts as a retry here.)
  */
 function interleave<R extends { due_at: number; delivery_id: string }>(rows: readonly R[]): R[] {
   const fresh = rows.filter(({ due_at }) => due_at === 0);
@@ -278,8 +277,8 @@ interface FirstOfLane {
 }
 
 /**
- * Jumps from lane to lane through the index of pending rows, so that a million rows in one lane cost as much as one:
- * a plain `group by` would read them all. Neither planner finds that way by itself.
+ * Jumps from lane to lane through the index of pending rows, so that a million rows in one lane cost as much as one. A
+ * plain `group by` would read all of them; neither planner finds this plan by itself.
  */
 const lanes = query<object, FirstOfLane>(
   () => sql<FirstOfLane>`
@@ -311,7 +310,7 @@ const pendingInAll = query((db, _: object) =>
     .select(({ fn }) => fn.countAll<number>().as('count')),
 );
 
-// From the index of pending rows alone.
+// Reads only the index of pending rows.
 const pendingCount = query((db, p: { webhookId: string }) =>
   db
     .selectFrom('deliveries')

@@ -186,7 +186,7 @@ interface HeldRange {
   limit: number;
 }
 
-/** The heads of a lane: a held delivery is due since it was stored, or since its retry was due. */
+/** Selects the held deliveries of a lane that are oldest. */
 const heldSince = (db: Kysely<Schema>, { webhookId, before, firstKept, limit }: HeldRange) => {
   const head = () =>
     db

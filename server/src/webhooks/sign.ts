@@ -10,7 +10,7 @@ export interface SignInput {
   readonly attempt: number;
   readonly body: string;
   readonly secret: string | null;
-  /** The secret before a rotation, while its grace period lasts. */
+  /** The previous secret during the grace period of a rotation. */
   readonly previousSecret: string | null;
   readonly isTest: boolean;
   /** Milliseconds since the epoch. */
@@ -18,9 +18,9 @@ export interface SignInput {
 }
 
 /**
- * The headers of one attempt. The `X-` signature is the contract's ("Webhook delivery signing"): over the body alone.
- * The `webhook-` ones follow Standard Webhooks and cover id and timestamp too; during a rotation that signature is
- * there once for each secret. Without a secret nothing is signed.
+ * Returns the headers of one attempt. The `X-` signature is that of the contract ("Webhook delivery signing") and covers
+ * the body alone. The `webhook-` headers follow Standard Webhooks and cover the id and the timestamp too, with one
+ * signature per secret during a rotation. Without a secret, nothing is signed.
  *
  * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
@@ -38,7 +38,7 @@ export function deliveryHeaders(input: SignInput): Record<string, string> {
   return headers;
 }
 
-/** What is sent beside the signatures, which are not kept. */
+/** Returns the headers without the signatures, which are not stored. */
 export function unsignedHeaders({
   kind,
   eventId,

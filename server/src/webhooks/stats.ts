@@ -1,10 +1,10 @@
 import type { Outcome, OutcomeClass } from './outcome.ts';
 
-/** What happened at a webhook within one minute. */
+/** Figures of a webhook for one minute. */
 export interface Figures {
   /** Attempts by outcome class. */
   readonly classes: Partial<Record<OutcomeClass, number>>;
-  /** Deliveries by the final state they reached. */
+  /** Deliveries by final state. */
   readonly states: Partial<Record<'delivered' | 'failed' | 'expired' | 'cancelled', number>>;
   /** Attempts by duration: `latencies[n]` took from 2^(n/4) to 2^((n+1)/4) ms. */
   readonly latencies: readonly number[];
@@ -19,7 +19,7 @@ export function minuteOf(ms: number): number {
   return ms - (ms % 60_000);
 }
 
-/** Adds one attempt, and the final state when it was the last one. */
+/** Adds one attempt, and the final state of its delivery if it was the last one. */
 export function count(figures: Figures, outcome: Outcome, state: 'pending' | 'delivered' | 'failed'): Figures {
   const latencies = [...figures.latencies];
   const bucket = Math.floor(Math.log2(Math.max(1, outcome.durationMs)) * BUCKETS_PER_DOUBLING);
@@ -41,7 +41,7 @@ export function add(a: Figures, b: Figures): Figures {
   };
 }
 
-/** The duration in ms that the share `q` (0 to 1) of all attempts stayed below; null without attempts. */
+/** Returns the duration in ms below which the share `q` (0 to 1) of all attempts was; null without attempts. */
 export function percentile({ latencies }: Figures, q: number): number | null {
   const total = latencies.reduce((sum, n) => sum + n, 0);
   if (total === 0) return null;
