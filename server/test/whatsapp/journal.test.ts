@@ -11,7 +11,7 @@ const isReceived = (key: string | undefined) => key?.startsWith('key/received/')
 const rowsIn = (store: TestStore, isMet: (count: number) => boolean) =>
   eventually(async () => [...store.entries.keys()].filter(isReceived).length, isMet);
 
-it('what could not be crossed out is crossed out later, or a restart would change a reaction back', async (test) => {
+it('removes a message later if it cannot be removed at once, or a restart would change a reaction back', async (test) => {
   const store = createTestStore();
   const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
   const key = { id: 'ABC', fromMe: true, remoteJid: me.lidJid };
@@ -29,7 +29,7 @@ it('what could not be crossed out is crossed out later, or a restart would chang
   await rowsIn(store, (count) => count === 0);
 });
 
-it('what is passed on while it cannot be written down is crossed out once it stands there', async (test) => {
+it('removes a message that was passed on before it could be written, once it is written', async (test) => {
   const store = createTestStore();
   const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
   let refusals = 0;
@@ -41,7 +41,7 @@ it('what is passed on while it cannot be written down is crossed out once it sta
   await rowsIn(store, (count) => count === 0);
 });
 
-it('what came in an empty envelope is written down once the database takes it', async (test) => {
+it('writes down a message of an empty envelope once the database accepts it', async (test) => {
   const store = createTestStore();
   const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
   const bob = nextPhone(setting.whatsapp, 'Bob');

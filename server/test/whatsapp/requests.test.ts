@@ -7,7 +7,7 @@ import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp({ WHATSAPP_KEEP_ALIVE_SECONDS: '1' });
 
-/** Asks what stays without an answer, and resolves when it has come to WhatsApp. */
+/** Makes a request that stays without an answer, and resolves when it has reached WhatsApp. */
 async function askInVain(namespace: string, ask: () => Promise<Answer>): Promise<{ answer: Promise<Answer> }> {
   const { counters, faults } = setting.whatsapp;
   const asked = async () => counters.queries[namespace] ?? 0;
@@ -15,11 +15,11 @@ async function askInVain(namespace: string, ask: () => Promise<Answer>): Promise
   faults.ignoreQueries(namespace);
   const answer = ask();
   await eventually(asked, (now) => now > before);
-  // In an object, or who waits for it to be asked would wait for the answer.
+  // In an object, or the caller would also wait for the answer.
   return { answer };
 }
 
-it('what WhatsApp does not answer within 20 seconds has not been done: no answer is no yes', async (t) => {
+it('reports a request without an answer within 20 seconds as failed, never as done', async (t) => {
   const { whatsapp } = setting;
   const clock = createFakeClock(Date.now());
   // So long a silence is to be no outage.
@@ -60,7 +60,7 @@ for (const [title, cause] of Object.entries({
   'that breaks': (number: string) => setting.whatsapp.faults.drop(number),
   'that falls silent and is given up': (number: string) => setting.whatsapp.faults.freeze(number),
 })) {
-  it(`who waits for an answer over a connection ${title} is told that it is gone, and not how`, async () => {
+  it(`tells the callers of a connection ${title} that it is gone, and not how`, async () => {
     const { whatsapp, call } = setting;
     const me = nextPhone(whatsapp, 'Me');
     const sessionId = await linkSession(call, me);
