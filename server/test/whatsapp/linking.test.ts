@@ -132,7 +132,7 @@ it('options that make no sense are refused, and the proxy is a secret', async ()
   ]) {
     const { status, body } = await create({ proxy });
     assert.equal(status, 400, proxy);
-    assert.match(body.detail, /^options\.proxy has the wrong format\. Expected: The proxy to go through: http:\/\/, /);
+    assert.match(body.detail, /^options\.proxy has the wrong format\. Expected: URL of a proxy: http:\/\/, /);
   }
   assert.equal((await create({ pauseMs: -1 })).status, 400);
   const { body } = await create({ proxy: 'socks5://name:secret@proxy.example:1080', pauseMs: 5 });
