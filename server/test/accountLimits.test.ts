@@ -25,7 +25,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
   });
   after(() => server.stop());
 
-  it('has so many API keys, and room again when one is revoked', async () => {
+  it('reject API keys beyond the limit, and accept one after another is revoked', async () => {
     const { call } = await server.account();
     const create = () => call('POST', '/api-keys/create', { name: 'key' });
     const { keyId } = (await create()).body;
@@ -37,7 +37,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     assert.equal((await other.call('POST', '/api-keys/create', { name: 'key' })).status, 201);
   });
 
-  it('has so many sessions, and a repeated request gets the one that it made', async () => {
+  it('reject sessions beyond the limit, and answer a repeated request with the session it created', async () => {
     const { call } = await server.account();
     const create = (key: string) => call('POST', '/sessions', {}, { 'idempotency-key': key });
     const [first, second] = [await create('one'), await create('two')];
@@ -48,7 +48,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     assert.equal((await create('four')).status, 201);
   });
 
-  it('are not passed by calls at the same time', async () => {
+  it('hold for concurrent calls', async () => {
     const { call } = await server.account();
     const sessionId = await connectSession(call);
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -67,7 +67,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     assert.ok(messages !== undefined && messages > 0 && messages <= 3, `${messages} messages`);
   });
 
-  it('has so many messages that wait to be sent, in bulk or one by one', async () => {
+  it('reject queued messages beyond the limit, in bulk or one by one', async () => {
     const { call } = await server.account();
     await connectSession(call);
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -83,7 +83,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     assert.equal((await one()).status, 201);
   });
 
-  it('has so many streams and long polls open at a time, and any number of other reads of the log', async (test) => {
+  it('reject streams and long polls beyond the limit, but no other reads of the log', async (test) => {
     const { call, token } = await server.account();
     const open = async () => {
       const gone = new AbortController();
@@ -116,7 +116,7 @@ async function limited(test: TestContext, env: Record<string, string>) {
   return { server, keys };
 }
 
-it('requests are limited per account, whatever the number of its keys', async (test) => {
+it('requests are limited per account, regardless of the number of its keys', async (test) => {
   const { server, keys } = await limited(test, { RATE_LIMIT: '10', ACCOUNT_RATE_LIMIT: '12' });
   const statuses: number[] = [];
   for (let n = 0; n < 4; n++) for (const key of keys) statuses.push((await key('GET', '/auth/me')).status);
@@ -128,7 +128,7 @@ it('requests are limited per account, whatever the number of its keys', async (t
   assert.equal((await (await server.account()).call('GET', '/auth/me')).status, 200, 'another account');
 });
 
-it('an account may make twice the requests of one credential unless the setting says otherwise', async (test) => {
+it('an account has twice the request limit of one credential by default', async (test) => {
   const { keys } = await limited(test, { RATE_LIMIT: '4' });
   const statuses: number[] = [];
   for (const key of [...keys, ...keys]) statuses.push((await key('GET', '/auth/me')).status);

@@ -14,7 +14,7 @@ import { bearer, connectSession, startServer, type TestServer } from './support/
 const command = fileURLToPath(new URL('../src/backup.ts', import.meta.url));
 const run = promisify(execFile);
 
-describe('a backup of a running server on SQLite', () => {
+describe('backup of a running SQLite server', () => {
   let server: TestServer;
   let place: Home;
   before(async () => {
@@ -28,13 +28,13 @@ describe('a backup of a running server on SQLite', () => {
   const settings = () => readSettings({ DATA_DIR: server.home.dataDir });
   const at = (name: string) => join(place.dataDir, name);
 
-  it('works before there is a file, and leaves nothing beside the folder', async () => {
+  it('succeeds before the first media file exists, and leaves nothing beside the target folder', async () => {
     rmSync(join(server.home.dataDir, 'media', 'content'), { recursive: true, force: true });
     assert.deepEqual(await backUp(settings(), at('empty')), { files: 0 });
     assert.deepEqual(readdirSync(place.dataDir), ['empty']);
   });
 
-  it('has everything that was acknowledged before it, under writes, and starts in the place of DATA_DIR', async (test) => {
+  it('contains every acknowledged write under load, and can replace DATA_DIR', async (test) => {
     const { call, token } = await server.account();
     await connectSession(call);
     const bytes = picture();
@@ -66,7 +66,7 @@ describe('a backup of a running server on SQLite', () => {
     assert.deepEqual((await download(restored, token, mediaId)).bytes, bytes);
   });
 
-  it('is refused where it would overwrite something, and for a folder without a database', async () => {
+  it('refuses an existing folder and a source without a SQLite database', async () => {
     mkdirSync(at('taken'));
     await assert.rejects(backUp(settings(), at('taken')), BackupError);
     const elsewhere = readSettings({ DATA_DIR: at('nowhere') });
@@ -76,7 +76,7 @@ describe('a backup of a running server on SQLite', () => {
     assert.equal(existsSync(at('other')), false);
   });
 
-  it('that fails leaves nothing, and one that was cut short does not stand in the way', async () => {
+  it('removes its own files and those of an interrupted backup after a failure', async () => {
     mkdirSync(at('broken'));
     writeFileSync(join(at('broken'), 'switchboard.db'), 'not a database');
     mkdirSync(`${at('out')}.partial`);

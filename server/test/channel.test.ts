@@ -11,7 +11,7 @@ import { startServer } from './support/server.ts';
 
 const log = createLog('silent');
 
-describe('the connection that a node listens on', () => {
+describe('the notification connection of a node', () => {
   let home: Home;
   let line: FaultyLine;
   /** The same database, past the proxy of no pooler but of a line that fails. */
@@ -55,7 +55,7 @@ describe('the connection that a node listens on', () => {
     return { channel, heard };
   }
 
-  it('is noticed when it is half open, and another one is made', async (test) => {
+  it('is replaced when it is half open', async (test) => {
     test.after(() => line.silence('none'));
     const here = await open('nod_here', through, 20);
     const there = await open('nod_there', home.databaseUrl, 20);
@@ -82,7 +82,7 @@ describe('the connection that a node listens on', () => {
     );
   });
 
-  it('holds up no signal when it is half open', async (test) => {
+  it('delays no signal when it is half open', async (test) => {
     test.after(() => line.silence('none'));
     const here = await open('nod_mute', through, 60_000);
     const there = await open('nod_there_too', home.databaseUrl, 20);
@@ -100,7 +100,7 @@ describe('the connection that a node listens on', () => {
     assert.ok(!here.channel.isListening);
   });
 
-  it('shows in GET /ready and in the metrics while it is away', async (test) => {
+  it('is reported by GET /ready and the metrics while it is down', async (test) => {
     const server = await startServer({ home, env: { DATABASE_DIRECT_URL: through } });
     test.after(() => {
       line.refuse(false);

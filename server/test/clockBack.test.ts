@@ -5,7 +5,7 @@ import { eventually } from './support/eventually.ts';
 import { queryOf } from './support/nodes.ts';
 import { startServer } from './support/server.ts';
 
-it('a dead node has its lease and no longer when the clock of PostgreSQL went back', async (test) => {
+it('the lease of a dead node expires on time after the clock of PostgreSQL moved back', async (test) => {
   const home = await newHome('postgres');
   const server = await startServer({ home });
   test.after(async () => {

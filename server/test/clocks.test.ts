@@ -14,7 +14,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const NOW = Date.UTC(2026, 5, 1);
 const TO = '491702222222';
 
-describeOnEachDatabase('a clock that is set', (newHome) => {
+describeOnEachDatabase('a clock change', (newHome) => {
   const clock = createFakeClock(NOW);
   let home: Home;
   let server: TestServer;
@@ -41,7 +41,7 @@ describeOnEachDatabase('a clock that is set', (newHome) => {
   }
 
   for (const backMs of [MINUTE_MS, HOUR_MS]) {
-    it(`back by ${backMs / 1000} s lets a reset, a new URL and a replay go out at once`, async () => {
+    it(`back by ${backMs / 1000} s does not delay a reset, a new URL or a replay`, async () => {
       const { call } = await openAccount();
       await holdBehindBreaker(call, receiver);
       const held = await send(call, ['1']);
@@ -72,7 +72,7 @@ describeOnEachDatabase('a clock that is set', (newHome) => {
     ['back', -HOUR_MS],
     ['ahead', HOUR_MS],
   ] as const) {
-    it(`${name} by an hour changes nothing in how long a retry waits`, async () => {
+    it(`${name} by an hour does not change how long a retry waits`, async () => {
       const { call } = await openAccount();
       receiver.respond(500);
       const [failing = ''] = await send(call, ['1']);
@@ -94,7 +94,7 @@ describeOnEachDatabase('a clock that is set', (newHome) => {
     });
   }
 
-  it('ahead by years makes nothing old, and a long poll ends in its time', async (test) => {
+  it('ahead by years expires nothing, and long polls end on time', async (test) => {
     const { call } = await openAccount();
     await holdBehindBreaker(call, receiver);
     const now = clock.now();
@@ -125,7 +125,7 @@ describeOnEachDatabase('a clock that is set', (newHome) => {
     assert.equal(polled, 200);
   });
 
-  it('ahead, and right after a restart, neither strands nor reorders anything', async () => {
+  it('ahead right after a restart neither strands nor reorders anything', async () => {
     const { call, token } = await openAccount();
     await holdBehindBreaker(call, receiver);
     const before = await send(call, ['1', '2']);

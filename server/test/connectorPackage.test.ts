@@ -42,7 +42,7 @@ async function startGateway(t: TestContext) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pages };
 }
 
-it('the example of the docs is a network of its own: it sends, receives, and keeps its secret', async (t) => {
+it('the example connector of the docs sends, receives and protects its secret', async (t) => {
   const gateway = await startGateway(t);
   const lines: string[] = [];
   const server = await startServer({
@@ -94,7 +94,7 @@ it('the example of the docs is a network of its own: it sends, receives, and kee
   assert.ok(lines.length > 10 && !lines.join('').includes(SECRET), 'not in the log either');
 });
 
-it('a file in any folder may import what the server exports, in TypeScript and later too', async (t) => {
+it("a connector in any folder can import the server's exports, in TypeScript and dynamically", async (t) => {
   const source = `
     import { type Connector, type ConnectorTools, messageTypes } from '@switchboard/server/connector';
     export async function createConnector({ clock }: ConnectorTools): Promise<Connector> {
@@ -116,7 +116,7 @@ it('a file in any folder may import what the server exports, in TypeScript and l
   assert.deepEqual([status, body.code, body.detail], [409, 'session_state', 'refused in words of its own']);
 });
 
-it('a callback comes to nobody but a session whose network calls', async (t) => {
+it('a callback reaches only sessions of a network with callbacks', async (t) => {
   const server = await startServer();
   t.after(() => server.stop());
   const { call } = await server.account();
@@ -130,7 +130,7 @@ it('a callback comes to nobody but a session whose network calls', async (t) => 
   for (const body of ['x', 'x'.repeat(4 * 1024 * 1024 + 1)]) assert.equal((await post(sessionId, body)).status, 422);
 });
 
-it('a package that is no connector keeps the server from starting, and the reason is said', async (t) => {
+it('a package that is not a connector prevents startup with a reason', async (t) => {
   const starting = (CONNECTORS: string) => startAgain(t, () => newHome('sqlite'), { env: { CONNECTORS } })();
   const refusal = (pattern: RegExp) => (error: unknown) =>
     error instanceof SettingsError && pattern.test(error.message);

@@ -56,7 +56,7 @@ for (const [name, open] of [
     });
     after(() => store.close());
 
-    it('takes a file over and gives it back, whole and in part', async () => {
+    it('stores a file and returns it, as a whole and in ranges', async () => {
       const bytes = randomBytes(5_000_000);
       const { file, hash, size } = finished(bytes);
       await store.put(hash, file, size);
@@ -66,7 +66,7 @@ for (const [name, open] of [
       assert.ok(part.equals(bytes.subarray(1000, 2000)));
     });
 
-    it('takes the same content twice, and mends what was damaged', async () => {
+    it('accepts the same content twice, and repairs a damaged copy', async () => {
       const bytes = randomBytes(1000);
       for (let times = 0; times < 2; times++) {
         const { file, hash, size } = finished(bytes);
@@ -75,7 +75,7 @@ for (const [name, open] of [
       }
     });
 
-    it('removes a content, and one that is not there', async () => {
+    it('removes a content, and ignores a missing one', async () => {
       const { file, hash, size } = finished(randomBytes(1000));
       await store.put(hash, file, size);
       await store.remove(hash);
@@ -85,8 +85,8 @@ for (const [name, open] of [
   });
 }
 
-describe('what tells a content store from others', () => {
-  it('is on disk one name of the folder, also when many nodes that start at once give it', async () => {
+describe('the identity of a content store', () => {
+  it('is the same id for one folder on disk, even if many nodes start at once', async () => {
     const place = join(folder, 'shared');
     const names = await Promise.all(Array.from({ length: 20 }, () => createDiskStore(place).identity()));
     assert.equal(new Set(names).size, 1, names.join());
@@ -96,7 +96,7 @@ describe('what tells a content store from others', () => {
     assert.notEqual(await createDiskStore(join(folder, 'another')).identity(), names[0]);
   });
 
-  it('is in S3 the endpoint, the bucket and the prefix, without what is secret', async () => {
+  it('is the endpoint, bucket and prefix in S3, without credentials', async () => {
     const url = new URL('https://user:password@s3.example.com/storage/?x-id=1');
     assert.equal(await openS3({ url }).identity(), 's3 https://s3.example.com/storage/files/switchboard');
     assert.notEqual(await openS3({ bucket: 'files' }).identity(), await openS3().identity());
@@ -104,7 +104,7 @@ describe('what tells a content store from others', () => {
 });
 
 describe('an S3 store', () => {
-  it('tries again when the store is busy, and gives up when it stays so', async () => {
+  it('retries while the service is busy, and gives up if it stays busy', async () => {
     const store = openS3();
     const bytes = randomBytes(1000);
     const { file, hash, size } = finished(bytes);
@@ -116,7 +116,7 @@ describe('an S3 store', () => {
     await store.close();
   });
 
-  it('is refused with a wrong secret', async () => {
+  it('reports a wrong secret', async () => {
     const store = openS3({ secretAccessKey: 'wrong' });
     const { file, hash, size } = finished(randomBytes(10));
     await assert.rejects(store.put(hash, file, size), { code: 'storage_unavailable' });
@@ -124,7 +124,7 @@ describe('an S3 store', () => {
     await store.close();
   });
 
-  it('refuses bytes that are not what the hash says', async () => {
+  it('rejects content that does not match its hash', async () => {
     const store = openS3();
     const { file, size } = finished(randomBytes(10));
     await assert.rejects(store.put('0'.repeat(64), file, size), { code: 'storage_unavailable' });
@@ -132,7 +132,7 @@ describe('an S3 store', () => {
     await store.close();
   });
 
-  it('keeps the media of a server, and a caller hears when it is away', async () => {
+  it('stores the media of a server, and reports an outage to callers', async () => {
     const server = await startServer({ env: s3.env });
     const { token } = await server.account();
     const bytes = randomBytes(2_000_000);

@@ -84,7 +84,7 @@ async function endsAtOnce({ ended }: Waiting, code: string): Promise<void> {
   assert.match(JSON.stringify(tool), new RegExp(code));
 }
 
-describeOnEachDatabase('what waits with a credential that ends', (newHome, name) => {
+describeOnEachDatabase('a pending request whose credential ends', (newHome, name) => {
   let home: Home;
   /** Where credentials are changed, and where callers wait: on PostgreSQL two nodes. */
   let here: TestServer;
@@ -110,7 +110,7 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
     return (await call('POST', '/api-keys/create', { name: 'waits', permissions: ['events:read'], ...more })).body;
   }
 
-  it('ends at once when the key is revoked', async () => {
+  it('ends immediately when its key is revoked', async () => {
     const { call } = await here.account();
     const { keyId, key } = await newKey(call);
     const { keyId: otherId, key: other } = await newKey(call);
@@ -124,7 +124,7 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
     await endsAtOnce(unconcerned, 'unauthorized');
   });
 
-  it('ends at once when the key is rotated, loses its permission or expires', async () => {
+  it('ends immediately when its key is rotated, loses its permission or expires', async () => {
     const { call } = await here.account();
     const changes: [code: string, change: (keyId: string) => Promise<Answer>][] = [
       ['unauthorized', (keyId) => call('POST', `/api-keys/${keyId}/rotate`)],
@@ -141,7 +141,7 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
     );
   });
 
-  it('ends with the error also when the key is revoked while the log is read', async (t) => {
+  it('ends with the error even if the key is revoked while the log is read', async (t) => {
     const { call } = await here.account();
     const { keyId, key } = await newKey(call);
     const { eventLog } = there.app.services;
@@ -162,7 +162,7 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
     assert.equal((await poll).body.code, 'unauthorized');
   });
 
-  it('ends at once when the account logs out or changes its password', async () => {
+  it('ends immediately when the account logs out or changes its password', async () => {
     const { call, token, email } = await here.account();
     const waiting = await waitWith(there, token);
     assert.equal((await call('POST', '/auth/logout')).status, 200);
@@ -176,7 +176,7 @@ describeOnEachDatabase('what waits with a credential that ends', (newHome, name)
   });
 });
 
-it('a key is forgotten in time where its end was missed, whatever the clock says', async (test) => {
+it('a revoked key leaves the cache in time, even if the revocation signal was lost or the clock moved', async (test) => {
   const clock = createFakeClock();
   const server = await startServer({ clock });
   test.after(() => server.stop());
@@ -202,7 +202,7 @@ describe('wrong credentials', () => {
   const ask = async (credential: string, address: string) =>
     server.call('GET', '/auth/me', undefined, { authorization: `Bearer ${credential}`, 'x-forwarded-for': address });
 
-  it('are throttled per address, which locks out nobody whose credential has been right', async () => {
+  it('are throttled per address, without locking out callers whose credential was valid before', async () => {
     const { token, call } = await server.account();
     const { key: unused } = (await call('POST', '/api-keys/create', { name: 'unused' })).body;
     const statuses: number[] = [];
@@ -216,7 +216,7 @@ describe('wrong credentials', () => {
     assert.equal((await ask('wrong', '2001:db8::1')).status, 401);
   });
 
-  it('count once they have failed: right ones that are looked up at the same time are none', async () => {
+  it('are counted only after they failed, so valid ones that are checked concurrently are not', async () => {
     const limit = new FailureLimit(10, clock);
     const { promise: found, resolve } = Promise.withResolvers<string>();
     const lookups = Array.from({ length: 30 }, (_, n) => limit.limit('203.0.113.9', `digest ${n}`, () => found));
@@ -224,7 +224,7 @@ describe('wrong credentials', () => {
     assert.deepEqual(await Promise.all(lookups), Array(30).fill('found'));
   });
 
-  it('keep nobody behind the same address from logging in', async () => {
+  it('do not prevent logins from the same address', async () => {
     const { email } = await server.account();
     const from = { 'x-forwarded-for': '203.0.113.8' };
     for (let n = 0; n < 11; n++) await ask(`wrong${n}`, '203.0.113.8');
@@ -233,7 +233,7 @@ describe('wrong credentials', () => {
     assert.equal((await ask(body.token, '203.0.113.8')).status, 200);
   });
 
-  it('count only when they are wrong, also over MCP', async () => {
+  it('are counted over MCP too, while valid ones are never counted', async () => {
     const { token } = await server.account();
     for (let n = 0; n < 12; n++) assert.equal((await ask(token, '203.0.113.1')).status, 200);
     const mcp = (credential: string) =>

@@ -67,7 +67,7 @@ async function crashImage(test: TestContext, { home }: TestServer): Promise<Home
 
 const database = ({ dataDir }: Home) => join(dataDir, 'switchboard.db');
 
-describe('SQLite files that are lost under a running server', () => {
+describe('a running SQLite server', () => {
   const losses: Record<string, (file: string) => void> = {
     'a deleted database': (file) => unlinkSync(file),
     'a deleted write-ahead log': (file) => unlinkSync(`${file}-wal`),
@@ -77,7 +77,7 @@ describe('SQLite files that are lost under a running server', () => {
     },
   };
   for (const [title, lose] of Object.entries(losses)) {
-    it(`${title}: nothing more is acknowledged, /ready says 503, and what was acknowledged is saved`, async (test) => {
+    it(`acknowledges nothing after ${title}, reports 503 on /ready, and saves acknowledged data`, async (test) => {
       const { server, log } = await start(test);
       const { send, acknowledged, requireAll } = await sender(server);
       assert.equal((await send('before')).status, 201);
@@ -106,7 +106,7 @@ describe('SQLite files that are lost under a running server', () => {
   }
 });
 
-describe('SQLite files that lack what was acknowledged', () => {
+describe('SQLite files that lack acknowledged transactions', () => {
   const damages: Record<string, (home: Home) => void> = {
     'a torn write-ahead log': (home) => {
       const wal = `${database(home)}-wal`;
@@ -120,7 +120,7 @@ describe('SQLite files that lack what was acknowledged', () => {
     'a deleted write-ahead log': (home) => rmSync(`${database(home)}-wal`),
   };
   for (const [title, damage] of Object.entries(damages)) {
-    it(`${title} is refused at the start, in words, and stays as it is`, async (test) => {
+    it(`are refused at startup because of ${title}, with a reason, and stay unchanged`, async (test) => {
       const { server } = await start(test);
       const { send } = await sender(server);
       for (let n = 0; n < 5; n++) await send();
@@ -141,7 +141,7 @@ describe('SQLite files that lack what was acknowledged', () => {
     });
   }
 
-  it('a missing database is not replaced by an empty one', async (test) => {
+  it('are not replaced by an empty database if the database is missing', async (test) => {
     const { server } = await start(test);
     await sender(server);
     const image = await crashImage(test, server);
@@ -159,7 +159,7 @@ describe('SQLite files that lack what was acknowledged', () => {
     ['emptied', '', /switchboard\.db is empty, but its write-ahead log is not\. Nothing was changed/],
     ['overwritten', 'x'.repeat(PAGE_BYTES), /switchboard\.db is not a SQLite database\. Nothing was changed/],
   ] as const) {
-    it(`a database that was ${title} is refused at the start, and its write-ahead log is kept`, async (test) => {
+    it(`are refused at startup if the database was ${title}, and keep their write-ahead log`, async (test) => {
       const { server } = await start(test);
       await sender(server);
       const image = await crashImage(test, server);
@@ -180,7 +180,7 @@ describe('SQLite files that lack what was acknowledged', () => {
     });
   }
 
-  it('a crash alone is no damage', async (test) => {
+  it('are not reported after a crash alone', async (test) => {
     const { server } = await start(test);
     const { send, requireAll } = await sender(server);
     for (let n = 0; n < 5; n++) assert.equal((await send()).status, 201);
@@ -190,7 +190,7 @@ describe('SQLite files that lack what was acknowledged', () => {
     assert.equal(log(), '');
   });
 
-  it('the counter of transactions may wrap', async (test) => {
+  it('are not reported when the transaction counter wraps', async (test) => {
     const home = await newHome('sqlite');
     test.after(() => home.remove());
     await (await startServer({ home })).stop();
@@ -206,8 +206,8 @@ describe('SQLite files that lack what was acknowledged', () => {
   });
 });
 
-describe('a destroyed page of SQLite', () => {
-  it('is found after a crash, named in the log, and refuses writes', async (test) => {
+describe('a corrupt SQLite page', () => {
+  it('is found after a crash, named in the log, and blocks writes', async (test) => {
     const { server } = await start(test);
     const { send } = await sender(server);
     for (let n = 0; n < 50; n++) await send('x'.repeat(3000));
@@ -240,8 +240,8 @@ describe('a destroyed page of SQLite', () => {
   });
 });
 
-describe('the count of transactions beside the database', () => {
-  it('undoes none when the disk does not take it, and is noted as soon as it does', async (test) => {
+describe('the transaction counter beside the database', () => {
+  it('does not undo transactions if it cannot be written, and is written as soon as possible', async (test) => {
     const replaceWriteSync = replaceableWriteSync(test);
     const { server } = await start(test);
     const { send, acknowledged, requireAll } = await sender(server);
@@ -261,7 +261,7 @@ describe('the count of transactions beside the database', () => {
     assert.equal(acknowledged.length, 1);
   });
 
-  it('is noted as a whole by a disk that takes it in parts', async (test) => {
+  it('is written completely on a disk that accepts it in parts', async (test) => {
     const replaceWriteSync = replaceableWriteSync(test);
     const { server } = await start(test);
     const { send } = await sender(server);

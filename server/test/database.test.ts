@@ -11,7 +11,7 @@ import { startServer } from './support/server.ts';
 describeOnEachDatabase('the data layer', databaseConformance);
 
 describeOnEachDatabase('a database', (newHome) => {
-  it('belongs to one process: a second one is told so', async () => {
+  it('rejects a second process and names the first', async () => {
     const home = await newHome();
     const first = await openDatabase(home, systemClock);
     await assert.rejects(openDatabase(home, systemClock), DataInUseError);
@@ -22,13 +22,13 @@ describeOnEachDatabase('a database', (newHome) => {
 });
 
 describe('SQLite', () => {
-  it('keeps the secret that signs tokens from everybody else on the machine', async () => {
+  it('stores the secret that signs tokens with access for the owner only', async () => {
     const server = await startServer();
     assert.equal(statSync(`${server.home.dataDir}/jwt-secret`).mode & 0o777, 0o600);
     await server.stop();
   });
 
-  it('closes the connection on which trimming the log failed', async (test) => {
+  it('closes the connection when trimming the log fails', async (test) => {
     const home = await newHome('sqlite');
     const database = await openDatabase(home, systemClock);
     test.after(async () => {
@@ -46,7 +46,7 @@ describe('SQLite', () => {
     assert.equal(closing.mock.callCount(), 1);
   });
 
-  it('answers 503 while somebody else holds a lock, loses nothing and recovers', async () => {
+  it('returns 503 while another process holds a lock, loses nothing and recovers', async () => {
     const server = await startServer();
     const { call } = await server.account();
     const { body: session } = await call('POST', '/sessions', {});
@@ -71,7 +71,7 @@ describe('SQLite', () => {
     await server.stop();
   });
 
-  it('answers 503 when the disk is full, keeps what was acknowledged and recovers', async () => {
+  it('returns 503 when the disk is full, keeps acknowledged data and recovers', async () => {
     const server = await startServer();
     const { call } = await server.account();
     const { body: session } = await call('POST', '/sessions', {});

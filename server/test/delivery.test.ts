@@ -33,7 +33,7 @@ describeOnEachDeployment('delivery', (_, database) => {
   const setWebhook = (call: Call, { url }: Receiver, events: string[], more = {}) =>
     call('POST', '/webhooks/set', { webhookUrl: url, events, ...more });
 
-  it('signs every delivery as the contract and Standard Webhooks say', async () => {
+  it('signs every delivery as documented and according to Standard Webhooks', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await server.account();
@@ -79,7 +79,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.ok(names.includes('x-webhook-timestamp'));
   });
 
-  it('delivers only the kinds that are wanted, with the bytes of the stored body', async () => {
+  it('delivers only the selected event types, with the bytes of the stored body', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await server.account();
@@ -101,7 +101,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal(receiver.deliveries[0]?.parsed.data.message, text);
   });
 
-  it('keeps the order of a conversation, one at a time, while conversations go in parallel', async () => {
+  it('delivers one conversation in order, one event at a time, and several conversations in parallel', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await server.account();
@@ -137,7 +137,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.ok(receiver.maxInFlight <= 8);
   });
 
-  it('tries again what failed, with the same id and body and the next attempt number', async () => {
+  it('retries a failed delivery with the same id and body and the next attempt number', async () => {
     const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1' } });
     const receiver = await receive();
     const { call } = await server.account();
@@ -151,7 +151,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal(first?.body, third?.body);
   });
 
-  it('holds events behind an open breaker and sends them all, the first in order, after a reset', async () => {
+  it('holds events while the breaker is open, and delivers all of them in order after a reset', async () => {
     // No retry falls due by itself: that would have its place by its time.
     const server = await start({ env: { BREAKER_OPEN_SECONDS: '900' }, clock: createFakeClock(Date.now()) });
     const receiver = await receive();
@@ -192,7 +192,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     });
   });
 
-  it('holds 10,000 events without a sound, then sends one probe, then all of them, slowly at first', async () => {
+  it('holds 10,000 events, sends a single probe, then delivers all with a slow start', async () => {
     const time = createFakeClock(Date.now());
     const server = await start({ env: { BREAKER_OPEN_SECONDS: '30' }, clock: time });
     const receiver = await receive();
@@ -256,7 +256,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.ok(Math.max(...peaks) <= 8);
   });
 
-  it('probes once when the open period is over, and closes after two successes', async () => {
+  it('probes once when the open period ends, and closes after two successes', async () => {
     const server = await start({ env: { BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' } });
     const receiver = await receive();
     const { call } = await server.account();
@@ -280,7 +280,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     );
   });
 
-  it('sends a test whatever the state, keeps it out of the statistics and tells what it sent', async () => {
+  it('sends a test in any breaker state, reports its result and keeps it out of the statistics', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await server.account();
@@ -310,7 +310,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal(refused.body.status, 401);
   });
 
-  it('counts what happened by class and state, with latencies', async () => {
+  it('counts attempts by class and state, with latencies', async () => {
     const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '1' } });
     const receiver = await receive();
     const { call } = await server.account();
@@ -329,7 +329,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.ok(stats.body.series.length >= 1);
   });
 
-  it('keeps the secret when it is left out, removes it on null, and never shows it', async () => {
+  it('keeps an omitted secret, removes it on null, and never shows it', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await server.account();
@@ -351,7 +351,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal((await call('GET', '/webhooks')).body.hasSecret, false);
   });
 
-  it('cancels what waits for a kind that is no longer wanted', async () => {
+  it('cancels pending deliveries of a type that is no longer selected', async () => {
     const server = await start({ env: { BREAKER_OPEN_SECONDS: '900' } });
     const receiver = await receive();
     const { call } = await server.account();
@@ -368,7 +368,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal((await call('GET', '/webhooks/circuit-breaker')).body.held.count, 1);
   });
 
-  it('names what is wrong with a webhook', async () => {
+  it('names the invalid field of a webhook', async () => {
     const server = await start();
     const { call } = await server.account();
     const refusals: [body: unknown, field: string][] = [
@@ -396,7 +396,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal((await call('GET', '/webhooks')).body.webhookUrl, null);
   });
 
-  it('keeps apart what belongs to two accounts', async () => {
+  it('separates the webhooks and events of two accounts', async () => {
     const server = await start();
     const [mine, theirs] = [await receive(), await receive()];
     const [me, they] = [await server.account(), await server.account()];

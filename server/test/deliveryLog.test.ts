@@ -33,7 +33,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     return body.messageId;
   };
 
-  it('lists deliveries by state, kind, message, number and time, page by page', async () => {
+  it('lists deliveries by state, event type, message, number and time, page by page', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await setUp(server, receiver, ['message.sent', 'message.delivered']);
@@ -64,7 +64,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.equal((await others.call('GET', `/webhooks/deliveries/${seen[0]}`)).status, 404);
   });
 
-  it('says in one sentence why a delivery has not arrived', async () => {
+  it('states in one sentence why a delivery has not arrived', async () => {
     const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '600', BREAKER_OPEN_SECONDS: '900' } });
     const receiver = await receive();
     const { call } = await setUp(server, receiver);
@@ -110,7 +110,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.match(done.body.why, /^It was delivered at 20.*, on attempt 1\.$/);
   });
 
-  it('fails a delivery when its schedule is used up, and replays it by id with the same event id', async () => {
+  it('fails a delivery after its last retry, and replays it by id with the same event id', async () => {
     const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '1' } });
     const receiver = await receive();
     const { call } = await setUp(server, receiver);
@@ -136,7 +136,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.equal(new Set(receiver.deliveries.map(({ id }) => id)).size, 1);
   });
 
-  it('replays a range by filter, after a dry run, at the pace that is asked for', async () => {
+  it('replays a range by filter, after a dry run, at the requested rate', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await setUp(server, receiver, ['message.sent', 'message.delivered']);
@@ -162,7 +162,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.equal((await call('POST', '/webhooks/replay', {})).body.errors[0].field, 'deliveryIds');
   });
 
-  it('has more webhooks per account, each with its own kinds, secret and breaker', async () => {
+  it('supports several webhooks per account, each with its own event types, secret and breaker', async () => {
     const server = await start();
     const [main, audit] = [await receive(), await receive()];
     const { call } = await setUp(server, main);
@@ -222,7 +222,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.equal((await call('GET', '/webhooks')).body.webhookUrl, null);
   });
 
-  it('carries both signatures while a rotated secret has its grace', async () => {
+  it('sends both signatures during the grace period of a rotated secret', async () => {
     const clock = createFakeClock(Date.now());
     const server = await start({ clock });
     const receiver = await receive();
@@ -242,7 +242,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.equal(String(receiver.deliveries[1]?.headers['webhook-signature']).split(' ').length, 1);
   });
 
-  it('tells how far a test came', async () => {
+  it('reports the stages of a test', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await setUp(server, receiver);
@@ -262,7 +262,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.deepEqual(await stages(), ['url ok', 'dns ok', 'connect ok', 'tls failed', 'http skipped']);
   });
 
-  it('expires what is held too long, prunes what is old, and keeps what is pending', async () => {
+  it('expires deliveries held too long, prunes old ones, and keeps pending ones', async () => {
     const clock = createFakeClock(Date.now());
     const server = await start({ clock, env: { EVENT_RETENTION_DAYS: '30', HELD_RETENTION_DAYS: '7' } });
     const receiver = await receive();
@@ -299,7 +299,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.deepEqual(await kysely.selectFrom('events').selectAll().execute(), []);
   });
 
-  it('is read from a cursor, by kinds, and waits for what comes', async () => {
+  it('is read from a cursor, filtered by event type, and waits for new events', async () => {
     const server = await start();
     const receiver = await receive();
     const { call } = await setUp(server, receiver);
@@ -328,7 +328,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     assert.equal(none.body.nextCursor, woken.body.nextCursor);
   });
 
-  it('is streamed as it happens and resumes after the last id', async () => {
+  it('is streamed live and resumes after the last id', async () => {
     const server = await start();
     const receiver = await receive();
     const { call, token } = await setUp(server, receiver);

@@ -14,12 +14,12 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const dockerfile = read('Dockerfile');
 const unit = read('deploy/switchboard.service');
 
-describe('what a Switchboard is deployed by', () => {
-  it('runs the Node that package.json pins', () => {
+describe('the deployment files', () => {
+  it('run the Node version that package.json pins', () => {
     assert.equal(/^ARG NODE_VERSION=(.+)$/m.exec(dockerfile)?.[1], packageJson.devDependencies.node);
   });
 
-  it('sets in compose.yaml what the server knows, to values that it takes', () => {
+  it('set only known settings to valid values in compose.yaml', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
     const known = new Set<string>(Object.values(settingsTable).map(({ env }) => env));
     for (const name of ['node1', 'node2']) {
@@ -36,7 +36,7 @@ describe('what a Switchboard is deployed by', () => {
     }
   });
 
-  it('lets webhooks point at services on the receivers network of compose.yaml, and at nothing else of it', () => {
+  it('let webhooks reach services only on the receivers network of compose.yaml', () => {
     const { services, networks } = parse(read('compose.yaml'), { merge: true });
     const { subnet, gateway, ip_range: range } = networks.receivers.ipam.config[0];
     const nodes = ['node1', 'node2'].map((name) => services[name].networks.receivers.ipv4_address);
@@ -56,7 +56,7 @@ describe('what a Switchboard is deployed by', () => {
     for (const name of ['postgres', 'proxy']) assert.equal(services[name].networks, undefined, name);
   });
 
-  it('names files in the systemd unit that are there', () => {
+  it('name only existing files in the systemd unit', () => {
     const [, program = '', script = ''] = /^ExecStart=(\S+) (\S+)$/m.exec(unit) ?? [];
     assert.match(program, /^\/opt\/switchboard\//);
     for (const path of [program.replace('/opt/switchboard/', ''), script]) {
@@ -64,7 +64,7 @@ describe('what a Switchboard is deployed by', () => {
     }
   });
 
-  it('gives a stop the time that it may take', () => {
+  it('give shutdown as much time as the server may take', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
     const node = services.node1;
     const stops = [

@@ -80,7 +80,7 @@ const examples = pages.flatMap(({ file, text }) =>
     ),
 );
 
-describe('the examples of the docs', () => {
+describe('documentation examples', () => {
   let server: TestServer;
   let call: Call;
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-docs-'));
@@ -110,7 +110,7 @@ describe('the examples of the docs', () => {
   });
 
   for (const { file, request } of examples) {
-    it(`of ${file} for ${request.method} ${request.path} passes validation`, async () => {
+    it(`of ${file} for ${request.method} ${request.path} pass validation`, async () => {
       const operation = operationOf(request);
       assert.ok(operation, 'there is such an operation');
       const query = Object.fromEntries(request.query);
@@ -126,7 +126,7 @@ describe('the examples of the docs', () => {
 
   for (const { file, text } of pages) {
     for (const [, block = ''] of text.matchAll(/\banswers? 2\d\d:\n\n```json\n(.*?)```/gs)) {
-      it(`of ${file} show an answer as its operation gives it`, () => {
+      it(`of ${file} show responses that match the output schema`, () => {
         const before = examples.filter((example) => example.file === file).map(({ request }) => operationOf(request));
         const outputs = before.flatMap((operation) => operation?.output ?? []);
         assert.ok(outputs.some((output) => Compile(output).Check(JSON.parse(block))));

@@ -48,8 +48,8 @@ async function plainHome(test: TestContext) {
   return { home, start };
 }
 
-describe('turning ENCRYPTION_KEY on', () => {
-  it('leaves no secret readable in the database, its free pages or its log', async (test) => {
+describe('setting ENCRYPTION_KEY', () => {
+  it('leaves no secret readable in the database, its free pages or its write-ahead log', async (test) => {
     const { home, start } = await plainHome(test);
     const server = await start({ env: { ENCRYPTION_KEY } });
     assert.equal(isReadable(home, SECRET), false, 'while it runs');
@@ -57,7 +57,7 @@ describe('turning ENCRYPTION_KEY on', () => {
     assert.equal(isReadable(home, SECRET), false);
   });
 
-  it('rewrites the files at the next start if it crashed after sealing', async (test) => {
+  it('rewrites the files at the next start after a crash between sealing and rewriting', async (test) => {
     const { home, start } = await plainHome(test);
     const database = await openDatabase(home, systemClock);
     const crash = async () => {
@@ -71,8 +71,8 @@ describe('turning ENCRYPTION_KEY on', () => {
   });
 });
 
-describe('what is deleted on SQLite', () => {
-  it('is not readable in free pages, the search index or the log after the next round of retention', async (test) => {
+describe('deletion on SQLite', () => {
+  it('leaves nothing readable in free pages, the search index or the write-ahead log after the next retention run', async (test) => {
     const { home, start } = await homeFor(test);
     const clock = createFakeClock(Date.now());
     const server = await start({ clock, env: { EVENT_RETENTION_DAYS: '1' } });

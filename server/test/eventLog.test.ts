@@ -19,7 +19,7 @@ describe('the event log on PostgreSQL', () => {
     await home.remove();
   });
 
-  it('shows what is new while someone keeps a write transaction open in another database of the cluster', async (test) => {
+  it('shows new events during an open write transaction in another database of the cluster', async (test) => {
     const { call } = await server.account();
     await connectSession(call);
     const other = await newHome('postgres');
@@ -30,7 +30,7 @@ describe('the event log on PostgreSQL', () => {
     assert.ok((await logged(call)).includes(sent));
   });
 
-  it('shows what is new while someone keeps a snapshot and a write open in this database', async (test) => {
+  it('shows new events during an open snapshot and an open write in the same database', async (test) => {
     const { call } = await server.account();
     await connectSession(call);
     const stranger = await connectTo(test, home);
@@ -41,7 +41,7 @@ describe('the event log on PostgreSQL', () => {
     assert.ok((await logged(call)).includes(sent));
   });
 
-  it('stops before a position that a running transaction has drawn, and goes on when it ends', async (test) => {
+  it('stops before a position of a running transaction, and continues when that ends', async (test) => {
     const { call, accountId } = await server.account();
     const writer = await connectTo(test, home);
     const log = server.app.services.eventLog;
@@ -58,7 +58,7 @@ describe('the event log on PostgreSQL', () => {
     assert.equal((await call('GET', '/events')).status, 200);
   });
 
-  it('passes over nothing when a writer stands still between reading the sequence, locking and drawing', async (test) => {
+  it('skips nothing if a writer stalls between reading the sequence, locking and taking a position', async (test) => {
     const { accountId } = await server.account();
     const [writer, reader] = [await connectTo(test, home), await connectTo(test, home)];
     const { lockOf, last, horizon } = steps(reader);
@@ -83,7 +83,7 @@ describe('the event log on PostgreSQL', () => {
     assert.deepEqual(await read(accountId, undefined), [between, behind, slow]);
   });
 
-  it('stays behind a writer whose savepoint was undone, and that draws again', async (test) => {
+  it('stays behind a writer that takes another position after a savepoint rollback', async (test) => {
     const { accountId } = await server.account();
     const writer = await connectTo(test, home);
     await writer.query('begin; savepoint one');
@@ -98,7 +98,7 @@ describe('the event log on PostgreSQL', () => {
     assert.deepEqual(await read(accountId, undefined), [fast, slow, faster]);
   });
 
-  it('passes over nothing while many write and read at a time', async (test) => {
+  it('skips nothing during many concurrent reads and writes', async (test) => {
     const { accountId } = await server.account();
     const writers = await Promise.all(Array.from({ length: 4 }, () => connectTo(test, home)));
     const log = server.app.services.eventLog;

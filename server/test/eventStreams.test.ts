@@ -5,14 +5,14 @@ import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
-describeOnEachDatabase('the event streams of an account', (_, database) => {
+describeOnEachDatabase('event streams of an account', (_, database) => {
   let server: TestServer;
   before(async () => {
     server = await startServer({ database });
   });
   after(() => server.stop());
 
-  it('share one reader of the log, and each gets every event once, in order', async (test) => {
+  it('share one reader of the log, and each receives every event once, in order', async (test) => {
     const { call, token, accountId } = await open();
     const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(test, server, token)));
     await send(call, 'first');
@@ -26,7 +26,7 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     assert.ok(reads() < 100, `${reads()} reads for 10 sends`);
   });
 
-  it('go on in order while the clock is set back and ahead', async (test) => {
+  it('stay in order while the clock moves back and ahead', async (test) => {
     const clock = createFakeClock();
     const own = await startServer({ database, clock });
     test.after(() => own.stop());
@@ -45,7 +45,7 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     assert.deepEqual(later.messageIds(), sent.slice(4));
   });
 
-  it('go on behind a Last-Event-ID, whether the shared reader has it or not', async (test) => {
+  it('resume after a Last-Event-ID, whether or not the shared reader still has it', async (test) => {
     const { call, token, accountId } = await open();
     const areClosed = watchStreams(test, server, accountId);
     const first = await openStream(test, server, token);
@@ -66,7 +66,7 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     assert.deepEqual(later.messageIds(), sent.slice(3));
   });
 
-  it('catch up on more than the shared reader keeps, and miss and repeat nothing', async (test) => {
+  it('catch up on more events than the shared reader buffers, without gaps or duplicates', async (test) => {
     const { call, token, accountId } = await open();
     const live = await openStream(test, server, token);
     const beginning = live.cursor();
@@ -94,7 +94,7 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     assert.equal(new Set(live.ids()).size, 401);
   });
 
-  it('keep their own kinds, and an account hears nothing of another', async (test) => {
+  it('filter by their own event types, and never receive events of another account', async (test) => {
     const [one, other] = [await open(), await open()];
     const reads = await openStream(test, server, one.token, {}, 'kinds=message.delivered');
     const others = await openStream(test, server, other.token);
@@ -107,7 +107,7 @@ describeOnEachDatabase('the event streams of an account', (_, database) => {
     assert.doesNotMatch(reads.text(), /event: message\.sent/);
   });
 
-  it('leave nothing that reads once they are closed', async (test) => {
+  it('stop reading the log once all are closed', async (test) => {
     const { call, token, accountId } = await open();
     const areClosed = watchStreams(test, server, accountId);
     const stream = await openStream(test, server, token);

@@ -17,7 +17,7 @@ import { type Answer, type Call, connectSession, startServer, type TestServer } 
  * End to end: one event for 25 webhooks, each at a receiver that fails in its own way. Every attempt is in the log with
  * its class and why; then the webhooks move to a receiver that works, and what was not delivered arrives as it was.
  */
-describeOnEachDatabase('receivers that misbehave', (_, database) => {
+describeOnEachDatabase('faulty receivers', (_, database) => {
   let server: TestServer;
   let faulty: FaultyReceiver;
   let healthy: Receiver;
@@ -60,7 +60,7 @@ describeOnEachDatabase('receivers that misbehave', (_, database) => {
 
   for (const behaviour of behaviours) {
     const { outcome } = behaviourTable[behaviour];
-    it(`${behaviour} is in the log as ${outcome}, with the reason in words`, () => {
+    it(`log ${behaviour} as ${outcome} with a readable reason`, () => {
       const delivery = logged.get(behaviour);
       const [attempt] = delivery.attemptLog;
       assert.equal(attempt.class, outcome, attempt.message);
@@ -70,7 +70,7 @@ describeOnEachDatabase('receivers that misbehave', (_, database) => {
     });
   }
 
-  it('and none of them loses the event: it arrives whole, once it can', async () => {
+  it('lose no events, which arrive unchanged once they respond', async () => {
     const undelivered = behaviours.filter((behaviour) => behaviourTable[behaviour].outcome !== 'ok');
     for (const behaviour of undelivered) {
       const path = `/webhooks/endpoints/${webhooks.get(behaviour)}`;

@@ -31,7 +31,7 @@ describe('a call for a session of another node', () => {
     });
   }
 
-  it('leaves nothing on the node that forwards it', async () => {
+  it('leaves no state on the node that forwards it', async () => {
     const { status } = await send('one', { 'idempotency-key': 'one' });
     assert.equal(status, 201);
     const keys = await server.app.services.database.reader.kysely
@@ -45,7 +45,7 @@ describe('a call for a session of another node', () => {
     assert.deepEqual(await textsSent(), ['one']);
   });
 
-  it('is sent once if the session moves after the decision', async (test) => {
+  it('sends once if the session moves after the routing decision', async (test) => {
     const decision = decideWrongly(test);
     const { status, body } = await send('two');
     assert.deepEqual([status, body.status, decision.mock.callCount()], [201, 'sent', 1]);
@@ -57,14 +57,14 @@ describe('a call for a session of another node', () => {
     assert.deepEqual(await textsSent(), ['three', 'two', 'one']);
   });
 
-  it('is refused if it names a session of another account', async () => {
+  it('is rejected if it names a session of another account', async () => {
     const stranger = await server.account();
     const message = { sessionId, to: '491707654321', message: 'mine' };
     assert.equal((await stranger.call('POST', '/messages/send', message)).status, 404);
     assert.equal((await stranger.call('POST', `/sessions/${sessionId}/disconnect`)).status, 404);
   });
 
-  it('is not forwarded if it sends later', async (test) => {
+  it('is not forwarded if it schedules a message', async (test) => {
     const { forward } = server.app.services;
     const forwarded = test.mock.method(forward, 'to');
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();

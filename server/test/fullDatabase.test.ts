@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.ts';
 import { queryOf } from './support/nodes.ts';
 import { connectSession, startServer } from './support/server.ts';
 
-it('no node is ready while PostgreSQL has no room for a row', async (test) => {
+it('no node is ready while PostgreSQL has no space for a row', async (test) => {
   const home = await newHome('postgres');
   const servers = [await startServer({ home })];
   test.after(async () => {

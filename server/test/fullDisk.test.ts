@@ -8,7 +8,7 @@ import { newHome } from './support/databases.ts';
 import { download, upload } from './support/media.ts';
 import { startServer, type TestServer } from './support/server.ts';
 
-it('an upload to a full disk answers 503, leaves no file, and works again when there is room', async (test) => {
+it('an upload to a full disk returns 503, leaves no file, and succeeds once there is space', async (test) => {
   const home = await newHome('sqlite');
   const mediaDir = join(home.dataDir, 'small');
   mkdirSync(mediaDir);
@@ -19,7 +19,7 @@ it('an upload to a full disk answers 503, leaves no file, and works again when t
     if (status === 0) spawnSync('umount', [mediaDir]);
     await home.remove();
   });
-  if (status !== 0) return test.skip('only root may mount a small disk');
+  if (status !== 0) return test.skip('only root can mount a small disk');
   server = await startServer({ home, env: { MEDIA_DIR: mediaDir } });
   const { token, call } = await server.account();
   const files = () => globSync('**/*', { cwd: mediaDir, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -25,7 +25,7 @@ const TAKES_FURNITURE = ['sessions.delete', 'sessions.logout', 'sessions.disconn
 const PASSWORD = 'correct horse battery';
 
 for (const database of databaseNames) {
-  it(`answers ${RUNS[database]} made-up requests as it says it does (${database})`, {
+  it(`answers ${RUNS[database]} generated requests as documented (${database})`, {
     timeout: 60_000 + RUNS[database] * 60,
   }, async (test) => {
     test.diagnostic(`FUZZ_SEED=${SEED}`);

@@ -88,7 +88,7 @@ it('reads the imports of every file', () => {
   assert.ok(imports.some(({ from, to }) => from === 'main.ts' && to === 'app.ts'));
 });
 
-it('imports go one way', () => {
+it('imports follow the order of the layers', () => {
   const wrong = imports.filter(({ from, to }) => {
     const [part, target] = [partOf(from), partOf(to)];
     if (part === target || ground.includes(target)) return false;
@@ -103,14 +103,14 @@ it('imports go one way', () => {
   assert.deepEqual(wrong, []);
 });
 
-it('the ground stands on nothing but itself', () => {
+it('the lowest layer imports only itself', () => {
   const wrong = imports.filter(
     ({ from, to }) => ground.includes(partOf(from)) && !ground.includes(partOf(to)) && !to.endsWith('.json'),
   );
   assert.deepEqual(wrong, []);
 });
 
-it('a connector knows the interface and its own folder, nothing else of ours', () => {
+it('a connector imports only the connector interface and its own folder', () => {
   const wrong = imports.filter(({ from, to }) => {
     const folder = /^connectors\/[^/]+\//.exec(from)?.[0];
     if (folder === undefined || ground.includes(partOf(to))) return false;
@@ -119,7 +119,7 @@ it('a connector knows the interface and its own folder, nothing else of ours', (
   assert.deepEqual(wrong, []);
 });
 
-it('there are no cycles', () => {
+it('no file is part of an import cycle', () => {
   const next = Map.groupBy(imports, ({ from }) => from);
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {

@@ -44,7 +44,7 @@ async function onDisk(test: TestContext) {
   return { clock, disk, idempotency, once, ownerOf };
 }
 
-it('keys whose requests a full disk refused cost a few attempts to write per second until it has room', async (test) => {
+it('keys whose requests failed on a full disk cost only a few write attempts per second until there is space', async (test) => {
   const { clock, disk, once, ownerOf } = await onDisk(test);
   const interrupted = once('interrupted', async () => {
     disk.isFull = true;
@@ -71,7 +71,7 @@ it('keys whose requests a full disk refused cost a few attempts to write per sec
   );
 });
 
-it('keys are looked for until the server stops, and no longer', async (test) => {
+it('the search for keys to release ends when the server stops', async (test) => {
   const { clock, disk, idempotency, once } = await onDisk(test);
   disk.isFull = true;
   await assert.rejects(
@@ -84,7 +84,7 @@ it('keys are looked for until the server stops, and no longer', async (test) => 
   assert.equal(disk.refused, 0);
 });
 
-it('no more than 10,000 keys wait for the database', async () => {
+it('at most 10,000 keys wait for the database', async () => {
   const clock = createFakeClock();
   const looked = new Set<string>();
   const last = Promise.withResolvers<void>();

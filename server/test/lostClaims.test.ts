@@ -11,7 +11,7 @@ import { bearer, connectSession, startServer } from './support/server.ts';
 const WORST_MS = 15_000;
 
 describe('an idempotency key', () => {
-  it('works on another node soon after the answer to the commit of its claim was lost', async (test) => {
+  it("becomes usable on another node soon after the response to its claim's commit was lost", async (test) => {
     const { line, asked, other, sessionId, token } = await twoNodes(test);
     loseAnswerToClaim(line);
     // A later send runs on the node that gets it; any other is forwarded before a claim.
@@ -36,7 +36,7 @@ describe('an idempotency key', () => {
     assert.equal((await bearer(other.url, token)('GET', '/messages')).body.data.length, 1);
   });
 
-  it('works at once when the node that had claimed it is gone, whatever the clocks say', async (test) => {
+  it('becomes usable immediately if the node that claimed it is gone, whatever the clocks show', async (test) => {
     const { home, other, sessionId, token } = await twoNodes(test);
     const call = bearer(other.url, token);
     const send = () =>

@@ -33,7 +33,7 @@ describe('a file behind a URL', () => {
   });
   const fetchFile = (path: string) => server.app.services.media.fetch(accountId, files.url + path);
 
-  it('is taken in, with the type of its content and the name that its server gives', async () => {
+  it('is stored with the type of its content and the name that its server gives', async () => {
     const bytes = picture();
     answer = (_, response) =>
       response
@@ -47,7 +47,7 @@ describe('a file behind a URL', () => {
     assert.equal((await fetchFile('/')).file_name, null);
   });
 
-  it('is fetched through three redirects and not through four', async () => {
+  it('is fetched through three redirects, but not four', async () => {
     answer = ({ url = '' }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end('here');
@@ -58,7 +58,7 @@ describe('a file behind a URL', () => {
     assert.deepEqual(files.visits, ['/3', '/2', '/1', '/0', '/4', '/3', '/2', '/1']);
   });
 
-  it('is refused where a redirect leads to an address, or a scheme, that may not be called', async () => {
+  it('is rejected if a redirect leads to a forbidden address or scheme', async () => {
     for (const [location, reason] of [
       ['https://169.254.169.254/latest/meta-data', /cloud metadata/],
       ['https://10.0.0.1/', /private address/],
@@ -71,7 +71,7 @@ describe('a file behind a URL', () => {
     }
   });
 
-  it('is never asked for at an address that may not be called', async () => {
+  it('is never requested from a forbidden address', async () => {
     answer = (_, response) => response.end('secret');
     const { port } = new URL(files.url);
     const resolvesHere: Lookup = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -104,7 +104,7 @@ describe('a file behind a URL', () => {
     assert.equal(bytes.toString(), 'secret');
   });
 
-  it('is refused when it is too large, whether its server says so or not', async () => {
+  it('is rejected if it is too large, whether or not its length is announced', async () => {
     answer = (_, response) => response.writeHead(200, { 'content-length': 100_001 }).end(randomBytes(100_001));
     await assert.rejects(fetchFile('/'), { code: 'payload_too_large' });
     answer = (_, response) => {
@@ -115,7 +115,7 @@ describe('a file behind a URL', () => {
     await assert.rejects(fetchFile('/'), { code: 'payload_too_large' });
   });
 
-  it('is refused when the answer is not the file', async () => {
+  it('is rejected if the response is not the file', async () => {
     for (const status of [204, 206, 304, 401, 404, 500]) {
       answer = (_, response) => response.writeHead(status).end();
       await assert.rejects(fetchFile('/'), {
@@ -139,7 +139,7 @@ describe('a file behind a URL', () => {
     });
   });
 
-  it('is given up when it does not come in time, before or within its content', async () => {
+  it('times out before and within its content', async () => {
     for (const starts of [false, true]) {
       const clock = createFakeClock();
       const fetching = createUseFetched({ policy: local, maxBytes: 1000, timeoutMs: 60_000, clock });

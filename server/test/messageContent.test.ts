@@ -32,7 +32,7 @@ const WITHOUT_CONTENT = permissions.filter(
     !CONTENT_RESOURCES.some((resource) => permission === `${resource}:read`),
 );
 
-describe('a key that may see metadata alone', () => {
+describe('a key without permission to read content', () => {
   let server: TestServer;
   let receiver: Receiver;
   let scene: Scene;
@@ -46,7 +46,7 @@ describe('a key that may see metadata alone', () => {
     await server.stop();
   });
 
-  it('gets every answer to a question without content that a full key gets with it', async () => {
+  it('gets the response of a full key to every query, without the content', async () => {
     const full = await readAll(scene, await scene.keyWith(['*']));
     const hidden = await readAll(scene, await scene.keyWith(WITHOUT_CONTENT));
     const revealing = full.filter(({ text }) => text.includes(SAID)).map(({ id }) => id);
@@ -65,7 +65,7 @@ describe('a key that may see metadata alone', () => {
     }
   });
 
-  it('is told that something is left out, and everything else is there', async () => {
+  it('gets a mark that content was left out, and all other fields', async () => {
     const hidden = await scene.keyWith(METADATA);
     for (const id of scene.messageIds) {
       const { body: whole } = await scene.call('GET', `/messages/${id}`);
@@ -87,7 +87,7 @@ describe('a key that may see metadata alone', () => {
     assert.equal(delivery.attemptLog[0].status, 200);
   });
 
-  it('is refused what would tell it content by the way', async () => {
+  it('is refused queries that would reveal content indirectly', async () => {
     const hidden = await scene.keyWith(WITHOUT_CONTENT);
     const refused = async (method: string, path: string, body?: object) => {
       const answer = await hidden(method, path, body);
@@ -104,7 +104,7 @@ describe('a key that may see metadata alone', () => {
     assert.equal((await hidden('POST', '/messages/send', inItsChat)).status, 201);
   });
 
-  it('gets no content from what it changes, nor from what another key has sent', async () => {
+  it("gets no content in the results of its own changes or of another key's sends", async () => {
     const hidden = await scene.keyWith(WITHOUT_CONTENT);
     const [messageId] = scene.messageIds;
     const same = { to: scene.from, message: `the ${SAID} again`, idempotencyKey: 'same' };
@@ -126,7 +126,7 @@ describe('a key that may see metadata alone', () => {
     assert.equal(answers[0]?.headers.get('idempotency-replayed'), 'true');
   });
 
-  it('sees no content over MCP', async () => {
+  it('gets no content over MCP', async () => {
     const { key } = await scene.newKey(WITHOUT_CONTENT);
     const client = await mcpClient(server, key, '2026-07-28');
     const asked: [string, Record<string, unknown>][] = [
@@ -150,7 +150,7 @@ describe('a key that may see metadata alone', () => {
     await client.close();
   });
 
-  it('follows the stream without content, from the past and live', async () => {
+  it('follows the event stream without content, both past and live events', async () => {
     const { key, keyId } = await scene.newKey(['events:metadata']);
     const stream = await follow(server.url, key);
     const { messageId } = await scene.incoming(`live ${SAID}`);
@@ -161,7 +161,7 @@ describe('a key that may see metadata alone', () => {
     await stream.ended;
   });
 
-  it('ends a stream and a long poll that began with content', async (test) => {
+  it('loses its stream and long poll when its permission to read content is removed', async (test) => {
     const { key, keyId } = await scene.newKey(['events:read']);
     const stream = await follow(server.url, key);
     await stream.until((read) => read.includes(SAID));

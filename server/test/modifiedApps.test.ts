@@ -9,7 +9,7 @@ import { type Call, startServer, type TestServer } from './support/server.ts';
 const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
 const [BOB, CAROL] = ['491702222222', '491703333333'];
 
-describe('an app that does not keep the rules of its network', () => {
+describe('a message from a modified app', () => {
   let server: TestServer;
   let call: Call;
   before(async () => {
@@ -36,7 +36,7 @@ describe('an app that does not keep the rules of its network', () => {
     [0, -1e300],
     [90.5, 0],
   ] as const) {
-    it(`shows a location at ${latitude}, ${longitude} as a text`, async () => {
+    it(`shows an invalid location at ${latitude}, ${longitude} as text`, async () => {
       const { message } = await receive({
         type: 'location',
         text: '',
@@ -76,7 +76,7 @@ describe('an app that does not keep the rules of its network', () => {
     assert.ok(poll.poll.options.every((option: string) => option.length <= 100));
   });
 
-  it('cannot react to, or vote in, a direct chat of others', async () => {
+  it('cannot react to, or vote in, a direct chat of other people', async () => {
     const { networkId, message } = await receive({
       type: 'poll',
       text: 'Which?',

@@ -24,7 +24,7 @@ function askedFor(text: string): { name: string; labels: string[] }[] {
   }));
 }
 
-describe('what watches a server', () => {
+describe('monitoring of a server', () => {
   let exported: ReadonlyMap<string, ReadonlySet<string>>;
   before(async () => {
     const server = await startServer({ database: 'postgres' });
@@ -52,7 +52,7 @@ describe('what watches a server', () => {
     ['alarm', [alerts]],
     ['dashboard', queries],
   ] as const) {
-    it(`has no ${what} for a figure, or by a label, that the server does not export`, () => {
+    it(`has no ${what} for a metric or label that the server does not export`, () => {
       const asked = texts.flatMap(askedFor);
       assert.ok(asked.length > 10);
       for (const { name, labels } of asked) {
@@ -62,13 +62,13 @@ describe('what watches a server', () => {
     });
   }
 
-  it('shows every figure of ours on the dashboard', () => {
+  it('shows every metric of the server on the dashboard', () => {
     const shown = new Set(queries.flatMap(askedFor).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
     const ours = [...exported.keys()].filter((name) => name.startsWith('switchboard_'));
     for (const name of ours) assert.ok(shown.has(name.replace(/_(bucket|sum|count)$/, '')), `${name} is nowhere`);
   });
 
-  it('has panels with ids of their own, none on top of another', () => {
+  it('has panels with unique ids and no overlap', () => {
     const places = new Map<string, number>();
     for (const { id, gridPos } of dashboard.panels) {
       for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
@@ -82,7 +82,7 @@ describe('what watches a server', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('has every alarm in the operations guide, and no other there', () => {
+  it('documents exactly the existing alerts in the operations guide', () => {
     const guide = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
     const named = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
     assert.deepEqual(named(guide, /^\| `(Switchboard\w+)`/gm), named(alerts, /- alert: (\w+)/g));

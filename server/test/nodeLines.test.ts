@@ -64,7 +64,7 @@ describe('a message for a session of another node', () => {
     return { call, send };
   }
 
-  it('is sent, and its caller is told so, when the node cannot be reached and lives', async (test) => {
+  it('is sent and reported as sent while the owner is alive but unreachable', async (test) => {
     const { call, send } = await session(test);
     test.after(() => line.refuse(false));
     line.refuse(true);
@@ -74,7 +74,7 @@ describe('a message for a session of another node', () => {
     assert.equal((await call('GET', '/messages')).body.data.length, 2);
   });
 
-  it('is sent once when the answer of the node is lost', async (test) => {
+  it("is sent once when the owner's response is lost", async (test) => {
     const { call, send } = await session(test);
     test.after(() => line.onRequest(() => {}));
     line.onRequest((_, connection) => connection.loseAnswer());
@@ -82,7 +82,7 @@ describe('a message for a session of another node', () => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
   });
 
-  it('is queued, as its caller is told, while its network has not answered a node whose answer is lost', async (test) => {
+  it("is reported as queued when the owner's response is lost before the network acknowledged it", async (test) => {
     const { promise: answer, resolve } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const sendAtOnce = puppet.send;
@@ -129,7 +129,7 @@ describe('a request to another node', () => {
     isAlive: true,
   });
 
-  it('is given up when nothing comes back, and the next one has a connection of its own', async (test) => {
+  it('times out if nothing comes back, and the next one uses a new connection', async (test) => {
     const server = createServer((_, response) => {
       response.writeProcessing();
       response.end('{}');
@@ -157,7 +157,7 @@ describe('a request to another node', () => {
     assert.equal((await forward.to(node, request, life)).status, 200);
   });
 
-  it('waits for a node that never says that it is at it, as one of an older version', async (test) => {
+  it('waits for an older node, which does not report progress', async (test) => {
     const answers = new Set<() => void>();
     const server = createServer((_, response) => void answers.add(() => response.end('{}'))).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -181,7 +181,7 @@ describe('a request to another node', () => {
     assert.equal((await answered).status, 200);
   });
 
-  it('waits for a node that says that it is at it, up to the deadline of the operation', async (test) => {
+  it('waits for a node that reports progress, up to the deadline of the operation', async (test) => {
     const waiting = new Set<NodeJS.Timeout>();
     const server = createServer((_, response) => {
       waiting.add(setInterval(() => response.writeProcessing(), 5));

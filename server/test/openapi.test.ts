@@ -28,14 +28,14 @@ function run(program: string, args: readonly string[], cwd = root): Promise<{ co
   });
 }
 
-it('the API description has no error and no warning by the recommended rules', async () => {
+it('the API description has no errors or warnings under the recommended rules', async () => {
   const { code, output } = await run('node_modules/@redocly/cli/bin/cli.js', ['lint', 'openapi.json']);
   assert.equal(code, 0, output);
   assert.match(output, /is valid/);
   assert.doesNotMatch(output, /warning/i);
 });
 
-it('types that are made from it compile', async () => {
+it('types generated from it compile', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-types-'));
   const types = astToString(await openapiTS(JSON.parse(JSON.stringify(document))));
   writeFileSync(join(folder, 'api.ts'), types);
@@ -51,7 +51,7 @@ it('types that are made from it compile', async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('every example fits its schema', () => {
+it('every example matches its schema', () => {
   for (const operation of operations) {
     const output = Compile(closed(JSON.parse(JSON.stringify(operation.output))) as TSchema);
     assertFits(`${operation.id}, request`, Compile(operation.input), inputExample(operation));
@@ -64,7 +64,7 @@ it('every example fits its schema', () => {
   }
 });
 
-it('every operation has an example of what it takes and gives, and every error one', () => {
+it('every operation has examples of its input and output, and every error has one', () => {
   const text = JSON.parse(JSON.stringify(document));
   for (const operation of operations) {
     const described = text.paths[`/api/v1${operation.path}`][operation.method.toLowerCase()];
@@ -82,7 +82,7 @@ it('every operation has an example of what it takes and gives, and every error o
   assert.deepEqual(Object.keys(text.webhooks), eventKinds);
 });
 
-it('every route of it that is no operation is there', async () => {
+it('every route that is not an operation exists', async () => {
   const known = new Set(operations.map(({ path }) => `/api/v1${path}`));
   const raw = Object.entries(document.paths).filter(([path]) => !known.has(path));
   assert.ok(raw.length >= 5);

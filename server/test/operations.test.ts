@@ -26,25 +26,25 @@ describe('the operation table', () => {
     await server.stop();
   });
 
-  it('has each id, and each method and path, once', () => {
+  it('has unique ids, and unique pairs of method and path', () => {
     assert.equal(new Set(operations.map(({ id }) => id)).size, operations.length);
     assert.equal(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size, operations.length);
   });
 
-  it('names only permissions that exist, and none where everybody may', () => {
+  it('names only existing permissions, and none for public operations', () => {
     for (const { id, permission, credential } of operations) {
       assert.ok(permission === null || permissions.includes(permission), id);
       if (credential === 'none') assert.equal(permission, null, id);
     }
   });
 
-  it('names an input field for the node that runs an operation', () => {
+  it('names an input field by which an operation is routed to its node', () => {
     const withDefault = ['webhooks.delete']; // of the account's default webhook
     for (const { id, owner, input } of operations)
       if (owner !== undefined && !withDefault.includes(id)) assert.ok(owner.of in input.properties, id);
   });
 
-  it('answers 401 to every operation without a credential', async () => {
+  it('responds 401 to every operation without a credential', async () => {
     for (const operation of guarded) {
       const answer = await server.call(
         operation.method,
@@ -58,7 +58,7 @@ describe('the operation table', () => {
     }
   });
 
-  it('answers 403 to a key without the permission, and to any key where a login is needed', async () => {
+  it('responds 403 without the permission, and to any key where a login is required', async () => {
     const { call } = await server.account();
     for (const operation of guarded) {
       const { permission, messageContent } = operation;
@@ -74,7 +74,7 @@ describe('the operation table', () => {
     }
   });
 
-  it('names an unknown field, and does nothing', async () => {
+  it('rejects an unknown field by name, and changes nothing', async () => {
     const { call } = await server.account();
     for (const operation of guarded) {
       const isQuery = operation.method === 'GET' || operation.method === 'DELETE' || operation.takesContent;
@@ -89,7 +89,7 @@ describe('the operation table', () => {
     }
   });
 
-  it('works: every operation succeeds once, with an output that is exactly its schema, and keeps other accounts out', async () => {
+  it('completes every operation with an output that matches its schema, hidden from other accounts', async () => {
     const succeeded = new Set<string>();
     const me = await server.account();
     const stranger = await server.account();

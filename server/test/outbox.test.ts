@@ -22,7 +22,7 @@ async function passUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
 const START = Date.UTC(2026, 0, 1);
 const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
 
-describeOnEachDatabase('a message on its way out', (_, database) => {
+describeOnEachDatabase('a queued message', (_, database) => {
   let sent: string[];
   beforeEach(() => {
     sent = [];
@@ -57,7 +57,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
 
   const inAMinute = { sendAt: new Date(START + 60_000).toISOString() };
 
-  it('waits, when it was scheduled, for a pause that the network wants, and keeps its place', async (test) => {
+  it('waits out a pause of the network when it was scheduled, and keeps its place', async (test) => {
     const { clock, send, statusOf, untilStatus } = await connected(test);
     let isLimited = true;
     let tries = 0;
@@ -90,7 +90,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual(sent, ['one', 'two', 'three']);
   });
 
-  it('keeps its place before later ones of its chat when it had to wait for its session', async (test) => {
+  it('stays ahead of later messages of its chat after waiting for its session', async (test) => {
     const { call, clock, sessionId, send } = await connected(test);
     const { promise: cut, reject: cutOff } = Promise.withResolvers<never>();
     puppet.send = () => cut;
@@ -131,7 +131,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual(sent, ['one', 'elsewhere', 'two']);
   });
 
-  it('keeps its place before later ones when the clock is set back meanwhile', async (test) => {
+  it('stays ahead of later messages if the clock moves back while it waits', async (test) => {
     const { clock, send, untilStatus, statusOf } = await connected(test);
     let isLimited = true;
     puppet.send = async ({ content }) => {
@@ -165,7 +165,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     );
   });
 
-  it('stays queued, when it was scheduled, while the session is away, and goes out in its place', async (test) => {
+  it('stays queued while the session is away when it was scheduled, and keeps its place', async (test) => {
     const { call, clock, sessionId, send, statusOf, untilStatus } = await connected(test);
     let isAway = true;
     puppet.send = async ({ content }) => {
@@ -192,7 +192,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual(sent, ['one', 'two']);
   });
 
-  it('fails, when it was scheduled, once its network has held it up for ten minutes; the others go on', async (test) => {
+  it('fails after ten minutes of network pauses when it was scheduled, without blocking later messages', async (test) => {
     const { call, clock, send, untilStatus } = await connected(test);
     puppet.send = async ({ content }) => {
       if (content.text === 'never') throw new AppError('rate_limited', 'Not this one', { retryAfterSeconds: 30 });
@@ -215,7 +215,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     await untilStatus(behind, 'sent');
   });
 
-  it('goes out at its time, whichever was asked for first, and holds up no other chat', async (test) => {
+  it('is sent at its scheduled time, regardless of creation order, without blocking other chats', async (test) => {
     const { clock, send, statusOf, untilStatus } = await connected(test);
     const { promise: answer, resolve } = Promise.withResolvers<void>();
     puppet.send = async ({ content }) => {
@@ -247,7 +247,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     resolve();
   });
 
-  it('goes out from nobody else when the session is unlinked meanwhile', async (test) => {
+  it('fails when its session is logged out while it waits', async (test) => {
     const { call, clock, send, untilStatus } = await connected(test);
     puppet.send = async () => {
       throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
@@ -260,7 +260,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual([body.status, body.error], ['failed', 'The session was logged out before the message was sent']);
   });
 
-  it('goes out from no other number than it was scheduled on', async (test) => {
+  it('fails if its session was re-paired with a different number', async (test) => {
     const { call, clock, sessionId, send, untilStatus } = await connected(test);
     puppet.send = async ({ content }) => {
       sent.push(content.text);
@@ -280,7 +280,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual(sent, []);
   });
 
-  it('fails, when it was scheduled, where the pause is longer than anybody waits, and says so', async (test) => {
+  it('fails with a reason when it was scheduled and the pause exceeds the longest allowed wait', async (test) => {
     const { call, clock, send, untilStatus } = await connected(test);
     puppet.send = async () => {
       throw new AppError('rate_limited', 'Enough for today', { retryAfterSeconds: 24 * 3600 });
@@ -291,7 +291,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.equal((await call('GET', `/messages/${messageId}`)).body.error, 'Enough for today');
   });
 
-  it('is refused at once where somebody waits for the answer', async (test) => {
+  it('is rejected immediately during a pause when the caller waits for the result', async (test) => {
     const { send } = await connected(test);
     puppet.send = async () => {
       throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
@@ -300,7 +300,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual([status, body.code, headers.get('retry-after')], [429, 'rate_limited', '30']);
   });
 
-  it('has failed when no answer comes in time, and is sent when it comes after all', async (test) => {
+  it('fails when the network does not respond in time, and becomes sent when the response arrives later', async (test) => {
     const { call, clock, send, untilStatus, events } = await connected(test);
     const { promise: answer, resolve } = Promise.withResolvers<{ timestamp: number }>();
     puppet.send = () => answer;
@@ -321,7 +321,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual(await events(messageId, 1), ['message.sent']);
   });
 
-  it('has failed when no answer comes in time, and moves on when somebody has got it', async (test) => {
+  it('fails when the network does not respond in time, and becomes delivered when a receipt arrives', async (test) => {
     const { call, clock, send, untilStatus, events } = await connected(test);
     puppet.send = () => new Promise(() => {});
     const sending = send('got it?');
@@ -339,7 +339,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.deepEqual(await events(messageId, 2), ['message.sent', 'message.delivered']);
   });
 
-  it('stays failed when the network said so, whatever it repeats of what was before', async (test) => {
+  it('stays failed after the network rejected it, whatever earlier statuses the network repeats', async (test) => {
     const { call, clock, send, statusOf, events } = await connected(test);
     puppet.send = () => new Promise(() => {});
     const sending = send('no');
@@ -365,7 +365,7 @@ describeOnEachDatabase('a message on its way out', (_, database) => {
     assert.equal((await call('GET', `/messages/${messageId}`)).body.error, 'Nobody is there');
   });
 
-  it('goes out by the next connection as soon as the one before has let go of it', async (test) => {
+  it('is sent by the next connection as soon as the previous one has released it', async (test) => {
     const { call, clock, sessionId, send, untilStatus } = await connected(test);
     const hung = Promise.withResolvers<never>();
     let tries = 0;

@@ -35,7 +35,7 @@ const sentences: Partial<Record<Behaviour, RegExp>> = {
   n8nTestUrl: /n8n test URL/,
 };
 
-describe('an attempt at a receiver that misbehaves', () => {
+describe('an attempt at a faulty receiver', () => {
   let receiver: FaultyReceiver;
   let deliver: Deliver;
 
@@ -58,7 +58,7 @@ describe('an attempt at a receiver that misbehaves', () => {
     });
 
   for (const behaviour of behaviours) {
-    it(`that ${behaviourTable[behaviour].does}: ${behaviourTable[behaviour].outcome}`, async () => {
+    it(`classifies one that ${behaviourTable[behaviour].does} as ${behaviourTable[behaviour].outcome}`, async () => {
       const outcome = await attempt(receiver.url(behaviour));
       assert.equal(outcome.class, behaviourTable[behaviour].outcome, outcome.message);
       if (sentences[behaviour] !== undefined) assert.match(outcome.message, sentences[behaviour]);
@@ -71,7 +71,7 @@ describe('an attempt at a receiver that misbehaves', () => {
     assert.equal(receiver.visits('redirectTarget'), 0);
   });
 
-  it('reads Retry-After in both forms', async () => {
+  it('reads both forms of Retry-After', async () => {
     assert.equal((await attempt(receiver.url('throttledSeconds'))).retryAfterMs, 7000);
     for (const behaviour of ['throttledDate', 'unavailableDate'] as const) {
       const { retryAfterMs } = await attempt(receiver.url(behaviour));
@@ -79,25 +79,25 @@ describe('an attempt at a receiver that misbehaves', () => {
     }
   });
 
-  it('is made again at once, once, when a reused connection dies before the answer', async () => {
+  it('is repeated once, immediately, if a reused connection closes before the response', async () => {
     const url = receiver.url('keepAliveClosed');
     const seen = receiver.visits('keepAliveClosed');
     for (let n = 0; n < 3; n++) assert.equal((await attempt(url)).class, 'ok');
     assert.ok(receiver.visits('keepAliveClosed') - seen > 3, 'some of them took two requests');
   });
 
-  it('keeps its deadline while it waits for a connection, and frees what it held', async () => {
+  it('times out while waiting for a connection, and releases what it held', async () => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => attempt(receiver.url('hanging'))));
     assert.ok(outcomes.every(({ class: kind }) => kind === 'timeout'));
     assert.equal((await attempt(receiver.url('slow'))).class, 'ok');
   });
 
-  it('shows what is not printable in an answer as escapes', async () => {
+  it('escapes unprintable characters of a response', async () => {
     const outcome = await attempt(receiver.url('gzipBomb'));
     assert.doesNotMatch(outcome.response ?? '', /[^\P{C}\n\t]/u);
   });
 
-  it('ends as unknown_outcome when the server stops meanwhile', async () => {
+  it('ends as unknown_outcome if the server stops meanwhile', async () => {
     const own = new HttpDeliver({
       maxSockets: 1000,
       policy: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),

@@ -14,7 +14,7 @@ import { HttpDeliver } from '../src/webhooks/deliver.ts';
 import { eventually } from './support/eventually.ts';
 import { connectSession, startServer } from './support/server.ts';
 
-it('the limit of open files is read as Linux tells it, and half of it is the most', (test) => {
+it('outgoing connections are limited to half of the open files that Linux allows', (test) => {
   const folder = mkdtempSync(join(tmpdir(), 'limits-'));
   test.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'limits');
@@ -64,7 +64,7 @@ function takeAllFiles(): () => void {
   };
 }
 
-it('a process without a free file says so of itself, whether a name is looked up or an address is dialled', {
+it('a process without free files reports that as the cause, in DNS lookups and in connects', {
   skip: !canLimit && 'prlimit is not installed',
 }, async (test) => {
   const deliver = new HttpDeliver({
@@ -97,7 +97,7 @@ async function listen(test: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-it('the slow receivers of one account leave room for those of another', async (test) => {
+it('slow receivers of one account leave connections for other accounts', async (test) => {
   let hanging = 0;
   let most = 0;
   const slowUrl = await listen(
@@ -135,7 +135,7 @@ it('the slow receivers of one account leave room for those of another', async (t
   assert.equal(most, 8);
 });
 
-it('a start with a low limit of open files is warned of, and one with a limit that will do is not', {
+it('a start with a low limit of open files logs a warning, and one with a sufficient limit does not', {
   skip: !canLimit && 'prlimit is not installed',
 }, async () => {
   const before = softLimit();

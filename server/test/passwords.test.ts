@@ -36,7 +36,7 @@ it('hashes and verifies passwords', async (test) => {
 /** Of libuv, for files among others. While more hashes than that are left, they could fill it. */
 const POOL_THREADS = 4;
 
-it('reads files while passwords are hashed, however many wait', async (test) => {
+it('reads files while passwords are hashed, however many are queued', async (test) => {
   const hasher = newHasher(test);
   let left = 12;
   const hashes = Array.from({ length: left }, () => hasher.hash('x', '192.0.2.1').then(() => left--));
@@ -50,7 +50,7 @@ it('reads files while passwords are hashed, however many wait', async (test) => 
   await Promise.all(hashes);
 });
 
-it('queues 32 passwords beside the two that it hashes, and refuses more', async (test) => {
+it('queues 32 passwords beyond the two in progress, and rejects more', async (test) => {
   const hasher = newHasher(test);
   const work = Array.from({ length: 40 }, (_, n) => hasher.hash('x', `192.0.2.${n}`));
   assert.equal(await countRefused(work), 6);
@@ -64,7 +64,7 @@ it('leaves half of the queue to others when one network fills its share', async 
   await other;
 });
 
-it('rejects the password whose thread ends, and hashes the next one in a new thread', {
+it('rejects the password whose thread exits, and hashes the next one in a new thread', {
   timeout: 60_000,
 }, async (test) => {
   const hasher = newHasher(test);
@@ -73,7 +73,7 @@ it('rejects the password whose thread ends, and hashes the next one in a new thr
   assert.match(await hasher.hash('x', '192.0.2.1'), /^\$argon2id/);
 });
 
-it('ends what waits when it stops', async () => {
+it('rejects queued passwords when it stops', async () => {
   const hasher = new PasswordHasher();
   const work = Array.from({ length: 4 }, () => hasher.hash('x', '192.0.2.1'));
   const ended = Promise.allSettled(work);
@@ -82,7 +82,7 @@ it('ends what waits when it stops', async () => {
   await hasher.stop();
 });
 
-it('reads the common passwords again after that failed', async () => {
+it('reads the common passwords again after a failed read', async () => {
   const lists = [Promise.reject(new Error('too many open files')), Promise.resolve(new Set(['correct horse']))];
   const rules = new PasswordRules(async () => lists.shift() ?? assert.fail('read again without need'));
   const check = () => rules.weaknessOf('correct horse', 'you@example.com');
@@ -90,7 +90,7 @@ it('reads the common passwords again after that failed', async () => {
   for (const _ of [1, 2]) assert.equal((await check())?.code, 'common_password');
 });
 
-it('answers 503 with Retry-After when too many log in at once, and takes no guess for it', async (test) => {
+it('returns 503 with Retry-After on too many concurrent logins, without counting guesses', async (test) => {
   const server = await startServer({ env: { LOGIN_RATE_LIMIT: '2' }, clock: createFakeClock() });
   test.after(() => server.stop());
   const { email } = await server.account();
@@ -134,7 +134,7 @@ it('a registration that was not stored does not count against its address', asyn
   assert.equal(await register(), 201);
 });
 
-it('an email that is taken while it is registered costs the address no registration', async (test) => {
+it('a registration that loses a race for its email does not count against its address', async (test) => {
   const server = await startServer({ env: { REGISTRATION_RATE_LIMIT: '2' } });
   test.after(() => server.stop());
   const register = async (email: string) =>
@@ -144,7 +144,7 @@ it('an email that is taken while it is registered costs the address no registrat
   assert.equal(await register('two@example.com'), 201);
 });
 
-it('a browser that logged in before gets in while strangers use up the limits of its address', async (test) => {
+it('a browser that logged in before gets in while strangers exhaust the limits of its address', async (test) => {
   const server = await startServer({ env: { LOGIN_RATE_LIMIT: '1' } });
   test.after(() => server.stop());
   const { email } = await server.account();
@@ -162,7 +162,7 @@ it('a browser that logged in before gets in while strangers use up the limits of
   assert.equal((await login('wrong', device)).status, 429, 'a stolen token is no way to guess without a limit');
 });
 
-it('refuses passwords that are guessed first', async () => {
+it('rejects common passwords', async () => {
   const rules = new PasswordRules();
   const codeOf = async (password: string) => (await rules.weaknessOf(password, 'jane.doe@example.com'))?.code;
   for (const password of [
@@ -186,7 +186,7 @@ it('refuses passwords that are guessed first', async () => {
   assert.equal((await rules.weaknessOf('short and long', 'a@example.com'))?.code, undefined, 'a name of one letter');
 });
 
-it('an account with a shorter password of before still logs in', async (test) => {
+it('an account whose older password is too short still logs in', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { email, accountId } = await server.account();
@@ -198,7 +198,7 @@ it('an account with a shorter password of before still logs in', async (test) =>
   assert.equal((await server.call('POST', '/auth/login', { email, password: '8 letter' })).status, 200);
 });
 
-it('warns at its start when strangers can reach it and register', async () => {
+it('warns at startup if strangers can reach it and register', async () => {
   const warningsWith = async (env: Record<string, string>) => {
     const lines: string[] = [];
     const log = createLog('warn', { write: (line: string) => void lines.push(line) });
@@ -213,7 +213,7 @@ it('warns at its start when strangers can reach it and register', async () => {
   assert.equal(await warningsWith({ ALLOWED_HOSTS: 'gateway.example' }), 1);
 });
 
-it('logins with the right password at the same time do not count as failed ones', async (test) => {
+it('concurrent logins with the right password do not count as failures', async (test) => {
   const server = await startServer({ env: { LOGIN_RATE_LIMIT: '3' } });
   test.after(() => server.stop());
   const { email } = await server.account();
@@ -227,7 +227,7 @@ it('logins with the right password at the same time do not count as failed ones'
   assert.deepEqual(wrong.map(({ status }) => status).sort(), [401, 401, 401, 429, 429]);
 });
 
-it('queues 32 logins of one account and network, and refuses more', async (test) => {
+it('queues 32 logins of one account and network, and rejects more', async (test) => {
   const home = await newHome('sqlite');
   const database = await openDatabase(home, createFakeClock());
   test.after(async () => {
@@ -248,7 +248,7 @@ it('queues 32 logins of one account and network, and refuses more', async (test)
   await limit.guess(me, async () => {});
 });
 
-it('recognizes a device by a token that was made for its account here', () => {
+it('recognizes a device by a token issued for its account on this server', () => {
   const devices = new LoginDevices('the secret of this test');
   const token = devices.issue('me@example.com');
   assert.equal(devices.recognize('me@example.com', token), token.split('.')[0]);
@@ -276,7 +276,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
   const wrong = async () => {};
   const right = (guess: Guess) => guess.wasRight();
 
-  it('logins that succeed count for their address', async (test) => {
+  it('successful logins count for their address', async (test) => {
     const address = '203.0.113.1';
     const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
     for (let n = 0; n < 20; n++) await limit.guess({ email: `${n}@example.com`, address }, right);
@@ -286,7 +286,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     await limit.guess({ email: '22@example.com', address }, wrong);
   });
 
-  it('guesses from many networks lock out strangers, and neither a network nor a device of the owner', async (test) => {
+  it('guesses from many networks lock out strangers, but not a network or device of the owner', async (test) => {
     const { limit, clock } = await newLimit(test, { loginsPerMinute: 1 });
     const email = 'owner@example.com';
     const home = { email, address: '2001:db8:1::1' };
@@ -302,7 +302,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     await assert.rejects(limit.guess(home, wrong), isLimited, 'networks are forgotten');
   });
 
-  it('a device of the owner gets in while its own address is used up by guesses', async (test) => {
+  it('a device of the owner gets in while guesses exhaust the limit of its address', async (test) => {
     const { limit } = await newLimit(test, { loginsPerMinute: 1 });
     const guesser = { email: 'owner@example.com', address: '203.0.113.1' };
     await limit.guess(guesser, wrong);
@@ -315,7 +315,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     );
   });
 
-  it('an address registers only so many accounts per hour, and an IPv6 network counts as one', async (test) => {
+  it('registrations are limited per address and hour, and an IPv6 network counts as one address', async (test) => {
     const { limit, clock } = await newLimit(test, { registrationsPerHour: 3 });
     for (let n = 0; n < 3; n++) await limit.takeRegistration(`2001:db8::${n}`);
     await assert.rejects(limit.takeRegistration('2001:db8::9'), isLimited);

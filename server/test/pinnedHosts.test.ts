@@ -39,7 +39,7 @@ const refused = (words: RegExp) => (error: Error) => {
   return true;
 };
 
-it('knows the hosts of a network from those that look like them', () => {
+it('distinguishes the hosts of a network from lookalikes', () => {
   const hosts = ['.whatsapp.net', 'localhost:44', 'http://10.0.0.1:80'];
   const verdict = (url: string) => isPinned(new URL(url), hosts);
   for (const url of ['https://mmg.whatsapp.net/a', 'https://a.b.whatsapp.net', 'https://localhost:44/'])
@@ -60,7 +60,7 @@ it('knows the hosts of a network from those that look like them', () => {
     assert.equal(verdict(url), false, url);
 });
 
-it('asks the pinned hosts, and no other, also by redirect and also for a client library', async () => {
+it('connects only to pinned hosts, even for redirects and client libraries', async () => {
   assert.equal(await (await request(`${own.url}/`, { dispatcher: pinned })).body.text(), 'a file');
   await assert.rejects(request(`${other.url}/`, { dispatcher: pinned }), refused(/is not a host of this network/));
   answer = (_, response) => response.writeHead(302, { location: other.url }).end();
@@ -78,7 +78,7 @@ it('asks the pinned hosts, and no other, also by redirect and also for a client 
   assert.deepEqual(other.visits, []);
 });
 
-it('reads no more than it may, whether or not the length is announced', async () => {
+it('stops reading at the size limit, whether or not the length is announced', async () => {
   const read = async () => (await request(`${own.url}/`, { dispatcher: pinned })).body.text();
   answer = (_, response) => response.end('x'.repeat(100));
   assert.equal((await read()).length, 100);
@@ -91,7 +91,7 @@ it('reads no more than it may, whether or not the length is announced', async ()
   await assert.rejects(read(), refused(/larger than 100 bytes/));
 });
 
-it('gives up on a host that takes too long, before its answer and during it', async () => {
+it('times out before and during a response', async () => {
   const asked = Promise.withResolvers<void>();
   answer = () => asked.resolve();
   const silent = request(`${own.url}/`, { dispatcher: pinned });

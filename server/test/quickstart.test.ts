@@ -4,7 +4,7 @@ import { quickstart } from '../../examples/quickstart.ts';
 import { newHome } from './support/databases.ts';
 import { spawnServer } from './support/process.ts';
 
-it('the quickstart does the whole main job against a started server', async () => {
+it('the quickstart connects, sends and receives against a running server', async () => {
   const home = await newHome('sqlite');
   const server = await spawnServer(home);
   try {

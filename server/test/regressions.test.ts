@@ -45,7 +45,7 @@ async function setUp(test: TestContext, env: Record<string, string> = {}) {
 /** For what must not happen: a time in which it would have. */
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('two connects at a time left a session that could never connect again', async (test) => {
+it('concurrent connects do not leave a session that can never connect again', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -64,7 +64,7 @@ it('two connects at a time left a session that could never connect again', async
   assert.equal((await call('POST', `${path}/connect`)).body.status, 'connected');
 });
 
-it('many guesses at a time were all let through', async (test) => {
+it('concurrent password guesses are limited', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { email } = await server.account();
@@ -73,7 +73,7 @@ it('many guesses at a time were all let through', async (test) => {
   assert.ok(checked <= 10, `${checked} guesses were checked`);
 });
 
-it('a half-open breaker hammered a receiver that answered 429 without Retry-After', async (test) => {
+it('a half-open breaker pauses after a 429 without Retry-After', async (test) => {
   const { receiver, call } = await setUp(test, { BREAKER_OPEN_SECONDS: '1', WEBHOOK_RETRY_SECONDS: '600' });
   receiver.respond(500);
   for (let n = 0; n < 5; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
@@ -85,7 +85,7 @@ it('a half-open breaker hammered a receiver that answered 429 without Retry-Afte
   assert.equal(receiver.deliveries.length, 6);
 });
 
-it('an idempotency key sent twice when the database was away for a moment', async (test) => {
+it('a send with an idempotency key happens once if the database fails for a moment', async (test) => {
   // Nothing else is stored meanwhile but the message in the mailbox of its recipient: no time passes, and they are away.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
   test.after(() => server.stop());
@@ -129,7 +129,7 @@ function refuseOnce(server: TestServer, fits: (work: { readonly name: string }, 
   database.commitJointly = (work, item, key) => (fits(work, key) ? refuse() : commitJointly(work, item, key));
 }
 
-it('a message was told to be sent after later ones of its chat, when the database was away after it was sent', async (test) => {
+it('a message keeps its reported order if the database fails after it was sent', async (test) => {
   // No time passes: what was not stored is not stored by itself.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
   test.after(() => server.stop());
@@ -148,7 +148,7 @@ it('a message was told to be sent after later ones of its chat, when the databas
   );
 });
 
-it('a message that another node had queued was overtaken when the signal to the node of its session was lost', async (test) => {
+it('a message queued by another node is not overtaken if the signal to the owner is lost', async (test) => {
   const home = await newHome('postgres');
   const node = (name: string) =>
     startServer({ home, env: { DATA_DIR: join(home.dataDir, name), MEDIA_DIR: join(home.dataDir, 'media') } });
@@ -176,7 +176,7 @@ it('a message that another node had queued was overtaken when the signal to the 
   );
 });
 
-it('a message on the sandbox came after later ones of its chat, when the database was away as it came', async (test) => {
+it('a sandbox message is not overtaken by later ones if the database fails as it arrives', async (test) => {
   const clock = createFakeClock(Date.now());
   const server = await startServer({ clock });
   test.after(() => server.stop());
@@ -197,7 +197,7 @@ it('a message on the sandbox came after later ones of its chat, when the databas
   );
 });
 
-it('a session that was connected again right after its network had ended it stayed away', async (test) => {
+it('a session reconnects after a connect that follows its end by the network', async (test) => {
   const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
   const server = await startServer({ env: { CONNECTORS: PUPPET } });
   test.after(() => server.stop());
@@ -228,7 +228,7 @@ it('a session that was connected again right after its network had ended it stay
   assert.equal((await call('POST', '/messages/send', { sessionId, to: '491702222222', message: 'x' })).status, 201);
 });
 
-it('a number that was offline could be taken over by another account, with its mail', async (test) => {
+it('another account cannot take over an offline number and its mail', async (test) => {
   const { server, call, sessionId } = await setUp(test, sharedSandbox);
   await call('POST', `/sessions/${sessionId}/disconnect`);
   const eve = await server.account();
@@ -238,7 +238,7 @@ it('a number that was offline could be taken over by another account, with its m
   assert.equal((await eve.call('POST', `/sessions/${body.sessionId}/connect`)).body.status, 'connected');
 });
 
-it('one busy conversation held up all the others of its webhook', async (test) => {
+it('a busy conversation does not block the other conversations of its webhook', async (test) => {
   const { receiver, call } = await setUp(test);
   receiver.respond((_, response) => setTimeout(() => response.writeHead(200).end(), 20));
   for (let n = 0; n < 12; n++) {
@@ -256,7 +256,7 @@ it('one busy conversation held up all the others of its webhook', async (test) =
   assert.deepEqual(order, [...order].sort(), 'and the busy one kept its order');
 });
 
-it('a moment that does not exist made a key that never expires', async (test) => {
+it('a nonexistent date is rejected as the expiry of a key', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -265,7 +265,7 @@ it('a moment that does not exist made a key that never expires', async (test) =>
   assert.equal((await call('GET', '/api-keys')).body.data.length, 0);
 });
 
-it('a queued message whose group was gone held up all behind it', async (test) => {
+it('a queued message to a deleted group does not block those behind it', async (test) => {
   const { server, call, account, sessionId } = await setUp(test);
   for (const to of ['491702222222', '491703333333']) await call('POST', '/messages/send', { to, message: 'x' });
   await call('POST', `/sessions/${sessionId}/disconnect`);
@@ -287,7 +287,7 @@ it('a queued message whose group was gone held up all behind it', async (test) =
   assert.match((await statuses()).join(), /491703333333 (sent|delivered)/);
 });
 
-it('what was under way to an old URL opened the breaker of the new one', async (test) => {
+it('attempts in flight to an old URL do not open the breaker of the new one', async (test) => {
   const { receiver, call } = await setUp(test, { WEBHOOK_TIMEOUT_MS: '500', WEBHOOK_RETRY_SECONDS: '60' });
   const good = await startReceiver();
   receiver.respond(() => {});
@@ -299,7 +299,7 @@ it('what was under way to an old URL opened the breaker of the new one', async (
   await good.close();
 });
 
-it('a delivered message became failed when its acknowledgement was lost', async (test) => {
+it('a delivered message does not become failed when its acknowledgement is lost', async (test) => {
   const { server, call, account, sessionId } = await setUp(test);
   const connection = server.app.services.liveSessions.find({ accountId: account.accountId, sessionId })?.connection;
   assert.ok(connection);
@@ -316,7 +316,7 @@ it('a delivered message became failed when its acknowledgement was lost', async 
   assert.equal((await call('GET', '/messages')).body.data[0].status, 'delivered');
 });
 
-it('a disabled webhook still got its retries', async (test) => {
+it('a disabled webhook gets no retries', async (test) => {
   const { receiver, call } = await setUp(test, { WEBHOOK_RETRY_SECONDS: '1' });
   receiver.respond(500);
   await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
@@ -330,7 +330,7 @@ it('a disabled webhook still got its retries', async (test) => {
   await receiver.waitFor(2);
 });
 
-it('a server behind a proxy let strangers point webhooks at its own machine', async (test) => {
+it('a server behind a proxy rejects webhooks that point at its own machine', async (test) => {
   const server = await startServer({ env: { PUBLIC_URL: 'https://gateway.example.com' } });
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -341,7 +341,7 @@ it('a server behind a proxy let strangers point webhooks at its own machine', as
   assert.deepEqual([answer.status, answer.body.errors[0].code], [400, 'address']);
 });
 
-it('a client that never finished its request kept the server from stopping', async (test) => {
+it('a client that never finishes its request does not prevent shutdown', async (test) => {
   const home = await newHome('sqlite');
   const server = await spawnServer(home);
   const socket = openSocket(Number(new URL(server.url).port), '127.0.0.1');
@@ -360,7 +360,7 @@ it('a client that never finished its request kept the server from stopping', asy
   assert.ok(performance.now() - startedAt < 15_000);
 });
 
-it('asking for the headers of a test sent a real one', async (test) => {
+it('reading the headers of a test does not send a real one', async (test) => {
   const { server, receiver, account } = await setUp(test);
   const headers = { authorization: `Bearer ${account.token}` };
   const answer = await fetch(`${server.url}/api/v1/webhooks/test`, { method: 'HEAD', headers });
@@ -369,7 +369,7 @@ it('asking for the headers of a test sent a real one', async (test) => {
   assert.equal(receiver.deliveries.length, 0);
 });
 
-it('an event stream was outside of the rate limit', async (test) => {
+it('event streams count toward the rate limit', async (test) => {
   const server = await startServer({ env: { RATE_LIMIT: '3' } });
   test.after(() => server.stop());
   const { token } = await server.account();
@@ -384,7 +384,7 @@ it('an event stream was outside of the rate limit', async (test) => {
   assert.deepEqual(statuses, [200, 200, 200, 429]);
 });
 
-it('resetting a breaker over a long queue was one long transaction', async (test) => {
+it('resetting a breaker with many held events takes several short transactions', async (test) => {
   const { server, receiver, call, account } = await setUp(test, { WEBHOOK_RETRY_SECONDS: '3600' });
   receiver.respond(410);
   await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
@@ -416,7 +416,7 @@ it('resetting a breaker over a long queue was one long transaction', async (test
   assert.ok(Number(rows[0]?.count) < 300, 'what is left is being settled');
 });
 
-it('a cursor of another list broke a search, and an endless id in a path was no problem document', async (test) => {
+it('a cursor of another list and an endless id in a path are answered with problem documents', async (test) => {
   for (const database of ['sqlite', 'postgres'] as const) {
     const server = await startServer({ database });
     test.after(() => server.stop());
@@ -429,7 +429,7 @@ it('a cursor of another list broke a search, and an endless id in a path was no 
   }
 });
 
-it('a session with many messages could not be deleted, and then nothing could be changed', async (test) => {
+it('a session with many messages can be deleted without blocking other changes', async (test) => {
   const { call, sessionId } = await setUp(test);
   const path = `/sessions/${sessionId}`;
   for (let n = 0; n < 30; n++) await call('POST', '/messages/send', { to: '491705555555', message: `word${n}` });
@@ -438,7 +438,7 @@ it('a session with many messages could not be deleted, and then nothing could be
   assert.equal((await call('PATCH', `/sessions/${body.sessionId}`, { name: 'next' })).status, 200);
 });
 
-it('an address that cannot be read was answered without a request id', async (test) => {
+it('an unreadable URL is answered with a request id', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { status, headers, body } = await server.call('GET', '/messages%ZZ');
@@ -446,7 +446,7 @@ it('an address that cannot be read was answered without a request id', async (te
   assert.equal(headers.get('x-request-id'), body.requestId);
 });
 
-it('an address beyond what is read was refused in another form, on a connection that was then dead', async (test) => {
+it('an oversized URL is answered with a problem document, and the connection stays usable', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { status, headers, body } = await server.call('GET', `/messages?q=${'x'.repeat(20_000)}`);
@@ -455,7 +455,7 @@ it('an address beyond what is read was refused in another form, on a connection 
   assert.equal(headers.get('connection'), 'close');
 });
 
-it('options that were nested very deep were a fault of ours', async (test) => {
+it('deeply nested options are rejected as invalid input', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -468,7 +468,7 @@ it('options that were nested very deep were a fault of ours', async (test) => {
   assert.deepEqual([refused.status, refused.body.errors?.[0].code], [400, 'depth']);
 });
 
-it('half a character was stored as another one than was answered', async (test) => {
+it('half a surrogate pair is stored as it is returned', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -478,7 +478,7 @@ it('half a character was stored as another one than was answered', async (test) 
   }
 });
 
-it('the database file could be read by everybody on the machine', async (test) => {
+it('the database file is readable only by its owner', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   await server.account();
@@ -487,14 +487,14 @@ it('the database file could be read by everybody on the machine', async (test) =
   }
 });
 
-it('an unknown default network was found out only by the first session', async () => {
+it('an unknown default network is reported at startup', async () => {
   await assert.rejects(
     startServer({ env: { DEFAULT_CONNECTOR: 'pigeon' } }),
     /DEFAULT_CONNECTOR must be one of: sandbox/,
   );
 });
 
-it('a PostgreSQL that could not be reached was answered with 500', async (test) => {
+it('an unreachable PostgreSQL is answered with 503', async (test) => {
   const home = await newHome('postgres');
   const target = new URL(home.databaseUrl);
   const sockets = new Set<Socket>();
@@ -535,7 +535,7 @@ it('a PostgreSQL that could not be reached was answered with 500', async (test) 
   );
 });
 
-it('the event stream took no notice of kinds that were given one by one, or of unknown fields', async (test) => {
+it('the event stream accepts repeated event types and rejects unknown fields', async (test) => {
   const { server, call, account } = await setUp(test);
   const gone = new AbortController();
   const headers = { authorization: `Bearer ${account.token}` };
@@ -555,14 +555,14 @@ it('the event stream took no notice of kinds that were given one by one, or of u
   assert.deepEqual([unknown.status, (await unknown.json()).errors[0].field], [400, 'foo']);
 });
 
-it('a data folder that cannot be written to was said to be in use by another server', async (test) => {
+it('a data folder without write permission is reported as such', async (test) => {
   const home = await newHome('sqlite');
   test.after(() => home.remove());
   mkdirSync(`${home.dataDir}/switchboard.lock`, { recursive: true });
   await assert.rejects(openDatabase(home, systemClock), (error) => !(error instanceof DataInUseError));
 });
 
-it('a server that was stopped left no line in its log', async () => {
+it('a server that stops writes a line to its log', async () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const server = await startServer({ log });
@@ -570,14 +570,14 @@ it('a server that was stopped left no line in its log', async () => {
   assert.deepEqual(lines, ['draining in-flight work', 'stopped']);
 });
 
-it('a secret of one letter could be rotated in', async (test) => {
+it('a rotated secret must have the minimum length', async (test) => {
   const { call } = await setUp(test);
   const short = await call('POST', '/webhooks/secret/rotate', { secret: 'fifteen letters' });
   assert.deepEqual([short.status, short.body.errors?.[0].field], [400, 'secret']);
   assert.equal((await call('POST', '/webhooks/secret/rotate', { secret: 'sixteen letters!' })).status, 200);
 });
 
-it('the event log of a database that was restored into another cluster of PostgreSQL did not show', async (test) => {
+it('the event log shows events after a restore into another PostgreSQL cluster', async (test) => {
   const start = startAgain(test, () => newHome('postgres'), {});
   const first = await start();
   const { call, token } = await first.account();

@@ -9,8 +9,8 @@ import { callerOf } from './support/server.ts';
 /** `npm run test:soak` kills more often. */
 const KILLS = Number(process.env['KILLS'] ?? 5);
 
-describeOnEachDatabase('a server that is killed', (newHome) => {
-  it('delivers the events of every message it has acknowledged, once it is started again', async (test) => {
+describeOnEachDatabase('a killed server', (newHome) => {
+  it('delivers the events of every acknowledged message after its restart', async (test) => {
     const home = await newHome();
     const receiver = await startReceiver();
     let server = await spawnServer(home);
@@ -93,7 +93,7 @@ describeOnEachDatabase('a server that is killed', (newHome) => {
     assert.equal(await server.stop(), 0);
   });
 
-  it('ends in order on SIGTERM and leaves what it could not deliver to the next start', async (test) => {
+  it('exits cleanly on SIGTERM, and its successor delivers the rest', async (test) => {
     const home = await newHome();
     const receiver = await startReceiver();
     let server = await spawnServer(home);

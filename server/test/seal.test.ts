@@ -19,7 +19,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     return JSON.stringify(rows);
   };
 
-  it('webhook secrets sign as before and stand nowhere in the open', async (t) => {
+  it('signs deliveries as before, and stores no webhook secret in plain text', async (t) => {
     const server = await startAgain(t, newHome, { database, env: { ENCRYPTION_KEY: KEY } })();
     const receiver = await startReceiver();
     t.after(() => receiver.close());
@@ -34,7 +34,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     assert.ok(!rows.includes(SECRET) && !rows.includes('the old one'), rows);
   });
 
-  it('what was stored before the key was set is read, and sealed by the start with the key', async (t) => {
+  it('reads values that were stored before the key was set, and seals them at the first start with the key', async (t) => {
     const options = { database, env: {} as Record<string, string> };
     const start = startAgain(t, newHome, options);
     const before = await start();
@@ -58,7 +58,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     assert.equal(headers['x-webhook-signature'], `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`);
   });
 
-  it('a wrong key, and a missing one, keep the server from starting and say so', async (t) => {
+  it('refuses to start with a wrong or missing key, and says so', async (t) => {
     const options = { database, env: { ENCRYPTION_KEY: KEY } };
     const start = startAgain(t, newHome, options);
     await (await start()).stop();
@@ -73,7 +73,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     assert.equal((await (await start()).call('GET', '/health')).status, 200);
   });
 
-  it('the key is changed, and taken away again, by a start that knows the old one', async (t) => {
+  it('changes or removes the key at a start that also knows the old one', async (t) => {
     const options = { database, env: { ENCRYPTION_KEY: KEY } as Record<string, string> };
     const start = startAgain(t, newHome, options);
     const first = await start();

@@ -4,7 +4,7 @@ import { storeOf } from '../src/sessions/store.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { startServer, type TestServer } from './support/server.ts';
 
-describeOnEachDatabase('what a connector keeps', (_, database) => {
+describeOnEachDatabase('the store of a connector', (_, database) => {
   let server: TestServer;
   let sessionId: string;
 
@@ -17,7 +17,7 @@ describeOnEachDatabase('what a connector keeps', (_, database) => {
 
   const store = () => storeOf(server.app.services.database, sessionId);
 
-  it('a batch sets and deletes in one go, and is read in one go', async () => {
+  it('sets, deletes and reads several keys in one batch', async () => {
     await store().set('key/old', 'old');
     const many = Array.from({ length: 900 }, (_, i) => [`key/${i}`, `value ${i}`] as const);
     await store().write(new Map<string, string | null>([...many, ['key/old', null]]));
@@ -32,7 +32,7 @@ describeOnEachDatabase('what a connector keeps', (_, database) => {
     assert.equal(await store().get('key/7'), 'another');
   });
 
-  it('a list has the keys that begin so and no others, whatever signs are in them', async () => {
+  it('lists exactly the keys with a prefix, whatever characters they contain', async () => {
     await store().write(
       new Map([
         ['inbox/b', '2'],

@@ -41,7 +41,7 @@ function holdOpening(test: TestContext): PromiseWithResolvers<void> {
 
 /** What may come of an opening that a test has held. */
 const outcomes = [
-  ['opens after all', (opened: PromiseWithResolvers<void>) => opened.resolve()],
+  ['succeeds', (opened: PromiseWithResolvers<void>) => opened.resolve()],
   ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
 ] as const;
 
@@ -87,9 +87,9 @@ const isStopping = ({ app: { services } }: TestServer) =>
     (error) => error instanceof AppError && error.code === 'shutting_down',
   );
 
-describeOnEachDatabase('a session that is being opened', (newHome) => {
+describeOnEachDatabase('a session that is connecting', (newHome) => {
   for (const [how, outcome] of outcomes) {
-    it(`for the first time when its server stops, and ${how}, is closed, and comes with the next start`, async (test) => {
+    it(`is closed if its server stops before its first connect ${how}, and reconnects at the next start`, async (test) => {
       const home = await newHome();
       test.after(() => home.remove());
       const first = await startPuppet(test, home);
@@ -111,7 +111,7 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
       assert.equal(puppet.open, 1);
     });
 
-    it(`again when its server stops, and ${how}, is closed, tells nothing of it, and comes with the next start`, async (test) => {
+    it(`is closed without an event if its server stops before a reconnect ${how}, and reconnects at the next start`, async (test) => {
       const home = await newHome();
       test.after(() => home.remove());
       const first = await startPuppet(test, home);
@@ -137,7 +137,7 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
     });
   }
 
-  it('is not opened any more once its server stops', async (test) => {
+  it('does not start connecting once its server is stopping', async (test) => {
     const home = await newHome();
     test.after(() => home.remove());
     const first = await startPuppet(test, home);
@@ -161,9 +161,9 @@ describeOnEachDatabase('a session that is being opened', (newHome) => {
   });
 });
 
-describe('a session that its node loses while it is being opened', () => {
+describe('a session that its node loses while connecting', () => {
   for (const [how, outcome] of outcomes) {
-    it(`and ${how}, has one connection where it is next, and one event tells of it`, async (test) => {
+    it(`has one connection on its new owner and one event, even if the connect on the old owner ${how}`, async (test) => {
       const home = await newHome('postgres');
       test.after(() => home.remove());
       const server = await startPuppet(test, home);
@@ -193,7 +193,7 @@ describe('a session that its node loses while it is being opened', () => {
 });
 
 describeOnEachDatabase('a session that is disconnected', (newHome) => {
-  it('is to be connected until it is stored that it is not: a crash in between leaves nothing half done', async (test) => {
+  it('is reconnected after a crash before the disconnect was stored, and leaves nothing half done', async (test) => {
     const home = await newHome();
     test.after(() => home.remove());
     const server = await startPuppet(test, home);
@@ -219,7 +219,7 @@ describeOnEachDatabase('a session that is disconnected', (newHome) => {
     assert.equal(data.filter(({ status }: Answer['body']) => status === 'disconnected').length, 1);
   });
 
-  it('is so also when closing its connection fails', async (test) => {
+  it('becomes disconnected even if closing its connection fails', async (test) => {
     const home = await newHome();
     test.after(() => home.remove());
     const server = await startPuppet(test, home);
@@ -235,8 +235,8 @@ describeOnEachDatabase('a session that is disconnected', (newHome) => {
   });
 });
 
-describe('a session that another node gets while it is being disconnected', () => {
-  it('stays as that node has it, and the caller hears of it', async (test) => {
+describe('a session that moves to another node during a disconnect', () => {
+  it("keeps the new owner's state, and the caller gets an error", async (test) => {
     const home = await newHome('postgres');
     test.after(() => home.remove());
     const server = await startPuppet(test, home);
@@ -259,8 +259,8 @@ describe('a session that another node gets while it is being disconnected', () =
   });
 });
 
-describe('a sandbox session that could not be connected', () => {
-  it('keeps nobody waiting who has to do with its number, and can be connected again', async (test) => {
+describe('a sandbox session that failed to connect', () => {
+  it('does not delay callers that use its number, and can connect again', async (test) => {
     const home = await newHome('postgres');
     test.after(() => home.remove());
     const server = await startServer({ home });

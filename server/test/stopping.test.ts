@@ -4,7 +4,7 @@ import { newHome } from './support/databases.ts';
 import { startFaultyLine } from './support/faultyLine.ts';
 import { spawnServer } from './support/process.ts';
 
-it('a server ends on SIGTERM when PostgreSQL hangs', async (test) => {
+it('a server exits on SIGTERM while PostgreSQL hangs', async (test) => {
   const home = await newHome('postgres');
   const line = await startFaultyLine();
   const url = new URL(home.databaseUrl);

@@ -40,7 +40,7 @@ function openWith(strangers: Strangers) {
 }
 
 describe('connections without a credential', () => {
-  it('are closed for a new one where a network has the most of them, the oldest first', () => {
+  it('are closed for a new one in the network that holds the most, oldest first', () => {
     const { open } = openWith(new Strangers(4));
     const [modest, other] = [open('192.0.2.1'), open('2001:db8:0:1::1')];
     const greedy = ['2001:db8:0:2::1', '::ffff:192.0.2.9', '192.0.2.9', '192.0.2.9', '192.0.2.9'].map(open);
@@ -51,7 +51,7 @@ describe('connections without a credential', () => {
     assert.ok(modest.isOpen && other.isOpen);
   });
 
-  it('stay while a request is in progress, if others of their network are idle', () => {
+  it('stay open while a request is in progress if others of their network are idle', () => {
     const { open, request } = openWith(new Strangers(3));
     const [first, second] = [open('192.0.2.1'), open('192.0.2.1')];
     const running = request(first);
@@ -64,7 +64,7 @@ describe('connections without a credential', () => {
     assert.deepEqual([first.isOpen, fourth.isOpen], [false, true]);
   });
 
-  it('make room for a new one when all others are busy', () => {
+  it('are closed for a new one even if all are busy', () => {
     const { open, request } = openWith(new Strangers(2));
     const busy = [open('192.0.2.1'), open('192.0.2.1')];
     for (const connection of busy) request(connection);
@@ -76,7 +76,7 @@ describe('connections without a credential', () => {
   });
 });
 
-it('a connection on which another node has asked outlasts a flood of new ones', async (test) => {
+it('a connection used by another node survives a flood of new ones', async (test) => {
   const secret = 'the secret that all nodes of this test share';
   const server = await startServer({ env: { JWT_SECRET: secret } });
   test.after(() => server.stop());

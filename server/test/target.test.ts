@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { buildConnector, Pool } from 'undici';
 import { createLookup, createTargetPolicy, type Lookup } from '../src/target.ts';
 
-it('never dials a name whose name server changes its mind between setting and sending', async () => {
+it('rejects a webhook host whose DNS answer changes to a private address after the webhook is set', async () => {
   const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
   const lookup: Lookup = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
   let visits = 0;

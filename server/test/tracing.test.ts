@@ -55,7 +55,7 @@ async function delivered(count: number) {
 }
 
 describeOnEachDeployment('traces', (_, database) => {
-  it('go from the request through the queue to the receiver', async () => {
+  it('lead from the request through the queue to the receiver', async () => {
     const { server, call } = await setUp({ database });
     const known = receiver.deliveries.length;
     await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent());
@@ -80,7 +80,7 @@ describeOnEachDeployment('traces', (_, database) => {
 });
 
 describe('traces', () => {
-  it('go on after a restart, and tell of attempts that failed', async () => {
+  it('continue after a restart, and contain failed attempts', async () => {
     const home = await newHome('sqlite');
     receiver.respond(500);
     const first = await setUp({ home });
@@ -101,7 +101,7 @@ describe('traces', () => {
     await home.remove();
   });
 
-  it('begin here when the caller has none, or none that can be read', async () => {
+  it('start at the server if the caller sends none or an unreadable one', async () => {
     const { server, call } = await setUp();
     const known = receiver.deliveries.length;
     await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, { traceparent: 'nonsense' });
@@ -112,7 +112,7 @@ describe('traces', () => {
     assert.equal(spans.get('messages.send')?.parentSpanId, '');
   });
 
-  it('are not kept where the caller does not want them kept, and handed on all the same', async () => {
+  it('are propagated but not recorded if the caller did not sample them', async () => {
     const { server, call } = await setUp();
     const known = receiver.deliveries.length;
     await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent('00'));
@@ -121,7 +121,7 @@ describe('traces', () => {
     assert.equal((await spansOf(server)).size, 0);
   });
 
-  it('go through what a network tells, and hold all attempts at what came of it together', async () => {
+  it('include events from a network, with all delivery attempts', async () => {
     const { server, call } = await setUp({ env: { WEBHOOK_RETRY_SECONDS: '1' } });
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
     const sender = await connectSession(call);
@@ -141,7 +141,7 @@ describe('traces', () => {
     assert.equal(spans.get('deliver message.incoming')?.parentSpanId, spans.get('network message')?.spanId);
   });
 
-  it('begin at a tool of MCP as well', async () => {
+  it('start at an MCP tool call', async () => {
     const { server, token } = await setUp();
     const known = receiver.deliveries.length;
     const client = await mcpClient(server, token, '2026-07-28');
@@ -153,7 +153,7 @@ describe('traces', () => {
     assert.equal(spans.get('deliver message.sent')?.parentSpanId, spans.get('messages.send')?.spanId);
   });
 
-  it('keep works apart that share a transaction', async () => {
+  it('separate the work items of one transaction', async () => {
     const { server, call } = await setUp();
     const known = receiver.deliveries.length;
     const ids = Array.from({ length: 20 }, (_, n) => String(n + 1).padStart(32, '0'));
@@ -175,7 +175,7 @@ describe('traces', () => {
     await collector.close();
   });
 
-  it('leave the number of transactions as it is, and the work that is done jointly', async (test) => {
+  it('do not change the number of transactions or the batching of work', async (test) => {
     const tracing = new Tracing({ endpoint: new URL(collector.url), nodeId: 'nod_test', log: createLog('silent') });
     test.after(() => tracing.stop());
     const untraced = await transactionsOf(test, (group) => group);
@@ -194,7 +194,7 @@ describe('traces', () => {
     assert.deepEqual(traced, untraced);
   });
 
-  it('that nobody takes do no harm', async () => {
+  it('are dropped without harm if no collector accepts them', async () => {
     await collector.close();
     const { server, call } = await setUp();
     const known = receiver.deliveries.length;
@@ -203,7 +203,7 @@ describe('traces', () => {
     await server.stop();
   });
 
-  it('are neither made nor loaded unless they are set', async () => {
+  it('are neither created nor loaded unless configured', async () => {
     const { server, call } = await setUp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } });
     const known = receiver.deliveries.length;
     await call('POST', '/messages/send', { to: NUMBER, message: 'x' }, traceparent());

@@ -24,7 +24,7 @@ async function homeFor(test: TestContext): Promise<{ home: Home; ends: (() => Pr
   return { home, ends };
 }
 
-describe('nodes that sign login tokens with different secrets', () => {
+describe('nodes with different secrets for login tokens', () => {
   /** A way to start nodes as processes, each by the name of its data folder. */
   async function deployment(test: TestContext) {
     const { home, ends } = await homeFor(test);
@@ -47,7 +47,7 @@ describe('nodes that sign login tokens with different secrets', () => {
     return { start, refuse, query: queryOf(home) };
   }
 
-  it('do not start beside one another, and the message names the setting and the nodes', async (test) => {
+  it('do not start side by side, and the error names the setting and the nodes', async (test) => {
     const { start, refuse, query } = await deployment(test);
     const first = await start('one', { JWT_SECRET: SECRET });
     await refuse('two', { JWT_SECRET: OTHER_SECRET }, new RegExp(`\\(${first.url}/?\\)`));
@@ -63,7 +63,7 @@ describe('nodes that sign login tokens with different secrets', () => {
     await refuse('one', { JWT_SECRET: SECRET }, /JWT_SECRET/);
   });
 
-  it('do when the others are dead, or were this one', async (test) => {
+  it('start if the other nodes are dead or were earlier processes of the same node', async (test) => {
     const { start, refuse, query } = await deployment(test);
     await (await start('one', { JWT_SECRET: SECRET })).kill();
     const again = await start('one', { JWT_SECRET: OTHER_SECRET });
@@ -75,7 +75,7 @@ describe('nodes that sign login tokens with different secrets', () => {
     await start('two', { JWT_SECRET: SECRET });
   });
 
-  it('do beside an older version, which does not say', async (test) => {
+  it('start beside an older version, which does not publish its secret', async (test) => {
     const { start, query } = await deployment(test);
     await start('one', { JWT_SECRET: SECRET });
     await query('update nodes set jwt_fingerprint = null, file_store = null');
@@ -83,7 +83,7 @@ describe('nodes that sign login tokens with different secrets', () => {
     assert.equal((await query('select node_id from nodes')).length, 2);
   });
 
-  it('do not come together again after one was cut off, until the others are gone', async (test) => {
+  it('do not rejoin after a network partition until the others are gone', async (test) => {
     const { home, ends } = await homeFor(test);
     const lines: string[] = [];
     const log = createLog('debug', { write: (line: string) => void lines.push(line) });
@@ -110,7 +110,7 @@ describe('nodes that sign login tokens with different secrets', () => {
   });
 });
 
-describe('nodes that keep files in different places', () => {
+describe('nodes that store files in different places', () => {
   interface LoggedNode extends TestServer {
     /** How many nodes each warning has named. */
     readonly warnings: number[];
@@ -139,7 +139,7 @@ describe('nodes that keep files in different places', () => {
     return { start, folder, query: queryOf(home) };
   }
 
-  it('start, warn of each place once, and show it', async (test) => {
+  it('start, log one warning per place, and show it', async (test) => {
     const { start } = await deployment(test);
     const first = await start('one');
     assert.deepEqual([first.warnings, await first.figure()], [[], 0], 'alone');
@@ -164,7 +164,7 @@ describe('nodes that keep files in different places', () => {
     assert.deepEqual(first.warnings, [1, 1]);
   });
 
-  it('are not those that share a folder, by whatever path', async (test) => {
+  it('are not reported for one shared folder with different paths', async (test) => {
     const { start, folder } = await deployment(test);
     const first = await start('one');
     const [second, third] = await Promise.all([
@@ -187,7 +187,7 @@ describe('nodes that keep files in different places', () => {
     assert.equal((await download(second, token, body.mediaId)).status, 200);
   });
 
-  it('are those with another bucket or a folder, and not those with the same bucket', async (test) => {
+  it('are reported for another bucket or a folder, but not for the same bucket', async (test) => {
     const { start } = await deployment(test);
     const keys = { MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'key' };
     const bucket = { MEDIA_S3_URL: 'http://127.0.0.1:9/', MEDIA_S3_BUCKET: 'files/switchboard', ...keys };
@@ -200,7 +200,7 @@ describe('nodes that keep files in different places', () => {
     assert.deepEqual([fourth.warnings, await fourth.figure()], [[3], 3]);
   });
 
-  it('are not taken to be those of an older version, which does not say', async (test) => {
+  it('are not reported for an older version, which does not publish its place', async (test) => {
     const { start, query } = await deployment(test);
     await start('one');
     await query('update nodes set file_store = null');
@@ -210,7 +210,7 @@ describe('nodes that keep files in different places', () => {
 });
 
 describe('nodes whose data folder is a copy', () => {
-  it('do not start beside the node of the original, which goes on', async (test) => {
+  it('do not start beside the node with the original, which keeps running', async (test) => {
     const { home, ends } = await homeFor(test);
     const start = async (name: string): Promise<ServerProcess> => {
       const node = await spawnServer({ ...home, dataDir: join(home.dataDir, name) }, { LEASE_SECONDS: '4' });

@@ -42,7 +42,7 @@ const isDueAtOnce = ({ state, attempts, due_at, created_at }: Row) =>
   state === 'pending' && attempts === 0 && Number(due_at) <= Number(created_at);
 
 describeOnEachFixture((version, database) => {
-  it('has every row it had after every migration', async (test) => {
+  it('keeps every row through every migration', async (test) => {
     const { home } = await restoreFixture(version, database);
     const store = openHome(home);
     test.after(async () => {
@@ -118,7 +118,7 @@ describeOnEachFixture((version, database) => {
 });
 
 describeOnEachDatabase('a database of schema 4', (_, database) => {
-  it('delivers what waited for a disconnected sandbox session', async (test) => {
+  it('delivers the pending mail of a disconnected sandbox session', async (test) => {
     const { home, credentials } = await restoreFixture(4, database);
     const { encryptionKey, password, sessionId, away } = credentials;
     assert.ok(away !== undefined);
@@ -187,7 +187,7 @@ const FROZEN = {
   },
 };
 
-describeOnEachDatabase('a migration that was released', (newHome, database) => {
+describeOnEachDatabase('a released migration', (newHome, database) => {
   it('never changes', async (test) => {
     const home = await newHome();
     const store = openHome(home);
@@ -203,8 +203,8 @@ describeOnEachDatabase('a migration that was released', (newHome, database) => {
   });
 });
 
-describeOnEachDatabase('an upgrade that fails', (newHome) => {
-  it('says which step failed and why, and changes nothing', async (test) => {
+describeOnEachDatabase('a failed upgrade', (newHome) => {
+  it('names the failed step and the cause, and changes nothing', async (test) => {
     const home = await newHome();
     const store = openHome(home);
     test.after(async () => {
@@ -227,7 +227,7 @@ describeOnEachDatabase('an upgrade that fails', (newHome) => {
 });
 
 describe('PostgreSQL', () => {
-  it('compares the tables of a role that may not create schemas', async (test) => {
+  it('compares the tables as a role that cannot create schemas', async (test) => {
     const home = await newHome('postgres');
     const owner = openHome(home);
     await migrate(owner, Date.now);

@@ -11,9 +11,9 @@ const IN_FLIGHT = 8;
 /** Deliveries of other chats that wait for one of these. */
 const QUEUED = 2;
 
-describe('a webhook that is removed', () => {
+describe('removing a webhook', () => {
   for (const database of ['sqlite', 'two nodes'] as const)
-    it(`gets no request after the answer, and what is under way is broken off (${database})`, async (test) => {
+    it(`aborts requests in flight and sends none after the response (${database})`, async (test) => {
       const server = await startServer({ database });
       const receiver = await startReceiver();
       const witness = await startReceiver();
@@ -68,7 +68,7 @@ describe('a webhook that is removed', () => {
       }
     });
 
-  it('stays when the node that has it does not answer, and the error speaks of webhooks', async (test) => {
+  it('fails with an error about webhooks if the owner does not respond', async (test) => {
     const home = await newHome('postgres');
     const server = await startServer({ home, env: { NODE_ROLE: 'api' } });
     test.after(async () => {
