@@ -2165,7 +2165,7 @@ export interface Operations {
   };
 }
 
-/** Codes of the errors that the server answers with. */
+/** Codes of the errors that the server returns. */
 export type ErrorCode =
   | 'validation_failed'
   | 'invalid_json'

@@ -10,7 +10,7 @@ import { cookieToken } from './loginCookie.ts';
 import type { Permission } from './permissions.ts';
 import { hashApiKey, keyIdOf, type LoginTokens, sameHash } from './tokens.ts';
 
-/** Who calls, and what the credential lets them do. */
+/** The authenticated caller and its permissions. */
 export interface Caller {
   readonly accountId: string;
   readonly credential: Credential;
@@ -21,8 +21,8 @@ export type Credential =
   | { readonly type: 'api_key'; readonly keyId: string; readonly permissions: readonly string[] };
 
 /**
- * How the credential came: the dashboard's login by its cookie; `x-api-key` and `query` are kept for compatibility and
- * answered with a `Deprecation` header.
+ * How the credential was presented: `cookie` is the dashboard's login. `x-api-key` and `query` are kept for
+ * compatibility and answered with a `Deprecation` header.
  */
 export type CredentialForm = 'bearer' | 'cookie' | 'x-api-key' | 'query';
 
@@ -31,14 +31,14 @@ export interface Presented {
   readonly value: string;
 }
 
-/** A credential is looked up once in this time: how long a revoked key may still work on a node that missed the signal. */
+/** How long a lookup is cached, and so how long a revoked key may still work on a node that missed the signal. */
 const REMEMBERED_MS = 5000;
 const REMEMBERED = 10_000;
 const LAST_USE_EVERY_MS = 10_000;
 
 /**
- * Finds the credential of a request: `Authorization: Bearer`, then `X-API-Key`, then `?key=`. The contract prefers
- * the first and keeps the others for compatibility ("Authentication", 2 to 4). The dashboard has its cookie.
+ * Finds the credential of a request: `Authorization: Bearer`, then `X-API-Key`, then `?key=`. The contract prefers the
+ * first and keeps the others for compatibility ("Authentication", 2 to 4). The dashboard uses its cookie.
  */
 export function presentedCredential(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -62,7 +62,7 @@ const ACCEPTED: Readonly<Record<'on' | 'header' | 'off', readonly CredentialForm
   off: [],
 };
 
-/** Forms that only API keys come in. */
+/** Forms that accept only API keys. */
 export function isLegacy({ form }: Pick<Presented, 'form'>): boolean {
   return LEGACY.includes(form);
 }
@@ -71,11 +71,11 @@ interface AuthenticatorDeps {
   readonly database: Database;
   readonly tokens: LoginTokens;
   readonly clock: Clock;
-  /** Which of `X-API-Key` and `?key=` are accepted. */
+  /** Whether `X-API-Key` and `?key=` are accepted. */
   readonly legacyForms: 'on' | 'header' | 'off';
   /** Wrong credentials that one address may present per minute; 0 for no limit. */
   readonly failuresPerMinute: number;
-  /** Tells the other nodes that a credential of this account changed. */
+  /** Notifies the other nodes that a credential of this account changed. */
   readonly announce: (accountId: string) => void;
 }
 
@@ -84,16 +84,16 @@ interface Found {
   readonly expiresAt: number;
 }
 
-/** Finds out who calls, and ends what waits for a credential that has ended. */
+/** Authenticates callers, and ends waiting calls whose credential has ended. */
 export class Authenticator {
   readonly #deps: AuthenticatorDeps;
-  // By hash, so that no credential lies in memory longer than its request.
+  // Keyed by hash, so that no credential stays in memory longer than its request.
   readonly #remembered = new LRUCache<string, Found & { readonly until: number }>({ max: REMEMBERED });
   readonly #failures: FailureLimit;
   readonly #watches: CredentialWatches;
   readonly #lastUses = new Map<string, { accountId: string; at: number }>();
   #cancelRecording = () => {};
-  /** Raised whenever credentials change: a lookup that began before may have read what was there before. */
+  /** Incremented when credentials change: a lookup that began earlier may have read the old state. */
   #generation = 0;
 
   constructor(deps: AuthenticatorDeps) {
@@ -125,23 +125,23 @@ export class Authenticator {
     return caller;
   }
 
-  /** A credential was made just now: it is taken also from an address that presents wrong ones. */
+  /** Accepts a new credential even from an address that is throttled for wrong ones. */
   made(value: string): void {
     this.#failures.prove(hashOf({ value }));
   }
 
-  /** Watches a credential for a call that waits. See `CredentialWatches.open`. */
+  /** Watches the credential of a waiting call. See `CredentialWatches.open`. */
   watch(accountId: string, credential: string, permission: Permission | null): Watch {
     return this.#watches.open(accountId, credential, permission);
   }
 
-  /** A credential of the account was changed here: takes effect at once on every node. */
+  /** Applies a change of an account's credentials at once on every node. */
   changed(accountId: string): void {
     this.forget(accountId);
     this.#deps.announce(accountId);
   }
 
-  /** Drops what is remembered of an account's credentials, and ends what waits for one that has ended. */
+  /** Drops the cached credentials of an account and rechecks its waiting calls. */
   forget(accountId: string): void {
     this.#generation++;
     for (const [key, { caller }] of this.#remembered.entries())
@@ -149,7 +149,7 @@ export class Authenticator {
     this.#watches.check(accountId);
   }
 
-  /** The same for every account, after changes on other nodes may have been missed. */
+  /** Does the same for every account, after signals of other nodes may have been missed. */
   forgetAll(): void {
     this.#generation++;
     this.#remembered.clear();
@@ -158,7 +158,7 @@ export class Authenticator {
 
   start(): void {
     this.#cancelRecording = this.#deps.clock.after(LAST_USE_EVERY_MS, () => {
-      // Losing a "last used" is not worth an error: the next use writes it again.
+      // A lost "last used" is not worth an error: the next use writes it again.
       this.#recordLastUses().catch(() => {});
       this.start();
     });
@@ -173,7 +173,7 @@ export class Authenticator {
   async #find(presented: Presented): Promise<Found> {
     const now = this.#deps.clock.now();
     const elapsed = this.#deps.clock.elapsed();
-    // A login token that came as Bearer is accepted in no other form.
+    // A login token accepted as Bearer is not accepted in any other form.
     const key = `${presented.form} ${hashOf(presented)}`;
     const known = this.#remembered.get(key);
     if (known !== undefined && known.until > elapsed && known.expiresAt > now) return known;

@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 
-/** What is left of somebody's allowance. */
+/** The remaining tokens of a bucket. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until one more is allowed, or until the allowance is whole again when one is left. */
+  /** Seconds until one more is allowed, or until the bucket is full if at least one is left. */
   readonly resetSeconds: number;
 }
 
 export interface Buckets {
-  /** Takes from the bucket of `key`: all of it, or nothing when there is less. */
+  /** Takes `count` tokens from the bucket of `key`, or none if there are fewer. */
   take(key: string, count?: number): Allowance;
-  /** Puts some back into the bucket of `key`. */
+  /** Returns tokens to the bucket of `key`. */
   giveBack(key: string, count?: number): void;
 }
 
@@ -29,7 +29,7 @@ const unlimited: Buckets = {
   giveBack() {},
 };
 
-/** Token buckets: `perMinute` at once, refilled evenly. With 0 there is no limit. */
+/** Token buckets: a burst of `perMinute`, refilled evenly. 0 means no limit. */
 export function createBuckets(perMinute: number, clock: Clock): Buckets {
   if (perMinute === 0) return unlimited;
   const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT });
@@ -42,7 +42,7 @@ export function createBuckets(perMinute: number, clock: Clock): Buckets {
       bucket = { tokens: perMinute, filledAt: now };
       buckets.set(key, bucket);
     }
-    // A clock that was set back adds nothing and takes nothing.
+    // A clock that was set back neither adds nor removes tokens.
     bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.filledAt) * perMs);
     bucket.filledAt = now;
     return bucket;

@@ -8,7 +8,7 @@ export interface Watch {
   close(): void;
 }
 
-/** A change on another node that was missed takes effect after this. */
+/** How late a missed change on another node takes effect. */
 const CHECK_EVERY_MS = 15_000;
 
 interface Permits {
@@ -19,7 +19,7 @@ interface Permits {
 type Find = (credential: string) => Promise<Permits>;
 
 /**
- * Ends calls that wait (streams and long polls) when their credential is revoked, replaced, expires or loses the
+ * Ends waiting calls (streams and long polls) when their credential is revoked, replaced, expires or loses the
  * permission: at once when a change is announced, and at the time of its expiry.
  */
 export class CredentialWatches {
@@ -64,7 +64,7 @@ class WatchedCall {
   readonly #ended = new AbortController();
   #cancelTimer = () => {};
   #isClosed = false;
-  /** The newest check decides: one that began earlier may have read the credential as it was. */
+  /** Only the newest check counts: an earlier one may have read the old credential. */
   #checks = 0;
 
   constructor(find: () => Promise<Permits>, permission: Permission | null, clock: Clock) {
@@ -91,7 +91,7 @@ class WatchedCall {
     else this.#cancelTimer = this.#clock.after(outcome, () => void this.check());
   }
 
-  /** @returns in how many milliseconds to look again, or why the call ends */
+  /** @returns milliseconds until the next check, or the error that ends the call */
   async #look(): Promise<number | AppError> {
     try {
       const { permissions, expiresAt } = await this.#find();
@@ -99,7 +99,7 @@ class WatchedCall {
         return new AppError('permission_denied', `This requires the permission ${this.#permission}`);
       return Math.min(CHECK_EVERY_MS, expiresAt - this.#clock.now());
     } catch (error) {
-      // A database that is away says nothing about a credential.
+      // An unavailable database says nothing about a credential.
       return error instanceof AppError && error.code === 'unauthorized' ? error : CHECK_EVERY_MS;
     }
   }

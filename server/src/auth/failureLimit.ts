@@ -7,26 +7,29 @@ import { networkOf } from './network.ts';
 const PROVEN_KEPT = 10_000;
 
 /**
- * Throttles addresses that present wrong credentials. Credentials that were right here before pass, so that a stranger
- * who shares an address with others (a proxy, an office) does not lock them out.
+ * Throttles addresses that present wrong credentials. Credentials that worked here before are exempt, so that a
+ * stranger behind the same address (a proxy, an office) does not lock out their owners.
  */
 export class FailureLimit {
   readonly #buckets: Buckets;
-  /** Digests. */
+  /** Keyed by digest. */
   readonly #proven = new LRUCache<string, true>({ max: PROVEN_KEPT });
 
   constructor(perMinute: number, clock: Clock) {
     this.#buckets = createBuckets(perMinute, clock);
   }
 
-  /** A credential that is right, such as one that was made just now. @param digest of it */
+  /**
+   * Exempts a credential that is known to be valid, such as a new one.
+   * @param digest of the credential
+   */
   prove(digest: string): void {
     this.#proven.set(digest, true);
   }
 
   /**
-   * Runs `find`, and counts it as a failure when it finds nothing. Only what has failed counts, so that many callers
-   * behind one address may come at a time.
+   * Runs `find` and counts a failure if it finds nothing. Only failures count, so many callers behind one address may
+   * call concurrently.
    * @param digest of the credential
    * @throws {AppError} `rate_limited`, and what `find` throws
    */

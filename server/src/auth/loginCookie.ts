@@ -1,17 +1,15 @@
 /*
- * The login of the dashboard. Its token is in a cookie that no script can read (HttpOnly), neither ours nor one that
- * somebody smuggles into the page.
+ * The login of the dashboard. Its token is in a cookie that no script can read (HttpOnly), including injected ones.
  *
- * A browser sends cookies by itself, also when another page makes it ask; so a cookie alone proves nothing. It counts
- * only together with a header that other origins cannot send without asking first (a CORS preflight, which this server
- * never grants), and where the browser says where a request comes from, it must come from us. `SameSite=Strict` keeps
- * other sites out once more.
+ * Browsers send cookies even when another site causes the request, so a cookie alone proves nothing. It counts only
+ * together with a header that other origins cannot send without a CORS preflight, which this server never grants. If
+ * the browser states the origin of a request, it must be ours. `SameSite=Strict` is one more defense.
  */
 
-/** Every request of the dashboard carries it. */
+/** Sent with every request of the dashboard. */
 export const DASHBOARD_HEADER = 'x-switchboard-dashboard';
 
-/** `__Host-` makes browsers refuse one that a sister domain, or plain http, wants to plant (RFC 6265bis, 4.1.3.2). */
+/** `__Host-` makes browsers refuse a cookie that a sibling domain or plain HTTP tries to set (RFC 6265bis, 4.1.3.2). */
 const SECURE_NAME = '__Host-switchboard';
 const PLAIN_NAME = 'switchboard';
 const DEVICE = '-device';
@@ -19,32 +17,32 @@ const DEVICE_SECONDS = 365 * 24 * 60 * 60;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Whether the dashboard asks, from a page of this very server. */
+/** Whether the request comes from the dashboard, on a page of this server. */
 export function isFromDashboard(headers: Headers): boolean {
   if (headers[DASHBOARD_HEADER] === undefined) return false;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
-  // Browsers leave it out over plain http, except on this machine.
+  // Browsers omit it over plain HTTP, except on localhost.
   const { origin, host } = headers;
   if (origin === undefined) return true;
   return typeof origin === 'string' && URL.canParse(origin) && new URL(origin).host === host;
 }
 
 /**
- * Whether the browser has come by https, as far as it says so itself: behind a proxy that ends TLS the request looks
- * plain. Over http it says where a request comes from to this machine alone.
+ * Whether the browser used HTTPS, as far as its headers show: behind a proxy that terminates TLS the request itself is
+ * plain. Over HTTP, browsers send `Sec-Fetch-Site` only to localhost.
  */
 export function cameByHttps({ origin, host, 'sec-fetch-site': site }: Headers): boolean {
   if (typeof origin === 'string') return origin.startsWith('https://');
   return site !== undefined && !/^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(String(host));
 }
 
-/** The token that the dashboard's cookie holds. */
+/** The token in the dashboard's cookie. */
 export function cookieToken(headers: Headers): string | undefined {
   return readCookie(headers, '');
 }
 
-/** The token of the device, see `LoginDevices`. */
+/** The token of the device; see `LoginDevices`. */
 export function deviceToken(headers: Headers): string | undefined {
   return readCookie(headers, DEVICE);
 }
@@ -60,21 +58,21 @@ function readCookie(headers: Headers, suffix: string): string | undefined {
       }),
   );
   const plain = cameByHttps(headers) ? undefined : cookies.get(PLAIN_NAME + suffix);
-  // Over https the other one may have been planted.
+  // Over HTTPS, a cookie without the prefix may have been set by somebody else.
   return cookies.get(SECURE_NAME + suffix) || plain || undefined;
 }
 
-/** `Set-Cookie` that keeps a token until it ends, and no other one beside it. */
+/** `Set-Cookie` headers that keep a login token until it expires, and remove the other cookie. */
 export function keepToken(token: string, expiresAt: Date, isSecure: boolean): string[] {
   return [cookie(token, `Expires=${expiresAt.toUTCString()}`, isSecure), cookie('', 'Max-Age=0', !isSecure)];
 }
 
-/** `Set-Cookie` that drops it, whichever way the browser came to it. */
+/** `Set-Cookie` headers that remove the login token, over HTTP and HTTPS. */
 export function dropToken(): string[] {
   return [cookie('', 'Max-Age=0', false), cookie('', 'Max-Age=0', true)];
 }
 
-/** `Set-Cookie` that keeps the token of a device. */
+/** `Set-Cookie` header that keeps the token of a device. */
 export function keepDevice(token: string, isSecure: boolean): string {
   return cookie(token, `Max-Age=${DEVICE_SECONDS}`, isSecure, DEVICE);
 }

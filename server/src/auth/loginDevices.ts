@@ -1,9 +1,9 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * Devices that logged in to an account, by a token that their browser keeps ("device cookies", OWASP). A device has a
- * limit of failed logins of its own, so that strangers cannot lock the owner out, not even from the same address. The
- * token gives no access, and nothing is stored here.
+ * Devices that logged in to an account, recognized by a token that their browser keeps ("device cookies", OWASP). A
+ * device has its own limit of failed logins, so that strangers cannot lock the owner out, not even from the same
+ * address. The token gives no access, and nothing is stored on the server.
  */
 export class LoginDevices {
   readonly #key: Buffer;
@@ -12,13 +12,13 @@ export class LoginDevices {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'switchboard: devices that logged in', 32));
   }
 
-  /** A token for a device that just logged in. */
+  /** Issues a token for a device that just logged in. */
   issue(email: string): string {
     const id = randomBytes(16).toString('base64url');
     return `${id}.${this.#mac(id, email).toString('base64url')}`;
   }
 
-  /** The id of the device; undefined unless the token was issued for this email. */
+  /** Returns the id of the device; undefined unless the token was issued for this email. */
   recognize(email: string, token: string | undefined): string | undefined {
     const [, id = '', mac = ''] = /^([\w-]{22})\.([\w-]{43})$/.exec(token ?? '') ?? [];
     if (id === '') return undefined;

@@ -7,11 +7,11 @@ import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { networkOf } from './network.ts';
 
-/** Who guesses at a password. */
+/** The origin of a login attempt. */
 export interface Guesser {
   readonly email: string;
   readonly address: string;
-  /** A device that has proved that it logged in to this account before. */
+  /** A device that logged in to this account before. */
   readonly device?: string | undefined;
 }
 
@@ -19,26 +19,26 @@ export interface LoginLimit {
   /**
    * Takes a guess at the password of an account, and runs `login` with it. Logins to one account from one device or
    * network run one after the other: a correct one returns its guess before the next one takes its own, so concurrent
-   * logins do not count as failures. The guess is taken before the password is read, so concurrent guesses gain
-   * nothing. A device and a network that logged in to the account before have limits of their own, so that strangers
+   * logins do not count as failures. The guess is taken before the password is checked, so concurrent guesses gain
+   * nothing. A device and a network that logged in to the account before have their own limits, so that strangers
    * cannot lock the owner out.
    * @throws {AppError} `rate_limited`, or `too_busy` if too many logins wait
    */
   guess<T>(guesser: Guesser, login: (guess: Guess) => Promise<T>): Promise<T>;
   /**
-   * Takes an account that an address is about to register.
+   * Counts an account that an address is about to register.
    * @throws {AppError} `rate_limited`
    */
   takeRegistration(address: string): Promise<Taken>;
 }
 
 export interface Taken {
-  /** Gives it back: the guess was right, or nothing came of it. */
+  /** Returns the tokens, because the guess was right or the attempt had no result. */
   giveBack(): Promise<void>;
 }
 
 export interface Guess extends Taken {
-  /** The guess was right: gives it back, and remembers the network. */
+  /** Returns the tokens, because the guess was right, and remembers the network. */
   wasRight(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ interface Bucket {
 
 interface Buckets {
   readonly returnable: readonly Bucket[];
-  /** What is taken from them stays taken, whatever comes of it. */
+  /** Buckets whose tokens are never returned. */
   readonly kept: readonly Bucket[];
 }
 
@@ -62,22 +62,22 @@ interface Limits {
   readonly registrationsPerHour: number;
 }
 
-/** Strangers who share an address, and addresses that try one account, get this many times as much. */
+/** Factor of the limits for a whole address, and for all unknown networks of one account. */
 const WIDER = 10;
-/** Logins from one address, right or wrong: each costs a hash. */
+/** Factor of the limit for all logins from one address, right or wrong, since each costs a hash. */
 const WIDEST = 20;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** How long a network that logged in to an account is remembered. */
 const REMEMBERED_MS = 90 * 24 * HOUR_MS;
-/** A bound on what logins from ever new networks store. */
+/** Limits the rows stored for logins from many different networks. */
 const NETWORKS_PER_HOUR = 10;
 const CLEANS_EVERY = 100;
 const LONGEST_QUEUE = 32;
 
 /**
- * Token buckets in the database, so that guessing at several nodes, or across a restart, gains nothing. A bucket is one
- * number: the time at which it is full again. Each guess moves it on by what one guess takes to come back.
+ * Token buckets in the database, so that spreading guesses over nodes or restarts gains nothing. A bucket is one
+ * number: the time at which it is full again. Each guess moves it forward by the time that one token takes to refill.
  */
 export function createLoginLimit(
   { commit }: Database,
@@ -113,7 +113,7 @@ export function createLoginLimit(
     const narrow = [perMinute(`${email} ${network}`, loginsPerMinute), perMinute(network, loginsPerMinute * WIDER)];
     const isKnown = await isRemembered(tx, email, network, now);
     return {
-      // Networks that never logged in to the account share this one.
+      // Shared by all networks that never logged in to the account.
       returnable: isKnown ? narrow : [...narrow, perMinute(email, loginsPerMinute * WIDER)],
       kept: [perMinute(`all of ${network}`, loginsPerMinute * WIDEST)],
     };
@@ -158,8 +158,8 @@ const perMinute = (key: string, most: number): Bucket => ({ key: digest(key), mo
 const nothing = async () => {};
 
 /**
- * Networks that logged in to an account are rows as well, until they are forgotten: nothing else of a login is stored,
- * and nodes of earlier versions clean them up alike.
+ * Networks that logged in to an account are rows in the same table until they are forgotten. Nothing else about a login
+ * is stored, and nodes of earlier versions clean up these rows too.
  */
 const rememberedKey = (email: string, network: string) => digest(`logged in ${email} ${network}`);
 
@@ -186,9 +186,9 @@ async function remember(tx: Tx, email: string, network: string, now: number): Pr
 const pauseOf = ({ most, periodMs }: Bucket) => Math.ceil(periodMs / most);
 
 /**
- * Takes from each bucket, or from none: what is refused was no guess. An error would have the whole transaction run
- * again, which whoever guesses should not be able to bring about.
- * @returns how long to wait, in milliseconds; 0 when it was taken
+ * Takes a token from each bucket, or from none, so that a refused guess costs nothing. It does not throw, because an
+ * error would repeat the whole transaction, and guessers should not be able to cause that.
+ * @returns how long to wait, in milliseconds; 0 if the tokens were taken
  */
 async function takeFromAll(tx: Tx, buckets: readonly Bucket[], now: number): Promise<number> {
   for (const [index, bucket] of buckets.entries()) {
@@ -231,5 +231,5 @@ async function removeFull({ kysely }: Tx, now: number): Promise<void> {
   await kysely.deleteFrom('login_buckets').where('full_at', '<=', now).execute();
 }
 
-/** Who has tried what is nobody's business. */
+/** Does not store emails and addresses in plain text. */
 const digest = (key: string) => createHash('sha256').update(key).digest('base64url');

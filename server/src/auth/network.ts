@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** What one customer of a provider gets, and so can change addresses within. */
+/** The range that a provider assigns to one customer, who can use any address in it. */
 const IPV6_PREFIX_BITS = 64;
 
 /**
- * The network that limits count an address by: an IPv4 address by itself, an IPv6 address by its /64. What is no
- * address counts as it is.
+ * The network by which limits count an address: an IPv4 address itself, or the /64 of an IPv6 address. Invalid
+ * addresses are returned unchanged.
  */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%', 1); // without the zone

@@ -1,8 +1,8 @@
 export const SHORTEST_PASSWORD = 10;
 
-/** Words that everybody tries first on this server. */
+/** Words that are obvious guesses on this server. */
 const OWN_WORDS = ['switchboard'];
-/** A common password stays one with up to so many digits and signs around it: `Sunshine2026!`. */
+/** A common password with up to this many digits and symbols around it is still common: `Sunshine2026!`. */
 const LONGEST_TRIMMINGS = 6;
 const FEWEST_CHARACTERS = 4;
 
@@ -11,7 +11,7 @@ export interface Weakness {
   readonly message: string;
 }
 
-/** Finds passwords that are guessed first. NIST SP 800-63B asks for a list instead of rules of composition. */
+/** Finds passwords that attackers guess first. NIST SP 800-63B recommends a blocklist instead of composition rules. */
 export class PasswordRules {
   readonly #readCommon: () => Promise<ReadonlySet<string>>;
   #common: Promise<ReadonlySet<string>> | undefined;
@@ -34,7 +34,7 @@ export class PasswordRules {
     return undefined;
   }
 
-  /** Reads the list at the first registration, and again if that failed: without a free file, for example. */
+  /** Reads the list at the first registration, and again if that failed, for example for lack of file descriptors. */
   #commonPasswords(): Promise<ReadonlySet<string>> {
     this.#common ??= this.#readCommon().catch((error) => {
       this.#common = undefined;
@@ -44,13 +44,13 @@ export class PasswordRules {
   }
 }
 
-/** Some 50,000 passwords from leaks, collected for zxcvbn: 70 ms and a few MB, so only who needs it loads it. */
+/** Some 50,000 leaked passwords, collected for zxcvbn. Loading takes 70 ms and a few MB, so it happens on first use. */
 async function readCommon(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   return new Set([...dictionary['passwords-common'], ...OWN_WORDS]);
 }
 
-/** The text without a few digits and signs before and behind it. */
+/** Strips a few digits and symbols from the start and the end. */
 function stemOf(text: string): string {
   const stem = text.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
   return text.length - stem.length <= LONGEST_TRIMMINGS ? stem : text;
@@ -60,7 +60,7 @@ function isDecorated(text: string, name: string): boolean {
   return name.length >= FEWEST_CHARACTERS && (text === name || stemOf(text) === stemOf(name));
 }
 
-/** What a text repeats, or the text: `abc123` of `abc123abc123`. */
+/** Returns the repeated unit of a text, or the text itself: `abc123` for `abc123abc123`. */
 function unitOf(text: string): string {
   for (let length = 1; length <= text.length / 2; length++) {
     const unit = text.slice(0, length);
@@ -69,7 +69,7 @@ function unitOf(text: string): string {
   return text;
 }
 
-/** Whether each character follows the one before it, up or down: `abcdefghij`, `9876543210`. */
+/** Whether each character follows the previous one, up or down: `abcdefghij`, `9876543210`. */
 function isSequence(text: string): boolean {
   const steps = new Set([...text].slice(1).map((char, index) => char.charCodeAt(0) - text.charCodeAt(index)));
   return steps.size === 1 && [1, -1].includes([...steps][0] ?? 0);

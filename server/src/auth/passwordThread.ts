@@ -2,7 +2,7 @@ import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/argon2';
 
-/** What a thread of `PasswordHasher` is asked. Without `stored` the password is hashed. */
+/** A task for a thread of `PasswordHasher`. Without `stored` the password is hashed, otherwise verified. */
 export interface PasswordTask {
   readonly password: string;
   readonly stored?: string;
@@ -10,11 +10,12 @@ export interface PasswordTask {
 
 export type PasswordResult = { readonly value: string | boolean } | { readonly error: string };
 
-// Argon2id (the library's default) with 19 MiB and two passes, as OWASP's password storage cheat sheet has it.
+// Argon2id (the library's default) with 19 MiB and two passes, as in OWASP's password storage cheat sheet.
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-// Requests come before hashes when cores are short: measured on two, an upload beside 50 callers that register took 16 ms
-// instead of 350. On Linux this is the priority of this thread, elsewhere it would be that of the process.
+// Requests take precedence over hashes when cores are scarce. On two cores, an upload during 50 concurrent
+// registrations took 16 ms instead of 350. On Linux this sets the priority of this thread; elsewhere it would be the
+// whole process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(resultOf(task)));

@@ -5,9 +5,9 @@ import type { PasswordResult, PasswordTask } from './passwordThread.ts';
 
 /** A hash takes 19 MiB and about 40 ms of a core. */
 const THREADS = 2;
-/** A full queue is worked off in under a second. */
+/** A full queue is processed in less than a second. */
 const LONGEST_QUEUE = 32;
-/** One network cannot fill the queue by itself. */
+/** Keeps one network from filling the queue. */
 const QUEUED_PER_NETWORK = 16;
 
 interface Job {
@@ -18,8 +18,8 @@ interface Job {
 }
 
 /**
- * Hashes and verifies passwords with Argon2id, two at a time, in threads of its own: the library's asynchronous
- * functions would occupy libuv's pool, which file reads and writes share. A thread starts when it is first needed.
+ * Hashes and verifies passwords with Argon2id, two at a time, in its own threads: the library's asynchronous functions
+ * would occupy libuv's pool, which file access shares. A thread starts when it is first needed.
  */
 export class PasswordHasher {
   readonly #threads = new Set<Worker>();
@@ -37,7 +37,7 @@ export class PasswordHasher {
   }
 
   /**
-   * Reports whether the password fits the stored hash. Takes as long when there is none, so that an unknown email
+   * Reports whether the password matches the stored hash. Takes the same time without one, so that an unknown email
    * cannot be told from a wrong password.
    * @throws {AppError} `too_busy` if the queue is full
    */
@@ -96,7 +96,7 @@ export class PasswordHasher {
       else job?.resolve(result.value);
       this.#dispatch();
     });
-    // Out of memory, for example. The next job starts a new thread. Not every end is an error: `exit` rejects as well.
+    // A thread can end without an error event, for example when memory runs out. The next job starts a new thread.
     const end = (cause?: unknown) =>
       this.#running.get(thread)?.reject(new Error('the thread that hashes passwords ended', { cause }));
     thread.on('error', end);

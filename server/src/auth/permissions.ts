@@ -1,6 +1,6 @@
 /* The dashboard uses this file too, so it imports nothing. */
 
-/** Resource → action → explanation for people who choose permissions. */
+/** Resource → action → explanation for users who choose permissions. */
 export const permissionTable = {
   sessions: {
     read: 'List sessions and their status changes',
@@ -40,16 +40,16 @@ type Table = typeof permissionTable;
 /** A permission, such as `messages:send`. */
 export type Permission = { [R in keyof Table]: `${R}:${keyof Table[R] & string}` }[keyof Table];
 
-/** Every permission an operation may need, in the table's order. */
+/** Every permission that an operation may require, in the table's order. */
 export const permissions: readonly Permission[] = Object.entries(permissionTable).flatMap(([resource, actions]) =>
-  // The members of the table are exactly what the type spells out.
+  // `Object.entries` loses the literal types of the table.
   Object.keys(actions).map((action) => `${resource}:${action}` as Permission),
 );
 
 /** A resource that shows message content with `read`, and everything but the content with `metadata`. */
 export type ContentResource = 'messages' | 'chats' | 'events' | 'webhooks';
 
-/** Permission → the one that it includes. */
+/** Permission → the permission that it includes. */
 export const included: Readonly<Partial<Record<Permission, Permission>>> = {
   'messages:read': 'messages:metadata',
   'chats:read': 'chats:metadata',
@@ -66,12 +66,12 @@ export function isGrant(text: string): boolean {
   return action === '*' || permissions.some((permission) => permission === text);
 }
 
-/** Whether the grants of a credential cover what an operation needs. */
+/** Whether the grants of a credential cover the permission that an operation requires. */
 export function allows(grants: readonly string[], needed: Permission): boolean {
   return grants.some((grant) => covers(grant, needed));
 }
 
-/** Whether the grants show a resource without the content of messages. */
+/** Whether the grants show a resource without message content. */
 export function hidesContent(grants: readonly string[], resource: ContentResource): boolean {
   return allows(grants, `${resource}:metadata`) && !allows(grants, `${resource}:read`);
 }

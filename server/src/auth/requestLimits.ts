@@ -4,24 +4,24 @@ import type { Caller } from './authenticate.ts';
 import { type Allowance, type Buckets, createBuckets } from './buckets.ts';
 import { networkOf } from './network.ts';
 
-/** Who makes a request: a credential, or without one an address. */
+/** The subject of a request's limits: a credential, or the address if there is none. */
 interface Requester {
   readonly caller: Caller | undefined;
   readonly address: string;
 }
 
-/** What is left to the one of a request's limits that comes first. */
+/** The allowance of the limit that is reached first. */
 export interface RequestAllowance extends Allowance {
   readonly of: 'credential' | 'account';
 }
 
 interface PerMinute {
   readonly perCredential: number;
-  /** Twice the limit of a credential unless set. */
+  /** Twice the limit of a credential by default. */
   readonly perAccount: number | undefined;
 }
 
-/** Limits requests per credential, and per account whatever its number of credentials. */
+/** Limits requests per credential, and per account across all of its credentials. */
 export class RequestLimits {
   readonly #credentials: Buckets;
   readonly #accounts: Buckets;

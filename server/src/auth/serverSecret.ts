@@ -5,8 +5,8 @@ import type { Database } from '../db/database.ts';
 import { aboutSecret } from '../db/sealing.ts';
 
 /**
- * The secret that signs login tokens. Unless it is set, it is made on first start and kept: in the data directory,
- * readable by its owner only, or in PostgreSQL, where all nodes find the same one.
+ * Returns the secret that signs login tokens. Unless it is configured, it is generated on the first start and stored:
+ * in the data directory, readable by its owner only, or in PostgreSQL, where all nodes share it.
  */
 export async function serverSecret(
   settings: { jwtSecret: string; dataDir: string; databaseUrl: string },
@@ -16,13 +16,13 @@ export async function serverSecret(
   return settings.databaseUrl === '' ? secretInFile(join(settings.dataDir, 'jwt-secret')) : secretInDatabase(database);
 }
 
-/** By this nodes tell whether they sign with the same secret. It does not give the secret away, nor is it a signature. */
+/** A fingerprint by which nodes compare their secrets. It does not reveal the secret and is not a signature. */
 export function fingerprintOf(secret: string): string {
   return createHmac('sha256', secret).update('switchboard: which secret signs login tokens').digest('base64url');
 }
 
 function secretInFile(file: string): string {
-  // `wx` and the lock on the folder: it is made once and never overwritten.
+  // `wx` and the lock on the folder guarantee that it is created once and never overwritten.
   if (!existsSync(file)) writeFileSync(file, makeSecret(), { mode: 0o600, flag: 'wx', flush: true });
   chmodSync(file, 0o600);
   const secret = readFileSync(file, 'utf8').trim();

@@ -7,13 +7,13 @@ const TOKEN_LIFETIME_MS = 12 * 60 * 60 * 1000;
 const ISSUER = 'switchboard';
 
 export interface LoginTokens {
-  /** A token that ends 12 hours from now. */
+  /** Issues a token that expires in 12 hours. */
   issue(accountId: string, version: number): Promise<{ token: string; expiresAt: number }>;
-  /** Undefined for a token that is forged, damaged or over. */
+  /** Returns undefined for a token that is forged, malformed or expired. */
   verify(token: string): Promise<{ accountId: string; version: number; expiresAt: number } | undefined>;
 }
 
-/** Login tokens: JWT, HS256 (RFC 7519). `version` ends them all when the account raises it. */
+/** Login tokens: JWT, HS256 (RFC 7519). An account revokes all of its tokens by incrementing `version`. */
 export function createLoginTokens(secret: string, clock: Clock): LoginTokens {
   const key = new TextEncoder().encode(secret);
   return {
@@ -41,7 +41,7 @@ export function createLoginTokens(secret: string, clock: Clock): LoginTokens {
         if (sub === undefined || exp === undefined || typeof ver !== 'number') return undefined;
         return { accountId: sub, version: ver, expiresAt: exp * 1000 };
       } catch {
-        return undefined; // whatever is wrong with it, it is no credential
+        return undefined; // malformed, forged or expired
       }
     },
   };
@@ -51,8 +51,8 @@ const KEY_PATTERN = /^sb_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{32})([0-9A-Za-z]{
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * A new API key `sb_<id>_<secret><checksum>`: the id finds it, 32 random characters (190 bits) make it secret, the
- * checksum lets a scanner of leaked secrets tell it from noise without asking us.
+ * Makes an API key `sb_<id>_<secret><checksum>`: the id finds it, 32 random characters (190 bits) make it secret, and
+ * the checksum lets secret scanners recognize it offline.
  */
 export function makeApiKey(keyId: string): { key: string; hash: string } {
   const secret = randomBase62(32);
@@ -61,7 +61,7 @@ export function makeApiKey(keyId: string): { key: string; hash: string } {
   return { key, hash: hashApiKey(key) };
 }
 
-/** The id inside a key, or undefined when the text is no key at all. */
+/** Returns the id inside a key; undefined if the text is not a key. */
 export function keyIdOf(key: string): string | undefined {
   const match = KEY_PATTERN.exec(key);
   if (match === null || checksum(key.slice(0, -6)) !== match[3]) return undefined;
@@ -87,7 +87,7 @@ function checksum(text: string): string {
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
-    // Bytes from 248 on are dropped: they would make the first digits likelier than the others.
+    // Bytes from 248 on are dropped, because they would make the first characters more likely.
     for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += BASE62[byte % 62];
   }
   return text;

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** Bounds the streams and long polls that an account has open on this node. */
+/** Limits the streams and long polls that an account has open on this node. */
 export class WaitingCalls {
   readonly #most: number;
   readonly #open = new Map<string, number>();
@@ -10,7 +10,7 @@ export class WaitingCalls {
   }
 
   /**
-   * @returns a function that ends it
+   * @returns a function that ends the call
    * @throws {AppError} `too_many`
    */
   begin(accountId: string): () => void {

@@ -8,41 +8,41 @@ import {
   type Store,
 } from './dialect.ts';
 
-/** What a piece of work makes its changes with. */
+/** The transaction as a piece of work sees it. */
 export interface Tx extends Queryable {
   /**
-   * Adds something to write at the end of the transaction, together with what its other works add for the same writer:
-   * many rows in a few statements, which saves PostgreSQL a round trip for each.
+   * Adds a row to write at the end of the transaction, together with the rows that other works add for the same writer.
+   * Writing them in a few statements saves PostgreSQL a round trip for each.
    */
   writeLater<T>(writer: LateWriter<T>, item: T): void;
   /** Runs `action` once the transaction is committed, and not if it is rolled back. */
   afterCommit(action: () => void): void;
 }
 
-/** Writes what was added, in that order. */
+/** Writes the collected items in the order in which they were added. */
 export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
 
-/** What is written at the end cannot add more. */
+/** A late writer cannot add more. */
 export type LateTx = Omit<Tx, 'writeLater'>;
 
 /**
- * Work that is done for many items at once, as if for one after the other: a few statements instead of a few for each.
- * Returns a result for each item, in their order.
+ * Work on many items at once, with the effect of doing one after the other: it needs a few statements in total instead
+ * of a few per item. Returns one result per item, in the same order.
  */
 export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
 
 /**
- * Runs `work` in a transaction that it may share with other work, and resolves with its result once that is committed.
- * If `work` throws, its own changes are rolled back and the error is passed on; other work is not affected.
+ * Runs `work` in a transaction that it may share with other work, and resolves with its result once the transaction is
+ * committed. If `work` throws, its own changes are rolled back and the error is passed on; other work is not affected.
  *
  * `work` must await nothing but queries, and must tolerate being run again: a transaction that conflicts with another
- * one is repeated. Works with the same `key` take effect in the order in which they were handed in.
+ * one is repeated. Works with the same `key` take effect in the order of the calls.
  *
  * @throws {AppError} `storage_unavailable` if the database is full, locked or unreachable: nothing was changed
  */
 export type Commit = <T>(work: (tx: Tx) => Promise<T>, key?: string) => Promise<T>;
 
-/** As `Commit`, for work that is done together with adjacent work of the same kind. */
+/** Like `Commit`, for work that runs together with adjacent work of the same kind. */
 export type CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) => Promise<R>;
 
 /** Work with its item. `GroupCommit.commitJointly` pairs the two by type. */
@@ -53,7 +53,7 @@ export interface Job {
 
 export type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
-/** What came of jobs that were done together. */
+/** The outcome of jobs that ran together. */
 export interface Done {
   readonly outcomes: readonly Outcome[];
   readonly later: readonly Later[];
@@ -69,7 +69,7 @@ interface Later {
 /**
  * Runs jobs in one transaction. A savepoint costs as much as a small query and most batches have no failing job, so the
  * first run has none. Only if a job fails do all run again, each with a savepoint.
- * @param as the membership to write as; undefined where no other process writes
+ * @param as the membership to write as; undefined if no other process writes
  */
 export async function writeBatch(store: Store, batch: readonly Job[], as: Membership | undefined): Promise<Done[]> {
   try {
@@ -81,7 +81,7 @@ export async function writeBatch(store: Store, batch: readonly Job[], as: Member
   }
 }
 
-/** Adjacent jobs of the same work, which are done together. */
+/** Adjacent jobs of the same work, which run together. */
 type Turn = readonly Job[];
 
 function turnsOf(batch: readonly Job[]): Turn[] {
@@ -108,7 +108,7 @@ async function writeOnce(
     await transaction.commit();
     return [...done, last];
   } catch (error) {
-    // The first error is the cause; a broken connection also fails to roll back.
+    // The first error is the cause. On a broken connection the rollback fails as well.
     await transaction.rollback().catch(() => {});
     throw error;
   }
@@ -124,7 +124,7 @@ async function writeLate(transaction: OpenTransaction, done: readonly Done[]): P
   return { outcomes: [], ...added };
 }
 
-/** Makes a `Tx`, and lists of what is added by it. */
+/** Makes a `Tx` and the lists of what the work adds through it. */
 export function openTx({ dialect, kysely, connection }: OpenTransaction) {
   const later: Later[] = [];
   const actions: (() => void)[] = [];
@@ -145,7 +145,7 @@ async function runTurn(transaction: OpenTransaction, turn: Turn): Promise<Done> 
   return { outcomes: values.map((value) => ({ ok: true, value })), ...added };
 }
 
-/** Runs a job, with what it adds for later, so that its failure rolls back its own changes and no others. */
+/** Runs jobs in a savepoint, so that a failure rolls back their own changes and late items and no others. */
 async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done> {
   const { dialect, connection } = transaction;
   await connection.query('savepoint work', []);

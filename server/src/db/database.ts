@@ -15,10 +15,10 @@ import type { DamageListener } from './sqliteFiles.ts';
 export interface DatabaseSettings extends Partial<EncryptionKeys> {
   /** Empty for SQLite in `dataDir`. */
   readonly databaseUrl: string;
-  /** For what a pooler between cannot carry; empty when there is none. */
+  /** Bypasses a connection pooler for statements that it does not support; empty if there is no pooler. */
   readonly databaseDirectUrl?: string;
   readonly databasePoolSize?: number;
-  /** As which PostgreSQL shows this process to whoever watches it. */
+  /** The client name that PostgreSQL shows in `pg_stat_activity`. */
   readonly clientName?: string;
   readonly dataDir: string;
 }
@@ -28,21 +28,21 @@ export interface Database {
   readonly reader: Queryable;
   readonly commit: Commit;
   readonly commitJointly: CommitJointly;
-  /** Undefined where this process has the database to itself. */
+  /** Undefined if this process has the database to itself. */
   readonly shared: Shared | undefined;
-  /** Undefined where there is no pool of connections. */
+  /** Undefined without a connection pool. */
   readonly poolUse: (() => PoolUse) | undefined;
-  /** As `GroupCommit.join`. */
+  /** See `GroupCommit.join`. */
   join(work: (tx: Tx) => Promise<Membership>): Promise<Membership>;
-  /** As `GroupCommit.shutOut`. */
+  /** See `GroupCommit.shutOut`. */
   shutOut(): void;
-  /** Listens to the events of `GroupCommit`. */
+  /** Subscribes to the events of `GroupCommit`. */
   on(event: 'fenced' | 'full', listener: () => void): void;
-  /** As `Store.trimLog`. */
+  /** See `Store.trimLog`. */
   readonly trimLog: () => void;
-  /** As `Store.startCheck`. */
+  /** See `Store.startCheck`. */
   readonly startCheck: () => void;
-  /** Through which secrets go in and out of rows. */
+  /** Encrypts and decrypts the secrets in rows. */
   readonly seal: Seal;
   close(): Promise<void>;
 }
@@ -56,15 +56,15 @@ export class DataInUseError extends Error {
 }
 
 /**
- * Opens the database that the settings name and brings its schema up to date. The data folder is this process's alone,
- * whichever database it is: two processes on one PostgreSQL have a folder each.
- * @param onDamage is told when the files of the embedded database are damaged; from then on every write is refused
- * @throws {DatabaseDamagedError} when it lacks what was acknowledged
- * @throws {DataInUseError} when another process has the folder
- * @throws {SchemaMismatchError} when its tables are not those of the schema version it records
- * @throws {NewerSchemaError} when a newer Switchboard has changed the database beyond what this one can work with
- * @throws {OlderNodesError} when older nodes run that cannot work with what this one has to change
- * @throws {WrongKeyError} when its secrets are sealed with another key
+ * Opens the configured database and brings its schema up to date. The data folder belongs to this process alone,
+ * whichever database it uses: two processes on one PostgreSQL need one folder each.
+ * @param onDamage called when the files of the embedded database are found damaged; every later write is refused
+ * @throws {DatabaseDamagedError} if acknowledged transactions are missing
+ * @throws {DataInUseError} if another process uses the folder
+ * @throws {SchemaMismatchError} if the tables differ from the recorded schema version
+ * @throws {NewerSchemaError} if a newer version has upgraded the database beyond what this one supports
+ * @throws {OlderNodesError} if running older nodes do not support a required migration
+ * @throws {WrongKeyError} if the secrets are encrypted with another key
  */
 export async function openDatabase(
   {
@@ -124,18 +124,20 @@ export async function openDatabase(
   }
 }
 
-/** Holds an exclusive lock on the folder. The operating system lets go of it when the process ends, however it ends. */
+/**
+ * Holds an exclusive lock on the folder. The operating system releases it when the process ends, even after a crash.
+ */
 function lockFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'switchboard.lock');
-  closeSync(openSync(file, 'a', 0o600)); // what SQLite puts beside it gets the same mode
+  closeSync(openSync(file, 'a', 0o600)); // SQLite gives the files beside it the same mode
   chmodSync(file, 0o600);
   const lock = new DatabaseSync(file, { timeout: 0 });
   try {
     lock.exec('pragma journal_mode = delete; begin exclusive');
   } catch (error) {
     lock.close();
-    // SQLITE_BUSY; anything else is the folder's own trouble.
+    // SQLITE_BUSY. Any other error is a problem with the folder itself.
     if (error instanceof Error && 'errcode' in error && error.errcode === 5) throw new DataInUseError(dataDir);
     throw error;
   }

@@ -11,89 +11,91 @@ import { AppError } from '../errors.ts';
 import type { Schema } from './schema.ts';
 import type { Shape } from './shape.ts';
 
-/** What only one process does at a time. */
+/** Work that only one process does at a time. */
 export type OneAtATime = 'migrate' | 'nodes' | 'register';
 
-/** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it talks to. */
+/** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it uses. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /** How Kysely writes its SQL. */
+  /** Kysely's dialect, which writes the SQL. */
   readonly kysely: Omit<KyselyDialect, 'createDriver'>;
-  /** Ends a `create table` whose rows are small and found by primary key: stores them inside its index. */
+  /** Ends a `create table` whose rows are small and found by primary key: stores the rows in the index. */
   readonly clustered: string;
-  /** Type of a primary key that the database counts up. */
+  /** Type of an auto-incremented primary key. */
   readonly counted: string;
   /**
-   * Full-text search in the table `message_words`. Words come in as one text, separated by spaces, lower case and
-   * free of marks: what a word is, both databases are told and not asked.
+   * Full-text search in the table `message_words`. The input is one text of lower-case words without diacritics,
+   * separated by spaces: we split words ourselves, so that both databases agree on them.
    */
   readonly search: {
     readonly tables: readonly string[];
-    /** Whether the index gives rows in the order of their `rowid`, as far as they are wanted. */
+    /** Whether a limited query can read rows from the index in the order of their `rowid`. */
     readonly isOrdered: boolean;
-    /** The value that is stored for such a text. */
+    /** The value to store for this text. */
     stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
-    /** Whether a row of `message_words`, under this alias, has all that `terms` asks for. */
+    /** Whether a row of `message_words`, under this alias, contains all `terms`. */
     matches(alias: string, terms: string): RawBuilder<boolean>;
     /**
-     * How the words of messages that are gone leave the index, where deleting a row does not remove them at once:
-     * `step` does some of it, while `isDue` finds a row.
+     * Removes the words of deleted messages from the index, if deleting a row does not. `isDue` returns a row as long
+     * as there is work left, and each `step` does some of it.
      */
     readonly purge: { readonly isDue: string; readonly step: string } | undefined;
-    /** Asks for all of the words, the last of which may be the beginning of one when it has some letters. */
+    /** Searches for all of the words. The last one also matches as a prefix if it is long enough. */
     terms(words: readonly string[]): string;
   };
-  /** Lets one transaction at a time do a thing, until it ends. Undefined where writers wait for one another anyway. */
+  /**
+   * Returns a statement that serializes transactions by name until they end. Undefined if all writers are serialized
+   * anyway.
+   */
   readonly oneAtATime: ((thing: OneAtATime) => string) | undefined;
   /**
-   * Whether a statement takes many rows at once, as a JSON list: that spares PostgreSQL a round trip for each. SQLite
-   * has none to spare, and runs a statement again faster than it reads JSON.
+   * Whether a statement takes many rows at once, as a JSON list. This saves PostgreSQL a round trip per row. SQLite has
+   * no round trips, and repeats a statement faster than it parses JSON.
    */
   readonly takesLists: boolean;
   /**
-   * The rows of a batch as a table: one row of values, or a JSON list of them where `takesLists`.
+   * The rows of a batch as a table: one row of values, or a JSON list of rows if `takesLists`.
    * @param columns name → type
-   * @param value gives the parameter that stands for a column's value, or for the list under the name `list`
+   * @param value returns the parameter for a column's value, or for the whole list under the name `list`
    */
   recordset(columns: Columns, value: (name: string) => unknown): RawBuilder<unknown>;
-  /** A JSON list of texts as a list to compare with by `in`. */
+  /** A JSON list of texts as the right-hand side of `in`. */
   texts(json: unknown): RawBuilder<string>;
   /**
-   * How a log of rows that several transactions append to is read so that nothing is passed over: `order` is their
-   * order, and up to the position that `horizon` resolves with no row can appear any more. Rows that are read by it
-   * are to be read by a later statement.
+   * Reads a log of rows that several transactions append to, without skipping any. `order` is the order of the rows. No
+   * row can appear any later at or below the position that `horizon` returns. Read the rows with a later statement.
    */
   readonly log: {
     readonly order: readonly ('position' | 'event_id')[];
     horizon(connection: Connection): Promise<number>;
-    /** What the first migration made positions of. */
+    /** The tables that the first migration adds positions to. */
     readonly tables: readonly string[];
     position(shift: number): string;
   };
-  /** Gives events the positions that `log` rests on; empty where ids are in order already. */
+  /** The migration that creates the event positions that `log` relies on; empty if ids are already ordered. */
   readonly logPositions: readonly string[];
-  /** How the tables that are there are compared with those that the migrations make. */
+  /** Compares the existing tables with those that the migrations create. */
   readonly shape: {
     read(db: Queryable): Promise<Shape>;
-    /** Runs `work` where there are no tables yet; what it makes is gone afterwards. */
+    /** Runs `work` in an empty schema and drops everything it creates. */
     inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;
   };
   /**
-   * Numbers deliveries as they are stored, in the order of the transactions of a conversation. Empty where ids are in
-   * that order, because one process makes all of them.
+   * Numbers deliveries as they are stored, in the order of the transactions of a conversation. Empty if ids are already
+   * in that order, because one process makes all of them.
    */
   readonly deliveryPositions: readonly string[];
-  /** The database's own clock, which all who share it have in common: milliseconds since 1970. */
+  /** The database's clock, shared by all nodes, in milliseconds since the epoch. */
   readonly now: RawBuilder<number>;
-  /** Gives pages that deleting has freed back to the file system. */
+  /** Returns the pages of deleted rows to the file system. */
   readonly reclaim: string | undefined;
-  /** Whether the error means that a row with this key exists already. */
+  /** Whether the error is a violated unique key. */
   isUniqueViolation(error: unknown): boolean;
-  /** Whether the error says that the database cannot work now: full, locked, restarting. A caller may try again. */
+  /** Whether the database cannot work now: full, locked, restarting. A caller may try again. */
   isUnavailable(error: unknown): boolean;
-  /** Whether the error says that rows cannot be added, while a transaction that adds none passes: a full disk. */
+  /** Whether the disk is full. A transaction that adds no rows may still succeed. */
   isFull(error: unknown): boolean;
-  /** Whether the transaction lost a race with another one and would pass if it were run again. */
+  /** Whether the transaction conflicted with another one and would succeed if repeated. */
   isConflict(error: unknown): boolean;
 }
 
@@ -102,17 +104,17 @@ export type Columns = Readonly<Record<string, 'text' | 'bigint'>>;
 
 export interface Result<R> {
   readonly rows: R[];
-  /** Rows that an insert, update or delete touched. */
+  /** Number of rows that an insert, update or delete changed. */
   readonly changed: number;
 }
 
 /** One connection, or a pool of them, that runs SQL. */
 export interface Connection {
-  /** @param name set for a query that comes again and again: PostgreSQL then prepares it once per connection. */
+  /** @param name of a statement that runs often: PostgreSQL prepares it once per connection. */
   query<R>(text: string, parameters: readonly unknown[], name?: string): Promise<Result<R>>;
 }
 
-/** What queries run on: `kysely` for those built on the spot, `connection` for prepared ones. */
+/** Runs queries: `kysely` those built on the spot, `connection` prepared ones. */
 export interface Queryable {
   readonly dialect: Dialect;
   readonly kysely: Kysely<Schema>;
@@ -120,44 +122,48 @@ export interface Queryable {
 }
 
 /**
- * As whom a process writes where several do: a transaction fails unless the row in `nodes` is there, and while it is
- * open nobody can take that row away. So what somebody does whom the others have given up changes nothing.
+ * The identity under which a node writes to a shared database. A transaction fails unless the node's row in `nodes`
+ * exists, and nobody can delete that row while the transaction is open. A node that was evicted can therefore change
+ * nothing.
  */
 export interface Membership {
   readonly nodeId: string;
   readonly epoch: number;
 }
 
-/** The others have given this process up. */
+/** The other nodes have evicted this one. */
 export class FencedError extends AppError {
   constructor() {
     super('storage_unavailable', 'This node lost its leases and is rejoining; try again', { retryAfterSeconds: 1 });
   }
 }
 
-/** What a database has that several processes may share. */
+/** Features of a database that several processes may share. */
 export interface Shared {
   /**
-   * Opens a connection that hears what others notify on a channel.
-   * @param onEnd it broke: nothing is heard any more
+   * Opens a connection that listens on a channel.
+   * @param onEnd called when the connection breaks
    */
   listen(channel: string, onPayload: (payload: string) => void, onEnd: () => void): Promise<Listening>;
-  /** As `Listening.notify`, by a connection of the pool. */
+  /** Like `Listening.notify`, on a connection of the pool. */
   notify(channel: string, payload: string): Promise<void>;
-  /** A connection for what must not wait behind anything else, with a deadline of its own. */
+  /** A connection for queries that must not wait behind others, with its own deadline. */
   readonly heart: Queryable;
 }
 
 export interface Listening {
-  /** @param payload less than 8,000 bytes @throws {Error} also when there is no answer soon */
+  /**
+   * @param payload less than 8,000 bytes
+   * @throws {Error} also on a timeout
+   */
   notify(payload: string): Promise<void>;
-  /** @throws {Error} when there is no answer soon */
+  /** @throws {Error} also on a timeout */
   ping(): Promise<void>;
-  /** Ends it at once, without a word to the database: it may not answer. */
+  /** Closes the connection without waiting for the database, which may not answer. */
   close(): void;
 }
 
-/** How the connections of a pool are used. */
+/** Connections of a pool by state. */
 export interface PoolUse {
   readonly total: number;
   readonly idle: number;
@@ -170,31 +176,34 @@ export interface OpenTransaction extends Queryable {
   rollback(): Promise<void>;
 }
 
-/** A home of the data: SQLite or PostgreSQL. */
+/** An open SQLite or PostgreSQL database. */
 export interface Store {
   readonly dialect: Dialect;
-  /** For reads outside a transaction; sees what is committed. */
+  /** Reads committed data outside a transaction. */
   readonly reader: Queryable;
-  /** How many transactions may be open at a time. */
+  /** Maximum number of concurrent transactions. */
   readonly writers: number;
-  /** @throws {FencedError} when `as` is no member any more */
+  /** @throws {FencedError} if the row of `as` is gone */
   begin(as?: Membership): Promise<OpenTransaction>;
-  /** Undefined where one process has the database to itself. */
+  /** Undefined if one process has the database to itself. */
   readonly shared: Shared | undefined;
-  /** Undefined where there is no pool. */
+  /** Undefined without a connection pool. */
   readonly poolUse: (() => PoolUse) | undefined;
-  /** Rewrites the secrets' files, so that no former value stays readable in them. Only one process may run. */
+  /**
+   * Rewrites the files of tables with secrets, so that no former value stays readable in them. Requires that no other
+   * process runs.
+   */
   rewrite(): Promise<void>;
-  /** Removes what was deleted from the log of writes, if nobody uses it just now. */
+  /** Shrinks the write-ahead log if nobody uses it at the moment. */
   trimLog(): void;
-  /** Begins to check the files after an unclean end. Call it once the server has started. */
+  /** Starts checking the files after an unclean exit. Call it once the server has started. */
   startCheck(): void;
   close(): Promise<void>;
 }
-/** The beginnings of words with one or two letters are too many to go through. */
+/** A prefix of one or two letters matches too many words. */
 const SHORTEST_BEGINNING = 3;
 export const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= SHORTEST_BEGINNING;
-/** A connection for reads: a database that is away is an error that callers can act on. */
+/** Wraps a connection for reads: a failing database becomes an error that callers can act on. */
 export function answering(dialect: Dialect, connection: Connection): Connection {
   return {
     query: (text, parameters, name) =>
@@ -208,7 +217,7 @@ export function queryable(dialect: Dialect, connection: Connection): Queryable {
   return { dialect, connection, kysely: kyselyOn(dialect, connection) };
 }
 
-/** Kysely builds and runs queries on the connection it is given; it opens none and begins no transactions. */
+/** Kysely builds and runs queries on a given connection; it opens none and begins no transactions. */
 function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
   const single: DatabaseConnection = {
     async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {

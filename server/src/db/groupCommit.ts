@@ -28,17 +28,17 @@ const RETRY_WAIT_MS = 25;
 const PATIENCE_MS = 2000;
 
 /**
- * Group commit: work that arrives while a transaction is being written waits and then shares the next one, so that one
- * fsync carries many requests. On SQLite there is one writer. On PostgreSQL several transactions run side by side, but
- * never two with work of the same key.
+ * Group commit: work that arrives while a transaction is being written shares the next one, so that one fsync serves
+ * many requests. SQLite has one writer. On PostgreSQL several transactions run concurrently, but never two with work of
+ * the same key.
  *
- * Emits `fenced` when a write was refused because the other nodes evicted this one, and `full` when one was refused
+ * Emits `fenced` when a write is refused because the other nodes evicted this one, and `full` when one is refused
  * because the disk is full.
  */
 export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
   readonly #store: Store;
   #waiting: Waiting[] = [];
-  /** Undefined where no other process writes; null while this one is shut out. */
+  /** Undefined if no other process writes; null while this one is shut out. */
   #membership: Membership | null | undefined;
   #running = 0;
   #isScheduled = false;
@@ -51,7 +51,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     this.#store = store;
   }
 
-  // Each call makes a function of its own, which is never joined with others.
+  // A new function per call, which is never joined with others.
   readonly commit: Commit = (work, key) => this.commitJointly(async (tx) => [await work(tx)], undefined, key);
 
   readonly commitJointly: CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) =>
@@ -64,13 +64,15 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
         work,
         item,
         key,
-        // The value is what this very work returned for it.
+        // The value is the result of this very work.
         settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)),
       });
       this.#schedule();
     });
 
-  /** Joins by `work`, in a transaction that no membership guards, and from then on writes as that member. */
+  /**
+   * Runs `work`, which joins the cluster, without a membership, and uses the membership that it returns from then on.
+   */
   async join(work: (tx: Tx) => Promise<Membership>): Promise<Membership> {
     const transaction = await this.#store.begin();
     try {
@@ -84,22 +86,23 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     }
   }
 
-  /** Refuses everything until it joins again, also what waits: it may concern what other nodes own by now. */
+  /** Refuses all work until the next `join`, including queued work: other nodes may own its resources by now. */
   shutOut(): void {
     this.#membership = null;
     for (const { settle } of this.#waiting.splice(0)) settle({ ok: false, error: new FencedError() });
     this.#settled.notify();
   }
 
-  /** Waits for the work that was handed in, and refuses more. */
+  /** Waits for queued work and refuses more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#settled.until(() => this.#running === 0 && this.#waiting.length === 0);
   }
 
   /**
-   * Starts at the end of this turn of the event loop, so that everything that arrives in it shares a transaction. Waiting
-   * longer makes larger batches but no more throughput: a commit costs by the pages that it writes.
+   * Starts at the end of this turn of the event loop, so that everything that arrives in it shares a transaction.
+   * Waiting longer makes larger batches but no more throughput, because the cost of a commit is the pages that it
+   * writes.
    */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= this.#store.writers) return;
@@ -123,7 +126,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     const ownKeys = new Set<string>();
     for (const waiting of this.#waiting) {
       const { key } = waiting;
-      // Work waits for a running transaction with its key. Work with a key of this batch could go nowhere else.
+      // Work waits for a running transaction with its key, unless this batch already has that key.
       const isOwn = key !== undefined && ownKeys.has(key);
       const isFull = batch.length >= (isOwn ? LARGEST_BATCH : share);
       if (isFull || (key !== undefined && this.#busyKeys.has(key))) held.push(waiting);
@@ -154,7 +157,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
 
   #succeed(batch: readonly Waiting[], done: readonly Done[]): void {
     const { dialect } = this.#store;
-    // Wake-ups first: callers that get their result below find everything already on its way.
+    // Actions first: callers that get their result below can rely on them.
     for (const { actions } of done) for (const action of actions) attempt(action);
     const outcomes = done.flatMap((one) => one.outcomes);
     batch.forEach(({ settle }, index) => {
@@ -165,11 +168,11 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
 
   #fail(batch: readonly Waiting[], error: unknown, as: Membership | undefined): void {
     const { dialect } = this.#store;
-    // A transaction that began before this process joined again says nothing about its membership now.
+    // If this process has joined again since the transaction began, the error says nothing about its membership.
     if (error instanceof FencedError && as === (this.#membership ?? undefined)) this.emit('fenced');
     if (dialect.isFull(error)) this.emit('full');
     const outcome = { ok: false, error: asUnavailable(dialect, error) } as const;
-    // While the database is away, what waits would only wait longer for the same answer.
+    // While the database is away, queued work would only wait longer for the same error.
     const refused = isAway(dialect, error) ? [...batch, ...this.#waiting.splice(0)] : batch;
     for (const { settle } of refused) settle(outcome);
   }
@@ -181,12 +184,12 @@ function attempt(action: () => void): void {
     action();
   } catch (error) {
     queueMicrotask(() => {
-      throw error; // a bug: it must be seen
+      throw error; // a bug: crash
     });
   }
 }
 
-/** Tries again while the database is busy with others, for up to two seconds. */
+/** Retries for up to two seconds while the database is busy. */
 async function withPatience<T>(dialect: Dialect, action: () => Promise<T>): Promise<T> {
   const givesUpAt = performance.now() + PATIENCE_MS;
   for (;;) {

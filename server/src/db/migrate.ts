@@ -4,7 +4,7 @@ import { migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { differences } from './shape.ts';
 
-/** The database was brought up to date by a newer Switchboard, in a way that an older one cannot work with. */
+/** A newer version upgraded the database in a way that this version does not support. */
 export class NewerSchemaError extends Error {
   constructor(found: number, known: number) {
     super(
@@ -14,7 +14,7 @@ export class NewerSchemaError extends Error {
   }
 }
 
-/** The tables are not those of the schema version that the database records. */
+/** The tables differ from the schema version that the database records. */
 export class SchemaMismatchError extends Error {
   constructor(version: number, found: readonly string[]) {
     const shown = found.slice(0, DIFFERENCES_SHOWN).map((difference) => `  ${difference}`);
@@ -32,7 +32,7 @@ export class SchemaMismatchError extends Error {
 }
 const DIFFERENCES_SHOWN = 10;
 
-/** A step of the upgrade failed. */
+/** A migration failed. */
 export class MigrationError extends Error {
   constructor({ version, name }: Migration, recorded: number, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -48,7 +48,7 @@ export class MigrationError extends Error {
   }
 }
 
-/** An upgrade cannot run beside the nodes that are still running. */
+/** An upgrade cannot run while older nodes are running. */
 export class OlderNodesError extends Error {
   constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
     const list = nodes.map(({ nodeId, version }) => `${nodeId} (${version})`).join(', ');
@@ -60,9 +60,9 @@ export class OlderNodesError extends Error {
 }
 
 /**
- * Brings the database up to the newest version. Each migration is one transaction that also records its version, so
- * a crash leaves the version before or the version after. Nodes that start together take turns. Where a newer release
- * has been before, an older one goes on beside it unless one of the steps it does not know breaks it.
+ * Brings the database up to the newest version. Each migration is one transaction that also records its version, so a
+ * crash leaves either version intact. Nodes that start together take turns. An older release keeps working on a newer
+ * schema unless one of the newer migrations breaks it.
  *
  * Before it changes anything, it compares the tables with those that the same migrations make in an empty database. A
  * schema newer than this release is not compared: only `works_from` says whether the older release can use it.
@@ -105,13 +105,13 @@ export async function migrate(store: Store, now: () => number, migrations = rele
 
 interface SchemaVersion {
   readonly version: number;
-  /** What a Switchboard must know at least to work with this schema. */
+  /** The oldest version that can use this schema. */
   readonly worksFrom: number;
 }
 
 async function readVersion(tx: OpenTransaction): Promise<SchemaVersion> {
   await createVersions(tx);
-  // Every column: the table of a database from before the first release has no `works_from`.
+  // All columns, because tables from before the first release have no `works_from`.
   const { rows } = await sql<{ version: number; works_from?: number }>`
     select * from schema_versions order by version desc limit 1`.execute(tx.kysely);
   return { version: rows[0]?.version ?? 0, worksFrom: rows[0]?.works_from ?? 0 };
@@ -142,7 +142,7 @@ async function upgrade(tx: OpenTransaction, migration: Migration, recorded: numb
   try {
     await apply(tx, migration);
   } catch (error) {
-    // A database that is full or away says so itself.
+    // A full or unreachable database has an error of its own.
     if (tx.dialect.isUnavailable(error)) throw error;
     throw new MigrationError(migration, recorded, error);
   }

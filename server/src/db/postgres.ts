@@ -17,7 +17,7 @@ import {
 import { logPositions, readHorizon } from './postgresLog.ts';
 import { type PartRow, toShape } from './shape.ts';
 
-/** Numbers of PostgreSQL's advisory locks, which are everybody's in a database. */
+/** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
 const locks: Readonly<Record<OneAtATime, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
 
 const postgres: Dialect = {
@@ -62,10 +62,11 @@ const postgres: Dialect = {
     async inScratch(tx, work) {
       const run = (text: string) => tx.connection.query<{ allowed: boolean }>(text, []);
       const { rows } = await run(`select has_database_privilege(current_database(), 'create') as allowed`);
-      // A start on a busy machine may pause between statements for longer than a node that works may.
+      // On a busy machine, a start may pause between statements for longer than a working node may.
       await run(`set local idle_in_transaction_session_timeout to '${SCRATCH_PAUSE_MS}ms'`);
       await run('savepoint scratch');
-      // An operator may have kept back the right to create schemas; temporary tables need another one, which is rarely.
+      // Uses temporary tables if the operator withheld the right to create schemas. The right to create temporary
+      // tables is separate, and rarely withheld.
       if (rows[0]?.allowed) await run('create schema switchboard_scratch');
       await run(`set local search_path to ${rows[0]?.allowed ? 'switchboard_scratch' : 'pg_temp'}`);
       const result = await work(tx);
@@ -76,15 +77,15 @@ const postgres: Dialect = {
   },
   deliveryPositions: [
     'create sequence delivery_positions',
-    // Not together with the column: that would write the whole table anew.
+    // Separate from adding the column, which would otherwise rewrite the whole table.
     `alter table deliveries alter position set default nextval('delivery_positions')`,
   ],
   now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-  reclaim: undefined, // autovacuum does it
+  reclaim: undefined, // autovacuum reclaims space
   isUniqueViolation: (error) => postgresCode(error) === '23505',
   isUnavailable: (error) => {
     const code = postgresCode(error);
-    // Connection exceptions, out of resources, and an administrator's stop; or a socket that never got an answer.
+    // Connection exceptions, insufficient resources and operator intervention; or a socket error without a code.
     return (
       /^(08|53|57P|25006|25P03)/.test(code) ||
       /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_)/.test(code) ||
@@ -95,7 +96,7 @@ const postgres: Dialect = {
   isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
 };
 
-/** The tables beside `schema_versions`. Indexes that a constraint made are told apart by their columns. */
+/** The tables other than `schema_versions`. Indexes made by constraints are identified by their columns. */
 const SHAPE = `
   with tables as (
     select c.oid, c.relname as name from pg_class c
@@ -135,22 +136,22 @@ function isBrokenConnection(error: unknown): boolean {
   );
 }
 
-/** A database that has vanished without a word answers nothing: then its connections are given up. */
+/** A database that vanished does not close its connections, so they time out. */
 const QUERY_MS = 30_000;
 const BEGIN_MS = 5000;
-/** As long as a lease: a node whose commits take longer loses what it works on. */
+/** The duration of a lease: a node whose commits take longer loses its leases. */
 const COMMIT_MS = 8000;
 const HEART_MS = 2000;
 const NOTIFY_MS = 1500;
-/** A transaction of a process that stands still holds up the others no longer than this: shorter than any lease. */
+/** Limits how long a stalled process blocks the others; shorter than a lease. */
 const IDLE_TRANSACTION_MS = 2500;
-/** The same while a start compares the tables: nothing else works on them yet. */
+/** The limit while a start compares the tables, before other nodes use them. */
 const SCRATCH_PAUSE_MS = 60_000;
 
 /**
- * PostgreSQL through a pool of connections.
- * @param directUrl past a pooler that lends connections by the transaction: what one listens on has to stay one's own.
- *   Through such a pooler statements are not prepared: the next one may run on another connection
+ * Opens PostgreSQL through a pool of connections.
+ * @param directUrl bypasses a pooler in transaction mode: LISTEN needs a connection of its own. If it is set,
+ * statements are not prepared, because the next one may run on another connection
  */
 export function openPostgres(url: string, { directUrl = url, poolSize = 10, clientName = 'switchboard' } = {}): Store {
   const open = (max: number) => {
@@ -162,7 +163,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       keepAlive: true,
       types: { getTypeParser },
     });
-    // A connection that breaks fails the query on it, or is replaced; without listeners it would end the process.
+    // A broken connection fails its query or is replaced. Without a listener, its error would end the process.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
     return pool;
@@ -172,12 +173,12 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
 
   const mayPrepare = directUrl === url;
 
-  /** Where one connection has broken, those beside it may have as well, and would each be found out one by one. */
+  /** If one connection breaks, the idle ones may be broken as well, and each would fail one more query. */
   async function discardIdle(): Promise<void> {
     for (let left = pool.idleCount; left > 0; left--) (await pool.connect()).release(true);
   }
 
-  /** The fence travels with `begin`, and so costs no round trip of its own. */
+  /** The fence is part of the `begin` statement and saves a round trip. */
   const beginAs = (as: Membership | undefined) =>
     `begin; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}${
       as === undefined
@@ -191,7 +192,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     writers: Math.max(1, Math.floor(poolSize / 2)),
     async begin(as) {
       const client = await pool.connect();
-      // What changes the schema may take as long as it takes.
+      // Migrations have no time limit.
       const connection = new PostgresConnection(client, mayPrepare, as === undefined ? undefined : QUERY_MS);
       const end = async (text: string) => {
         try {
@@ -203,7 +204,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
         }
       };
       try {
-        // Several statements in one text give a list of results.
+        // Several statements in one text return a list of results.
         const results = (await client.query({
           text: beginAs(as),
           ...deadline(BEGIN_MS),
@@ -231,8 +232,8 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     async rewrite() {
       await pool.query('vacuum full secrets, webhooks, sessions, session_store');
     },
-    startCheck() {}, // the server of PostgreSQL looks after its files
-    trimLog() {}, // the log is the whole cluster's
+    startCheck() {}, // PostgreSQL checks its own files
+    trimLog() {}, // the log belongs to the whole database cluster
     async close() {
       await Promise.all([pool.end(), heart.end()]);
     },
@@ -253,7 +254,7 @@ async function listen(
     keepAlive: true,
     query_timeout: NOTIFY_MS,
   });
-  client.on('error', () => {}); // it ends then
+  client.on('error', () => {}); // an `end` event follows
   client.on('notification', ({ payload = '' }) => onPayload(payload));
   try {
     await client.connect();
@@ -262,7 +263,7 @@ async function listen(
     client.connection.stream.destroy();
     throw error;
   }
-  // Only now: it ends after an attempt that failed as well.
+  // Registered last, because `end` also follows a failed connect.
   client.once('end', onEnd);
   return {
     async notify(payload) {
@@ -279,8 +280,9 @@ async function listen(
 }
 
 /**
- * A connection that breaks during a commit leaves open whether it took place. Running the work again could do it twice.
- * @throws {AppError} `storage_unavailable`, which is not tried again
+ * If a connection breaks during a commit, nobody knows whether the commit happened. Running the work again could do it
+ * twice.
+ * @throws {AppError} `storage_unavailable`, which is not retried
  */
 function asUnknown(error: unknown): never {
   if (!postgres.isUnavailable(error)) throw error;
@@ -291,11 +293,11 @@ function asUnknown(error: unknown): never {
   );
 }
 
-// Times and counts are bigint columns: far below 2^53, so they are read as numbers.
+// Times and counts are bigint columns with values far below 2^53, so they are read as numbers.
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text');
 
-/** `pg` takes a deadline for each query, which its types do not know. */
+/** `pg` accepts a timeout per query, which its types lack. */
 const deadline = (ms: number): object => ({ query_timeout: ms });
 
 class PostgresConnection implements Connection {

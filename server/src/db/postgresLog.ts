@@ -1,42 +1,45 @@
 import type { Connection } from './dialect.ts';
 
 /*
- * Positions of the event log on PostgreSQL, and how far it can be read without passing over anything.
+ * Positions of the event log on PostgreSQL, and how far it can be read without skipping events.
  *
  * Transactions commit in another order than they draw positions from a sequence, so the newest visible event may have
  * one before it that is not visible yet. A reader must stop before the first position that a running transaction may
- * still fill. Transaction ids and snapshots cannot tell it: they count the transactions of everybody in the cluster, and
- * one that stays open in another database would hold up every reader. So writers of events tell it themselves:
+ * still fill. Transaction ids and snapshots do not answer this: they cover the whole cluster, and a transaction that
+ * stays open in another database would hold up every reader. So writers of events announce it with locks:
  *
- * A writer (1) reads the last value `s` of the sequence, (2) takes a shared advisory lock whose key contains `s`, which
- * its transaction holds to the end, and (3) only then draws positions.
- * A reader (4) reads the last value `h` of the sequence, (5) then the smallest key `m` among those locks, and (6) only
- * then, by a later statement with a new snapshot, the events up to the smaller of `h` and `m`.
+ * A writer (1) reads the last value `s` of the sequence, (2) takes a shared advisory lock whose key contains `s` and
+ * that its transaction holds until it ends, and (3) only then draws positions. A reader (4) reads the last value `h` of
+ * the sequence, (5) then the smallest key `m` among those locks, and (6) only then, in a later statement with a new
+ * snapshot, the events up to the smaller of `h` and `m`.
  *
- * Nothing is passed over. Take an event at a position `p` up to the reader's horizon. `p` is at most `h`, so it was
- * drawn before (4), and its writer had its lock before (5), because it locks before it draws. At (5) the writer
- *   - held its lock: then `m` is at most `s`, and `s` is less than `p`, because the sequence only goes up. So `p` is
- *     beyond the horizon, which contradicts the assumption;
- *   - or had released it: then its transaction had ended. PostgreSQL makes a commit visible before it releases the
- *     locks of the transaction, so the snapshot of (6) sees the event if it was committed.
- * A position that is drawn after (4) is greater than `h`. A writer that stands still between (1) and (2) has a small
- * `s`, but draws only afterwards, so it holds readers up and hides nothing.
+ * No event is skipped. Take an event at a position `p` up to the reader's horizon. `p` is at most `h`, so it was drawn
+ * before (4), and its writer had its lock before (5), because it locks before it draws. At (5) the writer
+ * - held its lock: then `m` is at most `s`, and `s` is less than `p`, because the sequence only goes up. So `p` is
+ *   beyond the horizon, which contradicts the assumption;
+ * - or had released it: then its transaction had ended. PostgreSQL makes a commit visible before it releases the locks
+ *   of the transaction, so the snapshot of (6) sees the event if it was committed. A position that is drawn after (4)
+ *   is greater than `h`. A writer that stalls between (1) and (2) has a small `s`, but draws only afterwards, so it
+ *   delays readers and hides nothing.
  *
- * The lock belongs to the transaction, so it works through a pooler that lends connections by the transaction, ends with
- * its process, and says nothing of other databases. A savepoint that is rolled back releases the lock and forgets the
- * setting that says it is held. The sequence is part of a dump, so a restored database goes on behind its positions.
+ * The lock belongs to the transaction, so it works through a pooler in transaction mode, is released when its process
+ * dies, and ignores other databases. Rolling back a savepoint releases the lock and also resets the setting that marks
+ * it as held. The sequence is part of a dump, so a restored database continues after its positions.
  *
- * The steps of the writer are the default of the column: nodes of the release before, which know nothing of them, take
- * them too. Those nodes read by transaction ids. Positions go on from far above any of them, so such a reader gets what
- * is new only once its node is upgraded, and passes over nothing until then.
+ * The writer's steps are the default of the column, so nodes of the previous release, which do not know them, perform
+ * them too. Those nodes read by transaction ids. Positions start far above any transaction id, so such a node reads new
+ * events only once it is upgraded, and skips none until then.
  */
 
-/** The high 16 bits of our keys; the others hold the position. */
+/** The high 16 bits of our keys; the rest is the position. */
 const LOCK_CLASS = 21_334;
 const POSITION_BITS = 48;
 const BEYOND_TRANSACTION_IDS = 2 ** 40;
 
-/** Functions are named with their schema: an unqualified name is not looked up among temporary ones, see `inScratch`. */
+/**
+ * Functions are qualified with their schema, because unqualified names are not looked up among temporary ones; see
+ * `inScratch`.
+ */
 export const logPositions: readonly string[] = [
   `create sequence event_positions minvalue 0`,
   `do $migration$ begin execute format($statements$
@@ -61,13 +64,13 @@ export const logPositions: readonly string[] = [
     end $body$;
     alter table events alter position set default %1$I.next_event_position();
   $statements$, current_schema()); end $migration$`,
-  // `alter table` has locked the events, so nobody writes one before this is committed. Their greatest position is not
-  // looked for meanwhile, which would read the whole table: it was the id of a transaction.
+  // `alter table` has locked the events, so nobody writes one before this commits. Reading their greatest position
+  // would scan the whole table, so this starts at the current transaction id, which it cannot exceed.
   `select setval('event_positions',
     ${BEYOND_TRANSACTION_IDS} + pg_current_xact_id()::text::bigint + (select max(shift) from log_origin))`,
 ];
 
-/** The position up to which the log has all the events that it will ever have. */
+/** The position up to which the log is complete. */
 export async function readHorizon(connection: Connection): Promise<number> {
   const { rows } = await connection.query<{ horizon: number }>(
     'select event_horizon() as horizon',

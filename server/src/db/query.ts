@@ -3,11 +3,11 @@ import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Columns, Dialect, Queryable } from './dialect.ts';
 import type { Schema } from './schema.ts';
 
-/** A query that is built once and run many times with other parameters. */
+/** A query that is built once and runs many times with different parameters. */
 export interface Query<P, R> {
   all(on: Queryable, parameters: P): Promise<R[]>;
   first(on: Queryable, parameters: P): Promise<R | undefined>;
-  /** Runs an insert, update or delete; answers with the number of rows it touched. */
+  /** Runs an insert, update or delete and returns the number of changed rows. */
   run(on: Queryable, parameters: P): Promise<number>;
 }
 
@@ -16,11 +16,11 @@ interface Compiles<R> {
 }
 
 /**
- * Declares a query by name, as the modules that own their SQL do. Building a query with Kysely and printing it costs
- * about as much as SQLite takes to run it (some 10 µs each), so what runs for every message is printed once.
+ * Declares a query by name. Building a query with Kysely and compiling it costs about as much as SQLite takes to run it
+ * (some 10 µs each), so queries that run for every message are compiled once.
  *
- * @param build gets `p`, whose members stand for the parameters: use them as plain values and nothing else, for
- *   there are no values yet while the query is built.
+ * @param build receives `p`, whose members are placeholders: use them only as values, because the actual values are not
+ * known when the query is built.
  */
 export function query<P extends object, R>(
   build: (db: Kysely<Schema>, p: P, dialect: Dialect) => Compiles<R>,
@@ -52,10 +52,10 @@ export function query<P extends object, R>(
   };
 }
 
-/** A statement that is run for many rows at once. */
+/** A statement that runs for many rows at once. */
 export interface Batch<C extends Columns, R> {
   run(on: Queryable, rows: readonly Row<C>[]): Promise<void>;
-  /** Answers with what the statement returns. */
+  /** Returns the rows that the statement returns. */
   all(on: Queryable, rows: readonly Row<C>[]): Promise<R[]>;
 }
 
@@ -64,9 +64,9 @@ type Row<C extends Columns> = {
 };
 
 /**
- * Declares an insert or update that works on batches of rows of any size with one prepared statement.
+ * Declares an insert or update that handles batches of any size with one prepared statement.
  *
- * @param build gets the rows as a table to select from, which is to be given a name (`${rows} as r`)
+ * @param build receives the rows as a table to select from, which needs an alias (`${rows} as r`)
  */
 export function batch<C extends Columns, R = unknown>(
   columns: C,
@@ -95,7 +95,7 @@ export function batch<C extends Columns, R = unknown>(
 interface Statement {
   readonly text: string;
   readonly name: string;
-  /** A value for each parameter of the text, or where to find it. */
+  /** A value or a placeholder for each parameter of the text. */
   readonly slots: readonly unknown[];
 }
 
@@ -107,7 +107,7 @@ class Placeholder {
 }
 
 function placeholders<P extends object>(): P {
-  // Every member is a placeholder that Kysely carries through to the list of parameters, whatever type it has.
+  // Every member is a placeholder that Kysely carries through to the list of parameters, whatever its type.
   return new Proxy({} as P, { get: (_, name) => new Placeholder(String(name)) });
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/* A thread that reads a whole SQLite database and tells whether its pages hang together. */
+/* A thread that reads a whole SQLite database and checks its pages. */
 
 const database = new DatabaseSync(workerData, { readOnly: true });
 try {

@@ -4,22 +4,22 @@ import { withTimeout } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import type { Database } from './database.ts';
 
-/** Whether the server can do its work now, as a load balancer asks. */
+/** Whether the server can do its work now, for a load balancer's health check. */
 export type IsReady = () => Promise<boolean>;
 
-/** Whoever asks more often gets the answer of before: the route is open to everybody. */
+/** Cached for one second, because the route is public. */
 const KEPT_MS = 1000;
-/** A database that hangs is no better than one that is away, and whoever asks has a deadline as well. */
+/** A hanging database counts as unavailable, and the load balancer has a deadline too. */
 const PATIENCE_MS = 2000;
 
-/** More than the pages of a table have left. */
+/** More than the free space that existing pages of a table can have. */
 const PROBE_BYTES = 256 * 1024;
 
 /**
- * Ready is who can read, write, and has room to write to. A transaction without changes finds a lock, a read-only
- * or missing database and a node that has lost its place; a full disk it does not find, since SQLite's log often has
- * room left when nothing else has. So the free space is asked for as well. The disk of PostgreSQL is another machine's:
- * once it was full for a write, of this node or another one, a large row is written and undone until that passes.
+ * The server is ready if it can read and write and has room to write. An empty transaction detects a lock, a read-only
+ * or missing database and a node that was evicted. It does not detect a full disk, because SQLite's log often has room
+ * left when nothing else has, so the free space is checked as well. The disk of PostgreSQL is on another machine: after
+ * a write of any node fails because it is full, a large row is written and rolled back until that succeeds.
  */
 export function createReadiness({
   database,
@@ -29,9 +29,9 @@ export function createReadiness({
 }: {
   database: Database;
   dataDir: string;
-  /** Less free space than this in `dataDir` is a full disk. */
+  /** The disk counts as full if less than this is free in `dataDir`. */
   reserveBytes: number;
-  /** Other nodes hear by it that the disk of the database was full, and do not have to find out. */
+  /** Tells the other nodes that the database's disk is full, so that each need not find out itself. */
   signals: { send(topic: 'storage', id: string): void; on(topic: 'storage', listener: () => void): void };
 }): IsReady {
   let answer: Promise<boolean> | undefined;
@@ -54,7 +54,7 @@ export function createReadiness({
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize >= reserveBytes;
     } catch {
-      return false; // whoever is refused finds out why; here the word is all that counts
+      return false; // the error that callers get explains the reason; here only the result counts
     }
   }
 
@@ -64,7 +64,7 @@ export function createReadiness({
   };
 }
 
-/** Undoes the probe, and says whether there was room for it. */
+/** Rolls back the probe and carries its result. */
 class ProbedError extends Error {
   readonly hasRoom: boolean;
   constructor(hasRoom: boolean) {
@@ -75,12 +75,12 @@ class ProbedError extends Error {
 
 /** @throws {Error} */
 async function requireRoom(database: Database): Promise<void> {
-  // Random, so that no compression makes it small.
+  // Random, so that it does not compress.
   const value = randomBytes(PROBE_BYTES / 2).toString('hex');
   const probe = database.commit(async ({ kysely }) => {
     const name = `probe ${value.slice(0, 32)}`;
     const adding = kysely.insertInto('secrets').values({ name, value }).execute();
-    // An error of ours is not tried again: each try would fill the disk a little more.
+    // An `AppError` is not retried: each retry would fill the disk a little more.
     throw new ProbedError(await adding.then(Boolean, () => false));
   });
   await probe.catch((error) => {

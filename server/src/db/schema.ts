@@ -2,18 +2,18 @@ import type { Generated, Selectable } from 'kysely';
 import type { EventKind } from '../events.ts';
 
 /**
- * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text:
- * the same on SQLite and PostgreSQL.
+ * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text: the
+ * same on SQLite and PostgreSQL.
  *
  * Glossary
- * - account: who signs up; owns everything below. Every query on its data filters by `account_id` first.
+ * - account: a registered user, who owns everything below. Every query on its data filters by `account_id` first.
  * - session: one phone number on one network, reached through a connector.
  * - chat: a conversation of a session, with a number or a group. `chat_id` is the number's digits or the group's id.
- * - message: one message of a chat. `network_id` is what its network calls it.
- * - event: something that happened, one of the eight kinds. Its body is stored exactly as it will be sent.
- * - webhook: a URL that wants events of some kinds.
+ * - message: one message of a chat. `network_id` is the network's id of it.
+ * - event: something that happened, of one of the eight event types. Its body is stored exactly as it is sent.
+ * - webhook: a URL that subscribes to event types.
  * - delivery: one event for one webhook; an attempt is one HTTP request of a delivery.
- * - conversation: what keeps its order in deliveries: a chat of a session, or the session itself.
+ * - conversation: the unit of order in deliveries: a chat of a session, or the session itself.
  */
 export interface Schema {
   accounts: AccountTable;
@@ -48,14 +48,14 @@ export interface Schema {
 /** One row; see `steadyTime.ts`. */
 export interface SteadyTimeTable {
   ms: number;
-  /** When it was written, by the clock of a database that several nodes share; 0 elsewhere. */
+  /** When it was written, by the database's clock; 0 if the database is not shared. */
   at: number;
 }
 
 export interface LoginBucketTable {
-  /** A digest of who guesses at what, or of which network logged in to which account. */
+  /** A digest of the address or device and the account, or of a network that logged in to an account. */
   bucket: string;
-  /** When all guesses are allowed again, or the network is forgotten. */
+  /** When the bucket is full again, or the network is forgotten. */
   full_at: number;
 }
 
@@ -65,7 +65,7 @@ export interface AccountTable {
   name: string | null;
   /** Argon2id in PHC format. */
   password_hash: string;
-  /** Login tokens carry it; raising it ends them all. */
+  /** Part of every login token; incrementing it revokes them all. */
   token_version: number;
   created_at: number;
 }
@@ -76,7 +76,7 @@ export interface ApiKeyTable {
   name: string;
   /** JSON list of permissions. */
   permissions: string;
-  /** SHA-256 of the whole key, hexadecimal. The key itself is nowhere. */
+  /** SHA-256 of the whole key, in hexadecimal. The key itself is not stored. */
   key_hash: string;
   created_at: number;
   last_used_at: number | null;
@@ -99,21 +99,21 @@ export interface SessionTable {
   connector: string;
   phone_number: string | null;
   status: SessionStatus;
-  /** 1 when the account wants it connected: it comes back by itself after a restart or an outage. */
+  /** 1 if the session reconnects by itself after a restart or an outage. */
   wanted: number;
   connected_at: number | null;
-  /** The start of the outage that `session.disconnected` was emitted for; null while there is none. */
+  /** When the outage began for which `session.disconnected` was emitted; null outside an outage. */
   disconnected_at: number | null;
-  /** 1 while the account has been told that it comes back by itself. */
+  /** 1 if the account was told that the session reconnects by itself. */
   will_reconnect: number;
   last_event_at: number | null;
   error: string | null;
   options: string;
   metadata: string;
   created_at: number;
-  /** `node_id` of who works on it; null while nobody does. */
+  /** `node_id` of the owner; null if there is none. */
   lease_owner: string | null;
-  /** Raised whenever a node takes it: shows how often it has moved. */
+  /** Incremented each time a node acquires it. */
   lease_generation: number;
 }
 
@@ -126,7 +126,7 @@ export interface SessionHistoryTable {
   at: number;
 }
 
-/** What a connector keeps for a session: credentials, pairing state, keys of its protocol. */
+/** Data that a connector keeps for a session: credentials, pairing state, protocol keys. */
 export interface SessionStoreTable {
   session_id: string;
   key: string;
@@ -149,7 +149,7 @@ export interface ChatTable {
 export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
 
 export interface MessageTable {
-  /** Counted up by the database: the search index speaks of messages by it. */
+  /** Assigned by the database; the search index refers to messages by it. */
   seq: Generated<number>;
   account_id: string;
   message_id: string;
@@ -162,7 +162,7 @@ export interface MessageTable {
   /** Phone number digits, or the group's id. */
   to_id: string;
   body: string;
-  /** JSON of what it has beside its text: media, location, contact, poll, mentions. */
+  /** JSON of everything besides the text: media, location, contact, poll, mentions. */
   content: string | null;
   reply_to: string | null;
   status: MessageStatus;
@@ -177,7 +177,7 @@ export interface MessageTable {
   failed_at: number | null;
   edited_at: number | null;
   deleted_at: number | null;
-  /** 1 when the session's own number has sent it from another device; null for all others. */
+  /** 1 if the session's own number sent it from another device; null for all others. */
   sent_elsewhere: number | null;
 }
 
@@ -192,7 +192,7 @@ export interface ReactionTable {
   at: number;
 }
 
-/** The words of a message that search finds it by, and its account as one of them. */
+/** The search words of a message. One of them is its account. */
 export interface MessageWordsTable {
   /** `seq` of the message. */
   rowid: number;
@@ -214,7 +214,7 @@ export interface ContactTable {
   phone_number: string;
   name: string | null;
   blocked: number;
-  /** 1, 0, or null when it was never checked. */
+  /** 1, 0, or null if it was never checked. */
   on_network: number | null;
   checked_at: number | null;
 }
@@ -223,7 +223,7 @@ export interface GroupTable {
   account_id: string;
   session_id: string;
   group_id: string;
-  /** What the network calls the group; sessions of one deployment may share it. */
+  /** The network's id of the group; several sessions can be in the same group. */
   network_id: string;
   subject: string;
   description: string | null;
@@ -248,7 +248,9 @@ export interface GroupParticipantTable {
 export interface MediaTable {
   account_id: string;
   media_id: string;
-  /** SHA-256 of the content, hexadecimal: where the store has it. Accounts may share a content, never a row. */
+  /**
+   * SHA-256 of the content, in hexadecimal, which is its key in the store. Accounts may share a content, never a row.
+   */
   hash: string;
   mime_type: string;
   size: number;
@@ -259,10 +261,10 @@ export interface MediaTable {
 export interface WebhookTable {
   account_id: string;
   webhook_id: string;
-  /** 1 for the one that `POST /webhooks/set` manages. */
+  /** 1 for the webhook that `POST /webhooks/set` manages. */
   is_default: number;
   url: string;
-  /** JSON list of event kinds. */
+  /** JSON list of event types. */
   events: string;
   secret: string | null;
   previous_secret: string | null;
@@ -270,19 +272,19 @@ export interface WebhookTable {
   enabled: number;
   max_in_flight: number;
   breaker_state: 'closed' | 'open' | 'half_open';
-  /** Raised by every change of state. A result that began under an older one changes nothing. */
+  /** Incremented with every change of state. A result that belongs to an older generation changes nothing. */
   breaker_generation: number;
-  /** JSON of the whole breaker; `webhooks/breaker.ts` owns its shape. */
+  /** JSON of the breaker's state; `webhooks/breaker.ts` owns its shape. */
   breaker: string;
   created_at: number;
   updated_at: number;
-  /** `node_id` of who works on it; null while nobody does. */
+  /** `node_id` of the owner; null if there is none. */
   lease_owner: string | null;
-  /** Raised whenever a node takes it: shows how often it has moved. */
+  /** Incremented each time a node acquires it. */
   lease_generation: number;
 }
 
-/** What happened at a webhook within one minute: statistics read these rows, never the log. */
+/** Counters of a webhook for one minute: statistics read these rows, never the log. */
 export interface WebhookMinuteTable {
   webhook_id: string;
   /** Start of the minute. */
@@ -299,11 +301,11 @@ export interface EventTable {
   message_id: string | null;
   /** The body exactly as it is sent: `{"event":…,"data":…}`. */
   body: string;
-  /** `traceparent` of the span that emitted it, where there are traces: its deliveries belong to that trace. */
+  /** `traceparent` of the span that emitted the event, if tracing is on: its deliveries join that trace. */
   trace: string | null;
   is_test: number;
   created_at: number;
-  /** Where it stands in the log that readers follow; the database sets it. */
+  /** Position in the log that readers follow; set by the database. */
   position: Generated<number>;
 }
 
@@ -317,17 +319,17 @@ export interface DeliveryTable {
   kind: EventKind;
   conversation: string;
   state: DeliveryState;
-  /** When the next attempt is due, in steady time; 0 when it is due at once, in its order. */
+  /** When the next attempt is due, in steady time; 0 means at once. */
   due_at: number;
-  /** The order among those that are due at once, before that of ids. */
+  /** The order among deliveries that are due at once; it precedes that of ids. */
   position: Generated<number>;
-  /** Attempts made so far. */
+  /** Attempts so far. */
   attempts: number;
-  /** Steps of the retry schedule used up; an attempt that only probes a dead receiver uses none. */
+  /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */
   steps: number;
   /** Outcome class of the last attempt. */
   last_class: string | null;
-  /** Why it ended without being delivered, or what the last attempt ran into. */
+  /** Why the delivery failed for good, or the error of the last attempt. */
   last_message: string | null;
   is_test: number;
   created_at: number;
@@ -341,62 +343,65 @@ export interface AttemptTable {
   number: number;
   webhook_id: string;
   class: string;
-  /** HTTP status, when there was an answer. */
+  /** HTTP status; null without a response. */
   status: number | null;
   duration_ms: number;
   message: string;
-  /** Up to 1 KiB of the answer. */
+  /** Up to 1 KiB of the response. */
   response: string | null;
   started_at: number;
 }
 
 /**
- * A process of the deployment. What it holds names it in `lease_owner`, and is its own for as long as this row is: a
+ * A process of the deployment. `lease_owner` refers to it. Its leases are valid as long as this row exists: a
  * transaction of a node whose row is gone changes nothing.
  */
 export interface NodeTable {
   node_id: string;
-  /** Raised when it joins anew, after the others have given it up. */
+  /** Incremented when it rejoins after an eviction. */
   epoch: number;
-  /** The data folder it runs on. That can have one process at a time, so a second row of it tells of a dead one. */
+  /**
+   * The data folder it runs on. Only one process can use a folder, so another row with the same folder belongs to a
+   * dead process.
+   */
   instance: string;
-  /** Where the others reach it; null until it listens. */
+  /** The URL for requests of other nodes; null until it listens. */
   url: string | null;
   version: string;
-  /** 1 when it takes sessions and webhooks, 0 when it only answers requests. */
+  /** 1 if it accepts sessions and webhooks, 0 if it only answers requests. */
   carries: number;
-  /** Of the secret that it signs login tokens with; null when its version does not say. */
+  /** Fingerprint of the secret that it signs login tokens with; null if its version does not report one. */
   jwt_fingerprint: string | null;
-  /** What tells the place where it keeps files from others; null when it cannot tell, or its version does not say. */
+  /** Identifies its media store; null if unknown, or if its version does not report one. */
   file_store: string | null;
   joined_at: number;
-  /** By the clock of the database; it is renewed every few seconds. */
+  /** By the clock of the database; renewed every few seconds. */
   expires_at: number;
 }
 
-/** A number that is signed up with a sandbox network. */
+/** A number that is registered with a sandbox network. */
 export interface SandboxNumberTable {
-  /** An address: see `addressOf` in `connectors/sandbox/store.ts`. So are the ids and codes of groups. */
+  /** An address; see `addressOf` in `connectors/sandbox/store.ts`. Group ids and invite codes are addresses too. */
   number: string;
   session_id: string;
-  /** JSON of name, about and picture; the picture by the hash of its content. */
+  /** JSON of name, about and picture; the picture is stored as the hash of its content. */
   profile: string | null;
 }
 
-/** An event that waits for a session of a sandbox network, until the node that owns the session has dispatched it. */
+/** An event for a session of a sandbox network, kept until the session's owner has dispatched it. */
 export interface SandboxMailTable {
   mail_id: Generated<number>;
   session_id: string;
-  /** JSON of the event; media by the hash of their content. */
+  /** JSON of the event; media are stored as hashes of their content. */
   event: string;
-  /** The number that sent it in a direct chat, and when, in steady time. */
+  /** The sender of a direct message, and when it was sent, in steady time. */
   direct_from: string | null;
   sent_at: number | null;
-  /** The network's id of the message, if it is one. */
+  /** The network's message id, if the event is a message. */
   message_id: string | null;
-  /** The session that gets a receipt once the message is in nobody's mailbox. */
+  /** The session that gets a receipt once no mailbox contains the message any longer. */
   receipt_to: string | null;
-  /** The message that this receipt confirms. It counts unless somebody else still has the message in the mailbox. */
+  /** The message that this receipt confirms. The receipt is due once no mailbox contains that message. */
   confirms: string | null;
   created_at: number;
 }
@@ -404,7 +409,7 @@ export interface SandboxMailTable {
 export interface SandboxGroupTable {
   network_id: string;
   invite_code: string | null;
-  /** JSON of the group as it is now. */
+  /** JSON of the group's current state. */
   state: string;
 }
 
@@ -413,11 +418,11 @@ export interface IdempotencyKeyTable {
   idempotency_key: string;
   /** SHA-256 of operation and input. */
   request_hash: string;
-  /** The process that works on it; another one may take it over once it is gone. */
+  /** The process that works on it. Another one may take over once that process is gone. */
   owner: string;
-  /** The output as JSON, once it is done. */
+  /** The output as JSON, once the request is done. */
   answer: string | null;
-  /** Id that the first run gave to what it makes, so that a run after a crash makes the same. */
+  /** The id of the resource that the request creates, so that a second run after a crash creates the same one. */
   resource_id: string;
   created_at: number;
 }

@@ -1,7 +1,7 @@
 import { createSeal, type Seal, SealError } from '../seal.ts';
 import type { Commit, Tx } from './commit.ts';
 
-/** `ENCRYPTION_KEY` is not the one that the database was written with, or it is missing. */
+/** `ENCRYPTION_KEY` is missing or is not the key that the database was written with. */
 export class WrongKeyError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,21 +12,21 @@ export class WrongKeyError extends Error {
 export interface EncryptionKeys {
   /** Empty for no encryption. */
   readonly encryptionKey: string;
-  /** The one that was in use so far, when it is to be replaced now. */
+  /** The key to replace; empty if it stays the same. */
   readonly encryptionKeyPrevious: string;
 }
 
 const CHECK = 'encryption_check';
-/** Says that secrets were sealed anew and their former values may still be in the files. */
+/** Marks that secrets were encrypted with a new key and that their former values may still be in the files. */
 const REWRITE = 'encryption_rewrite';
 const PLAIN = createSeal('');
 
 /**
- * The seal for secrets in rows. The first start with a key leaves a sealed word in the database, by which every later
- * one is told apart from a wrong one before it has read or written anything. A start with another key than the last,
- * be it the first one or none, seals everything anew, in one transaction: a crash leaves all of it as it was. Then the
- * files are rewritten, so that the former values are not in them any more; a crash before that leaves a note to do it.
- * @param rewrite as `Store.rewrite`
+ * Opens the seal for secrets in rows. The first start with a key stores an encrypted check value, by which later starts
+ * detect a wrong key before they read or write anything. A start with a changed, first or removed key encrypts
+ * everything again in one transaction, so a crash leaves the old state intact. Then the files are rewritten, so that
+ * they no longer contain the former values. If a crash prevents that, the next start does it.
+ * @param rewrite see `Store.rewrite`
  * @throws {WrongKeyError}
  */
 export async function openSeal(
@@ -36,7 +36,7 @@ export async function openSeal(
 ): Promise<Seal> {
   const seal = createSeal(encryptionKey);
   const mustRewrite = await commit(async (tx) => {
-    // Before the check: whoever has joined by now has left its own.
+    // Before the check, because a node that has joined by now has stored its own check value.
     const others = await liveNodes(tx);
     const check = await readCheck(tx);
     if (check === undefined) {
@@ -65,7 +65,7 @@ async function isNoted({ kysely }: Tx): Promise<boolean> {
 }
 
 /**
- * Nodes that run with another key could not read what is sealed now.
+ * Running nodes with another key could not read what this one encrypts.
  * @throws {WrongKeyError}
  */
 function requireAlone(nodes: readonly string[]): void {
@@ -103,8 +103,8 @@ async function readCheck({ kysely }: Tx): Promise<string | undefined> {
 }
 
 /*
- * Each says whether it was this transaction that changed the row. Of several nodes that start at once only one does,
- * and the others wait at the row until it has sealed everything.
+ * Each returns whether this transaction changed the row. Of several nodes that start at once only one changes it, and
+ * the others wait at the row until that node has encrypted everything.
  */
 
 async function addCheck({ kysely }: Tx, seal: Seal): Promise<boolean> {
@@ -117,7 +117,7 @@ async function addCheck({ kysely }: Tx, seal: Seal): Promise<boolean> {
   return inserted.length === 1;
 }
 
-/** @param seal none takes the check away */
+/** @param seal undefined removes the check value */
 async function replaceCheck({ kysely }: Tx, check: string, seal: Seal | undefined): Promise<boolean> {
   const changed =
     seal === undefined
@@ -183,7 +183,7 @@ async function sealAnew({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
     .execute();
 }
 
-/* What each sealed text is about. */
+/* The context that a secret's encryption is bound to. */
 export const aboutSecret = (name: string) => `secrets/${name}`;
 export const aboutWebhook = (webhookId: string) => `webhooks/${webhookId}/secret`;
 export const aboutStored = (sessionId: string, key: string) => `session_store/${sessionId}/${key}`;

@@ -1,16 +1,16 @@
 /** The tables of a database, by name. */
 export type Shape = ReadonlyMap<string, TableShape>;
-/** The columns, indexes and options of a table, by what an operator calls them: `column email`, `index messages_from`. */
+/** The columns, indexes and options of a table, under names for operators: `column email`, `index messages_from`. */
 export type TableShape = ReadonlyMap<string, Part>;
 
 export interface Part {
-  /** Two parts are the same if this is. */
+  /** Parts are equal if their definitions are. */
   readonly definition: string;
-  /** Whether inserts that do not know this part can fail: a column that needs a value, a unique index. */
+  /** Whether inserts that do not know this part can fail: a required column, a unique index. */
   readonly isBinding: boolean;
 }
 
-/** A row of the query by which a dialect describes its tables. */
+/** A row of the query with which a dialect describes its tables. */
 export interface PartRow {
   readonly table: string;
   readonly part: string;
@@ -30,12 +30,12 @@ export function toShape(rows: readonly PartRow[]): Shape {
   );
 }
 
-/** Spacing and case of the SQL that made a table do not matter. */
+/** Spacing and case of a table's SQL do not matter. */
 const plain = (definition: string) => definition.replaceAll(/\s+/g, ' ').trim().toLowerCase();
 
 /**
- * Says how a database differs from what it should be, one sentence fragment per difference; empty if it works.
- * Tables, columns and indexes that an operator added count only if inserts can fail because of them.
+ * Describes how a database differs from the expected shape, one phrase per difference; empty if it is usable. Tables,
+ * columns and indexes that an operator added count only if they can make inserts fail.
  */
 export function differences(expected: Shape, actual: Shape): string[] {
   const found = [...expected].flatMap(([table, parts]) => {

@@ -26,16 +26,16 @@ const sqlite: Dialect = {
   clustered: 'without rowid',
   counted: 'integer primary key',
   search: {
-    // It keeps the index alone, not the text. Words are told apart by spaces and nothing else.
+    // Keeps only the index, not the text. Words are separated by spaces only.
     tables: [
       `create virtual table message_words using fts5
         (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
     ],
     isOrdered: true,
     stored: (words) => words,
-    // The hidden column that bears the table's name: the others cannot be asked without the positions of words.
-    // A deleted row leaves its words behind under a tombstone, until its segment is merged with others. Tombstones are
-    // rows of their own: their segment's id has bit 16 set, above 37 bits for the page.
+    // The hidden column named like the table: querying the others requires the positions of words. A deleted row leaves
+    // its words behind under a tombstone until its segment is merged. Tombstones are rows of their own: their segment's
+    // id has bit 16 set, above 37 bits for the page.
     purge: {
       isDue: 'select 1 from message_words_data where id >= 65537 << 37 limit 1',
       step: `insert into message_words (message_words, rank) values ('merge', -500)`,
@@ -43,14 +43,14 @@ const sqlite: Dialect = {
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
     terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
   },
-  oneAtATime: undefined, // `begin immediate` excludes every other writer already
+  oneAtATime: undefined, // `begin immediate` excludes all other writers
   takesLists: false,
   recordset: (columns, value) => {
     const list = Object.keys(columns).map((name) => sql`${value(name)} as ${sql.ref(name)}`);
     return sql`(select ${sql.join(list)})`;
   },
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
-  // One writer: rows become visible in the order in which their ids were made.
+  // One writer: rows become visible in the order of their ids.
   log: { order: ['event_id'], horizon: async () => 0, tables: [], position: () => '0' },
   logPositions: [],
   shape: {
@@ -71,11 +71,11 @@ const sqlite: Dialect = {
   isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
   // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
   isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
-  isFull: () => false, // its disk is this machine's, and asked for its free space
+  isFull: () => false, // the disk is on this machine, where the free space is measured
   isConflict: () => false,
 };
 
-/** Indexes that a constraint made have names that SQLite counted up: they are told apart by their columns. */
+/** SQLite numbers the indexes that constraints create, so those are identified by their columns. */
 const SHAPE = `
   with tables as (select name, type, wr from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
     and name not like 'sqlite%'),
@@ -105,21 +105,21 @@ function sqliteCode(error: unknown): number {
 const isCorrupt = (error: unknown) => [11, 26].includes(sqliteCode(error) & 0xff);
 
 /**
- * SQLite in a file. Two connections: one writes, one reads what is committed meanwhile (WAL). `synchronous=FULL`:
- * a commit that returned survives a power cut.
- * @param onDamage is told when the files are deleted, replaced or destroyed; from then on every write is refused
- * @throws {DatabaseDamagedError} if the file lacks transactions that were acknowledged
+ * Opens SQLite in a file, with one connection for writes and one for committed reads (WAL). `synchronous=FULL`: a
+ * commit that returned survives a power cut.
+ * @param onDamage called when the files are deleted, replaced or destroyed; every later write is refused
+ * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  */
 export function openSqlite(file: string, onDamage: DamageListener = () => {}): Store {
   SqliteFiles.requireComplete(file);
-  // Secrets are in it: it is the owner's alone, and what SQLite puts beside it gets the same mode.
+  // It contains secrets, so only the owner may read it. SQLite gives the files beside it the same mode.
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
   const writing = openFile(file);
-  // `auto_vacuum` lets the file shrink again when events are pruned; it has to come first. A log of 16 MiB before it is
-  // written back spares writing the same pages many times over.
+  // `auto_vacuum` lets the file shrink when events are pruned; it must be set first. Writing back the log only every 16
+  // MiB avoids writing the same pages many times.
   writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
-  // What is deleted is overwritten: texts and secrets do not stay readable in free pages.
+  // Overwrites deleted data, so that texts and secrets do not stay readable in free pages.
   writing.exec('pragma wal_autocheckpoint = 4000; pragma secure_delete = on');
   const reading = openFile(file);
   reading.exec('pragma query_only = on');
@@ -149,7 +149,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
           counted = now;
         },
         async rollback() {
-          // SQLite ends a transaction by itself after some errors, a full disk among them.
+          // SQLite ends a transaction by itself after some errors, such as a full disk.
           if (writing.isTransaction) writing.exec('rollback');
           counted = changes.get()?.['n'];
         },
@@ -158,13 +158,13 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     shared: undefined,
     poolUse: undefined,
     async rewrite() {
-      // Not in memory: it holds the whole database.
+      // Not in memory, because the copy has the size of the whole database.
       writing.exec('pragma temp_store = default; vacuum; pragma temp_store = memory');
       writing.exec('pragma wal_checkpoint(truncate)');
     },
     startCheck: () => files.startCheck(),
     trimLog() {
-      // Not on a connection that a transaction may be open on.
+      // A new connection, because the others may have an open transaction.
       const database = openFile(file);
       try {
         database.exec('pragma busy_timeout = 0; pragma wal_checkpoint(truncate)');
@@ -182,8 +182,9 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
 }
 
 /**
- * Copies what the server still holds when its files are gone from their places: all that was acknowledged.
- * @returns what to do with it
+ * Copies the data that the server still holds open after its files are gone. It includes everything that was
+ * acknowledged.
+ * @returns instructions for the operator
  */
 async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
   const rescued = rescuedFile(file);
@@ -199,7 +200,7 @@ async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
 }
 
 function openFile(file: string): DatabaseSync {
-  // The whole process stands still while SQLite waits for a lock, so it waits briefly; `commit` retries.
+  // The whole process blocks while SQLite waits for a lock, so it waits briefly; `commit` retries.
   const database = new DatabaseSync(file, { timeout: 50 });
   database.exec('pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536;');
   return database;
@@ -218,7 +219,7 @@ class SqliteConnection implements Connection {
   async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
     try {
       const { statement, returnsRows } = this.#prepare(text);
-      // Parameters come from our own queries, which bind text, numbers and null.
+      // Our own queries bind only text, numbers and null.
       const values = parameters as readonly SQLInputValue[];
       if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
       return { rows: [], changed: Number(statement.run(...values).changes) };
@@ -234,8 +235,8 @@ class SqliteConnection implements Connection {
     if (prepared === undefined) {
       const statement = this.#database.prepare(text);
       prepared = { statement, returnsRows: statement.columns().length > 0 };
-      // `run` tells the id of the row inserted last, wanted or not. The search index leaves ids there beyond what a
-      // number holds, and from then on every change would throw.
+      // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number,
+      // and every later change would throw.
       if (!prepared.returnsRows) statement.setReadBigInts(true);
       if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(this.#statements.keys().next().value ?? '');
       this.#statements.set(text, prepared);

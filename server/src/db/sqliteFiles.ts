@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
 
-/** The database cannot be opened without losing something that was acknowledged. */
+/** The database lacks acknowledged transactions or is unreadable. */
 export class DatabaseDamagedError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,13 +23,13 @@ export class DatabaseDamagedError extends Error {
   }
 }
 
-/** Told what happened when the files are found deleted, replaced or destroyed, and then what could be saved. */
+/** Called when the files are found deleted, replaced or destroyed, and again with what was saved. */
 export type DamageListener = (reason: string) => void;
 
 interface Mark {
   /** Acknowledged transactions, as a counter that wraps at 32 bits. */
   readonly commits: number;
-  /** Whether the process that wrote it has not closed the database. */
+  /** Whether the process that wrote it did not close the database. */
   readonly isOpen: boolean;
 }
 
@@ -39,12 +39,14 @@ const SQLITE_HEADER = Buffer.from('SQLite format 3\0');
 const SYNC_MS = 1000;
 
 /**
- * Notices when the files of a SQLite database are not the ones that the server writes to, or lack what it acknowledged.
+ * Detects that the files of a SQLite database are not the ones that the server writes to, or lack acknowledged
+ * transactions.
  *
- * SQLite itself is silent about both. It goes on writing to a file that was deleted, and after a crash it drops whatever
- * follows the first damaged frame of its write-ahead log. So every transaction counts up `user_version`, and the file
- * `switchboard.commits` keeps the count outside the database: written after every commit, which survives a crash of the
- * process, and flushed once a second, which survives a power cut. A database that has counted less has lost commits.
+ * SQLite itself reports neither. It keeps writing to a deleted file, and after a crash it drops everything after the
+ * first damaged frame of its write-ahead log. So every transaction increments `user_version`, and the file
+ * `switchboard.commits` keeps the count outside the database. The file is written after every commit, which survives a
+ * crash of the process, and flushed once a second, which survives a power cut. A database with a lower count has lost
+ * commits.
  */
 export class SqliteFiles {
   readonly #paths: readonly string[];
@@ -64,7 +66,7 @@ export class SqliteFiles {
 
   /**
    * Compares the database with the count, before anything writes to it.
-   * @throws {DatabaseDamagedError} if acknowledged transactions are missing, or the file is no database
+   * @throws {DatabaseDamagedError} if acknowledged transactions are missing, or the file is not a database
    */
   static requireComplete(file: string): void {
     requireSqlite(file);
@@ -72,7 +74,7 @@ export class SqliteFiles {
     if (mark === undefined) return;
     const commits = existsSync(file) ? readCommits(file) : undefined;
     if (commits === undefined && mark.commits === 0) return;
-    // The counter wraps: only the difference tells which is ahead.
+    // The counter wraps, so only the difference shows which one is ahead.
     const missing = (mark.commits - (commits ?? 0)) | 0;
     if (commits !== undefined && missing <= 0) return;
     const what =
@@ -88,8 +90,8 @@ export class SqliteFiles {
   }
 
   /**
-   * @param file of a database that is open by now, so that the files beside it exist
-   * @param save copies what the open database still holds, and says where to
+   * @param file of a database that is already open, so that the files beside it exist
+   * @param save copies the data of the open database and returns instructions for the operator
    */
   constructor(
     file: string,
@@ -108,7 +110,7 @@ export class SqliteFiles {
     this.#unclean = wasOpen ? file : undefined;
   }
 
-  /** The count that the transaction under way has to write. */
+  /** The count that the current transaction writes. */
   get nextCommits(): number {
     return (this.#commits + 1) | 0;
   }
@@ -121,7 +123,7 @@ export class SqliteFiles {
   }
 
   /**
-   * Notes that a transaction was committed, to the files that are in their place.
+   * Records a commit, if the files are still in place.
    * @throws {AppError} `storage_unavailable` if they are not: the transaction is not acknowledged
    */
   committed(hasChanges: boolean): void {
@@ -132,7 +134,7 @@ export class SqliteFiles {
     this.requireWhole();
   }
 
-  /** A page was destroyed: from now on nothing is written. */
+  /** Refuses all later writes, because a page is damaged. */
   noteDestroyed(how: string): void {
     this.#noteDamage(`${how} Stop the server and restore a backup.`);
   }
@@ -144,7 +146,7 @@ export class SqliteFiles {
     await this.#saving;
   }
 
-  /** Call it when SQLite has closed the database. */
+  /** Call it after SQLite has closed the database. */
   close(): void {
     this.#write({ commits: this.#commits, isOpen: this.#damage !== undefined });
     fdatasyncSync(this.#mark);
@@ -169,10 +171,10 @@ export class SqliteFiles {
     }
   }
 
-  /** Reads the whole database in a thread of its own: 1 GB takes seconds, and the server need not wait for it. */
+  /** Reads the whole database in its own thread, because 1 GB takes seconds. */
   /**
-   * Begins to look for destroyed pages if the last process ended without closing the database. Call it once the server
-   * has started: a server that finds damage says so by its readiness, and goes on reading.
+   * Starts looking for damaged pages if the last process did not close the database. Call it once the server has
+   * started: on damage the server becomes unready and continues to serve reads.
    */
   startCheck(): void {
     const file = this.#unclean;
@@ -183,11 +185,11 @@ export class SqliteFiles {
     this.#check.on('message', (found: string) => {
       if (found !== 'ok') this.noteDestroyed(`The check after an unclean end found damage in ${file}: ${found}.`);
     });
-    // The thread has its own connection: what it fails of will fail queries too, and those say so.
+    // The thread has its own connection: an error that it runs into will fail queries too, which report it.
     this.#check.on('error', () => {});
   }
 
-  /** A disk that does not take the count undoes no commit: a count that lags only notices less. */
+  /** A failed write of the count does not undo the commit: a count that lags only detects less. */
   #note(): void {
     try {
       this.#write({ commits: this.#commits, isOpen: true });
@@ -214,7 +216,7 @@ export class SqliteFiles {
   }
 }
 
-/** Where a server saves what it holds when its files are gone. */
+/** The file to which a server saves its data when the files are gone. */
 export const rescuedFile = (file: string) => `${file}.rescued`;
 const markOf = (file: string) => join(dirname(file), 'switchboard.commits');
 
@@ -224,13 +226,13 @@ function readMark(path: string): Mark | undefined {
     const { commits, isOpen } = JSON.parse(readFileSync(path, 'utf8'));
     return typeof commits === 'number' ? { commits, isOpen: isOpen === true } : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // a crash while it was made
+    if (error instanceof SyntaxError) return undefined; // cut off by a crash
     throw error;
   }
 }
 
 /**
- * Opening an empty database makes SQLite delete its write-ahead log, so this looks at the file itself.
+ * Opening an empty database makes SQLite delete its write-ahead log, so this reads the file itself.
  * @throws {DatabaseDamagedError} if the file was emptied or overwritten
  */
 function requireSqlite(file: string): void {
@@ -256,7 +258,7 @@ function readHeader(file: string): Buffer | undefined {
   }
 }
 
-/** Without a write: a log that is damaged stays as it is, for whoever wants to look into it. */
+/** Does not write: a damaged log stays as it is, for later inspection. */
 function readCommits(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

@@ -7,18 +7,21 @@ import type { Queryable } from './dialect.ts';
 /*
  * The stored moment of steady time (see `SteadyClock`), one row.
  *
- * Where one process has the database to itself, it stores the moment with every batch of settled attempts, and a start
- * goes on behind that, behind the newest stored ids and behind the time of day. So a clock that was ahead and is right
- * after a restart changes nothing: steady time stays ahead.
+ * A process that has the database to itself stores the moment with every batch of settled attempts. A start continues
+ * after that moment, after the newest stored ids and after the time of day. So a clock that was ahead and is corrected
+ * by a restart changes nothing: steady time stays ahead.
  *
- * On PostgreSQL every heartbeat stores the moment and takes over a later one of another node. The row also says when it
- * was written by the database's clock, so a node that reads it later adds what has passed since, within bounds.
+ * On PostgreSQL every heartbeat stores the moment and adopts a later one of another node. The row also has the
+ * database's time of the write, so a node that reads it later adds the time that has passed since, within bounds.
  */
 
-/** The longest span by the database's clock that counts as passed since the last heartbeat of others. */
+/** The longest span by the database's clock that counts as time since the last heartbeat. */
 const LONGEST_GAP_MS = 8000;
 
-/** Reads where steady time goes on. @param wallNow the time of day of this process */
+/**
+ * Returns the moment at which steady time continues.
+ * @param wallNow the time of day of this process
+ */
 export async function readSteadyTime({ reader, shared }: Database, wallNow: number): Promise<number> {
   const { now } = reader.dialect;
   const passed = sql`case when ${now} - at between 0 and ${LONGEST_GAP_MS} then ${now} - at else 0 end`;
@@ -26,16 +29,16 @@ export async function readSteadyTime({ reader, shared }: Database, wallNow: numb
     select ms + ${passed} as stored, at, ${now} as now from steady_time`.execute(reader.kysely);
   const { stored = 0, at = 0, now: databaseNow = 0 } = rows[0] ?? {};
   if (shared === undefined) return Math.max(stored, wallNow, await newestIdTime(reader));
-  // The clock of the database is the one that all nodes share. Once it is stored, heartbeats keep the row ahead of ids.
+  // All nodes share the clock of the database. Once a moment is stored, heartbeats keep the row ahead of ids.
   return Math.max(stored, databaseNow, at === 0 ? await newestIdTime(reader) : 0);
 }
 
-/** Stores the moment, in the transaction that stores what was done at it. */
+/** Stores the moment in the transaction that stores what happened at it. */
 export async function storeSteadyTime({ kysely }: Queryable, ms: number): Promise<void> {
   await sql`update steady_time set ms = ${ms} where ms < ${ms}`.execute(kysely);
 }
 
-/** Keeps steady time in common with the other nodes of a database. */
+/** Keeps steady time in step with the other nodes of a database. */
 export class SteadyTimeSync {
   readonly #on: Queryable;
   readonly #steady: SteadyClock;
@@ -48,8 +51,8 @@ export class SteadyTimeSync {
   }
 
   /**
-   * Stores the moment, and takes over a later one of another node. What has passed since that was stored is at most
-   * what has passed here since the last time: so much a clock of the database that is set can change.
+   * Stores the moment and adopts a later one of another node. The time since that one was stored counts up to the time
+   * that has passed here since the last heartbeat, which bounds the effect of a change of the database's clock.
    * @returns how far the time of day here is ahead of the database's clock, in ms
    */
   async sync(): Promise<number> {
@@ -66,12 +69,12 @@ export class SteadyTimeSync {
     if (row === undefined) throw new Error('the row of steady_time is missing');
     this.#syncedAt = askedAt;
     steady.advanceTo(row.ms);
-    // The database has answered halfway through.
+    // Assumes that the database answered halfway through the request.
     return wall + (steady.elapsed() - askedAt) / 2 - row.now;
   }
 }
 
-/** The time in the newest stored id; 0 when there is none. Two seeks in an index for each account. */
+/** The time in the newest stored id; 0 if there is none. Costs two index seeks per account. */
 async function newestIdTime({ kysely }: Queryable): Promise<number> {
   const { rows } = await sql<{ event: string | null; message: string | null }>`
     select

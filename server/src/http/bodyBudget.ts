@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
 
 export interface BudgetedBody {
-  /** @throws {AppError} `payload_too_large`; `rate_limited` when others take up the room */
+  /** @throws {AppError} `payload_too_large`; `rate_limited` if other callbacks use up the budget */
   read(payload: Readable): Promise<Buffer>;
-  /** Gives its room back. May be called again, and before it is read to its end. */
+  /** Releases the memory of the body. May be called repeatedly, and before the body is read completely. */
   release(): void;
 }
 
-/** The most that may be here at a time, in bytes. */
+/** Limits in bytes at any time. */
 export interface BodyLimits {
   readonly body: number;
   readonly session: number;
@@ -21,9 +21,9 @@ interface Recipient {
 }
 
 /**
- * Bounds the memory for bodies that come without a credential: of one body, of all for one session and of all together.
- * An account may hold no more than remains free, as with `OutgoingConnections`: alone it gets half, two get a third
- * each, and a share is left for the next one. Only bytes that have arrived count.
+ * Bounds the memory for bodies that arrive without a credential: of one body, of one session and in total. An account
+ * may hold no more than remains free, as with `OutgoingConnections`: alone it gets half, two get a third each, and a
+ * share is left for the next one. Only bytes that have arrived count.
  */
 export class BodyBudget {
   readonly #limits: BodyLimits;

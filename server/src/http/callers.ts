@@ -9,10 +9,10 @@ import {
 import { AppError } from '../errors.ts';
 import type { Strangers } from './strangers.ts';
 
-/** Since when the legacy forms of a credential are deprecated (RFC 9745): the first day of the product. */
+/** When the legacy forms of a credential were deprecated (RFC 9745): the first day of the product. */
 const DEPRECATED_SINCE = '@1763596800';
 
-/** A caller and the credential that it showed. */
+/** A caller and the credential that it presented. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly presented: Presented;

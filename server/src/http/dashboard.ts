@@ -6,17 +6,17 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const DIST = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
-/** Where the build leaves room for the nonce of an answer. */
+/** The build's placeholder for the nonce of a response. */
 const NONCE = '__CSP_NONCE__';
-/** First parts of paths that are no pages: what is not found there is an error, also for a browser. */
+/** First segments of paths that are not pages: if nothing is found there, a browser gets an error as well. */
 const NO_PAGES = ['api', 'mcp', 'health', 'ready', 'metrics', 'docs', 'openapi.json', 'assets', 'static'];
 
-/** Answers with the page of the dashboard, whatever its address is: the rest is done in the browser. */
+/** Sends the dashboard's page, for every address: the browser does the routing. */
 export type SendPage = (reply: FastifyReply) => FastifyReply;
 
 /**
- * The dashboard, as it was built on install: its files below `/assets` for ever, as their names hold their hash, and
- * one page for every address. Without a build, the page says how to make one.
+ * Serves the dashboard that was built on install: its files below `/assets`, which never expire because their names
+ * contain a hash, and one page for every address. Without a build, the page explains how to create one.
  */
 export async function addDashboard(app: FastifyInstance, dist = DIST): Promise<SendPage> {
   const page = join(dist, 'index.html');
@@ -37,7 +37,7 @@ export async function addDashboard(app: FastifyInstance, dist = DIST): Promise<S
     immutable: true,
     maxAge: '365d',
   });
-  // What has no hash in its name: the icon, and the script that runs before the first paint.
+  // Files without a hash in their name: the icon, and the script that runs before the first paint.
   await app.register(fastifyStatic, {
     root: join(dist, 'static'),
     prefix: '/static/',
@@ -65,7 +65,7 @@ export async function addDashboard(app: FastifyInstance, dist = DIST): Promise<S
   return send;
 }
 
-/** Whether a browser asks for an address that may be one of the dashboard. */
+/** Whether a browser requests an address that may be one of the dashboard. */
 export function isPageRequest({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   const [, first = ''] = /^\/([^/?#]*)/.exec(url) ?? [];
@@ -73,8 +73,8 @@ export function isPageRequest({ method, url, headers }: FastifyRequest): boolean
 }
 
 /**
- * Everything comes from here, and nothing that stands in the page itself runs. The nonce is for style sheets that a
- * dialog sets while it is open (it keeps the page behind it from scrolling); scripts have none.
+ * Allows only resources of this server and no inline scripts. The nonce is for style sheets that an open dialog adds
+ * (to keep the page behind it from scrolling).
  */
 function policy(nonce: string): string {
   return [

@@ -6,14 +6,14 @@ import { errors } from '../errors.ts';
 import { operations } from '../operations/index.ts';
 import { openApiDocument } from './openapi.ts';
 
-// Everything comes from this server; Swagger UI sets styles inline and shows pictures from data URLs.
+// Everything comes from this server. Swagger UI uses inline styles and images in data URLs.
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** `/openapi.json`, the API reference at `/docs` and the list of errors at `/docs/errors`. */
 export async function addDocs(app: FastifyInstance): Promise<void> {
   let document: string | undefined;
-  // It takes a while to build, and most servers are never asked for it.
+  // Built on the first request, because it takes a while and most servers never need it.
   const openApi = () => (document ??= JSON.stringify(openApiDocument(operations)));
   for (const path of ['/openapi.json', '/api/v1/openapi.json']) {
     app.get(path, async (_, reply) => reply.type('application/json; charset=utf-8').send(openApi()));
@@ -55,7 +55,7 @@ const referencePage = `<!doctype html>
 </html>
 `;
 
-// A credential stays in the memory of its page: what is in localStorage, any script of this origin can read, for ever.
+// Credentials stay in the page's memory: every script of this origin could read them in localStorage.
 const startScript = `localStorage.removeItem('authorized');
 SwaggerUIBundle({
   url: '/openapi.json',

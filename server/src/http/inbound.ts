@@ -26,12 +26,11 @@ export interface InboundDeps {
 const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 1024 * 1024 };
 
 /**
- * Routes by which networks call sessions. Networks have no credential; the connector verifies a signature or the like,
- * which covers the body byte for byte. A network repeats a call that is not answered with 2xx, so nothing is lost if it
- * cannot be stored now.
+ * Routes that networks call for sessions. Networks have no credential; the connector verifies a signature or the like,
+ * which covers the body byte for byte. A network repeats a call that is not answered with 2xx, so a call that cannot be
+ * stored now is not lost.
  *
- * A body is read only for a session that accepts callbacks, and only while its account has room, because anybody can
- * send one.
+ * A body is read only if its session accepts callbacks and its account has budget left, because anybody can send one.
  */
 export function addInbound(
   app: FastifyInstance,
@@ -52,7 +51,7 @@ export function addInbound(
       bodyLimit: LIMITS.body,
       onRequest: async (request, reply) => {
         const session = await sessions.find(request.params.sessionId);
-        // Another node checks what it owns.
+        // The owner verifies the call.
         await atOwner(
           session,
           () => sessions.requireReceiver(session),

@@ -3,9 +3,9 @@ import { AppError, invalidField } from '../errors.ts';
 import { DEEPEST } from '../invoke/validate.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
-/** No operation takes more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */
+/** No operation needs more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */
 const MOST_VALUES = 3000;
-/** What a field lies in: the body, and over MCP the batch, the call, its parameters and their arguments. */
+/** The levels around a field: the body, and over MCP the batch, the call, its parameters and their arguments. */
 const ENVELOPE_LEVELS = 5;
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Takes JSON and nothing else. An empty body is none, also with the header: some clients always send it. */
+/** Accepts only JSON. An empty body counts as none, even with a Content-Type: some clients always send one. */
 export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests): void {
   app.removeAllContentTypeParsers();
   app.addHook('preParsing', async ({ headers }) => {
@@ -39,7 +39,7 @@ export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined for what is not UTF-8: it would be stored otherwise than it was sent. */
+/** Undefined if the bytes are not UTF-8: the text would be stored differently from how it was sent. */
 function textOf(bytes: Buffer): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -49,8 +49,8 @@ function textOf(bytes: Buffer): string | undefined {
 }
 
 /**
- * Finds more values or levels than a request may have, before the text is parsed: `JSON.parse` takes up to 30 times as
- * long for a MiB of values as for a MiB of text. The scan stops at the first value too many.
+ * Finds too many values or levels before the text is parsed: `JSON.parse` takes up to 30 times as long for a MiB of
+ * values as for a MiB of text. The scan stops at the first value too many.
  */
 function findExcess(text: string): AppError | undefined {
   let values = 0;
@@ -78,7 +78,7 @@ function findExcess(text: string): AppError | undefined {
   return undefined;
 }
 
-/** Where a string ends: at a quote that an even number of backslashes precedes. */
+/** A string ends at a quote that is preceded by an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let at = start; ; ) {
     at = text.indexOf('"', at + 1);
@@ -92,7 +92,7 @@ function endOfString(text: string, start: number): number {
 /** Longer than the name of any field. */
 const LONGEST_NAME = 100;
 
-/** The name of the body's member that begins there; `body` where it has none. */
+/** The name of the body's member that begins there; `body` if there is none. */
 function fieldAt(text: string, at: number): string {
   return /^\s*"([\w.-]+)"\s*:/.exec(text.slice(at, at + LONGEST_NAME))?.[1] ?? 'body';
 }

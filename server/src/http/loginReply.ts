@@ -4,8 +4,8 @@ import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { Operation } from '../invoke/operation.ts';
 
 /**
- * Where the dashboard has asked, a token that an operation answers with goes into the cookie and nowhere else: the
- * answer that scripts can read has an empty one. Everybody else gets the answer as it is.
+ * Moves the login token of an output into a cookie if the dashboard sent the request: the body, which scripts can read,
+ * has an empty one. Other callers get the output unchanged.
  */
 export function replyWithLogin(
   operation: Operation,
@@ -19,7 +19,7 @@ export function replyWithLogin(
     reply.header('set-cookie', dropToken());
     return output;
   }
-  // What begins a login answers with one.
+  // The operations that return a token are those that log in.
   const isSecure = request.protocol === 'https' || cameByHttps(request.headers);
   const begun = output as { token: string; expiresAt: string; account: { email: string } };
   reply.header('set-cookie', [

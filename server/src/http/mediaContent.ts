@@ -8,12 +8,13 @@ import { getMedia } from '../operations/media.ts';
 import { API_PREFIX } from '../version.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 
-/** What a browser may show by itself: formats that run nothing. SVG and PDF are none of them. */
+/** Types that a browser may display: formats without active content, so neither SVG nor PDF. */
 const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(;|$)/;
 
 /**
- * `GET /media/{mediaId}/content`: the bytes of a file. It is `media.get` with another way to send what was found, so
- * the same permission, limit and log line hold. A file is a stranger's: nothing in it runs in the name of this server.
+ * `GET /media/{mediaId}/content`: the bytes of a file. It calls `media.get` and sends the file instead of its
+ * description, so the same permission, limit and log line apply. Files come from strangers, so nothing in them may run
+ * in this server's origin.
  */
 export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readonly media: Media }): void {
   const stopping = new AbortController();
@@ -22,7 +23,7 @@ export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readon
     method: ['GET', 'HEAD'],
     url: `${API_PREFIX}/media/:mediaId/content`,
     ...routeOf(getMedia, deps, stopping.signal, (_operation, { output }, request, reply) =>
-      // It is the output of this very operation.
+      // The output is that of `getMedia`.
       sendContent(output as Static<typeof getMedia.output>, deps.media, request, reply),
     ),
   });
@@ -39,7 +40,7 @@ async function sendContent(
   reply.headers({
     etag,
     'accept-ranges': 'bytes',
-    // Asked for anew each time, for the credential may be gone; the tag spares the bytes.
+    // Revalidated every time, because the credential may be revoked; the ETag saves the transfer.
     'cache-control': 'private, no-cache',
     'content-security-policy': "default-src 'none'; sandbox",
     'cross-origin-resource-policy': 'same-origin',
@@ -67,7 +68,7 @@ function tagsOf(header: string | undefined): string[] {
 }
 
 /**
- * One range of bytes (RFC 9110, 14.1.2). What asks for several, or for another unit, gets the whole, as the RFC allows.
+ * One range of bytes (RFC 9110, 14.1.2). Several ranges or another unit return the whole content, as the RFC allows.
  */
 function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];

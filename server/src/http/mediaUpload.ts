@@ -7,23 +7,26 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
 import { type Content, dispositionName } from '../media/content.ts';
 
-/** To receive a whole file: 100 MiB at 1 Mbit/s. */
+/** Deadline for receiving a whole file: 100 MiB at 1 Mbit/s. */
 export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
-/** To receive any other request: a client that sends a byte now and then must not hold a connection for ever. */
+/**
+ * Deadline for receiving any other request, so that a client that sends one byte at a time cannot hold a connection.
+ */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** How long a client that has its answer may go on sending, so that it comes to read it. */
+/** How long a client may continue to send after the response, so that it gets to read it. */
 const LINGER_MS = 2000;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler reads the body itself, as it comes. */
+    /** The handler reads the body itself, as a stream. */
     takesContent?: true;
   }
 }
 
 /**
- * Ends requests whose body does not come in time: Node's own limit is one for all, so it is the one of uploads. And
- * where the answer is out before the body is read, for nobody is to send to a server that does not listen.
+ * Ends requests whose body does not arrive in time. Node has one limit for all requests, which must be that of uploads.
+ * Also ends those that are answered before their body is read, because a client should not keep sending to a server
+ * that no longer reads.
  */
 export function limitReading(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _, payload, done) => {
@@ -33,11 +36,11 @@ export function limitReading(app: FastifyInstance): void {
     }
     done(null, payload);
   });
-  // A body that nobody reads is discarded from here on: once the answer is out, Node would leave the rest on the wire.
+  // Discards an unread body from here on: after the response, Node would leave the rest on the wire.
   app.addHook('onSend', async ({ raw }) => {
     if (!raw.complete && raw.readableFlowing === null) raw.resume();
   });
-  // A client hears of a refusal only while its connection is up, and it may still be sending.
+  // The client may still be sending, and sees a refusal only as long as its connection is open.
   app.addHook('onResponse', async ({ raw }) => {
     if (raw.complete) return;
     hangUpUnlessRead(raw, LINGER_MS);
@@ -45,7 +48,7 @@ export function limitReading(app: FastifyInstance): void {
   });
 }
 
-/** Adds a route whose body is left for its handler to read, whatever its type. */
+/** Adds a route whose handler reads the body itself, whatever its type. */
 export function acceptContent(
   app: FastifyInstance,
   addRoute: (scope: FastifyInstance, config: { takesContent: true }) => void,
@@ -58,7 +61,7 @@ export function acceptContent(
 }
 
 function hangUpUnlessRead(raw: IncomingMessage, withinMs: number): void {
-  // Null when the client has hung up first, whatever Node's types say.
+  // Null if the client has already hung up, despite Node's types.
   const socket: Socket | null = raw.socket;
   if (socket === null || socket.destroyed) return;
   const timer = setTimeout(() => {
@@ -66,13 +69,13 @@ function hangUpUnlessRead(raw: IncomingMessage, withinMs: number): void {
   }, withinMs);
   timer.unref();
   raw.once('end', () => clearTimeout(timer));
-  // Node says `close` as soon as the answer is out, while the body may go on for ever.
+  // Node emits `close` as soon as the response is sent, even if the body is still arriving.
   raw.once('close', () => {
     if (socket.destroyed) clearTimeout(timer);
   });
 }
 
-/** The file of a request: its body, or the one file of its form. */
+/** The file of a request: its body, or the single file of its form. */
 export async function openContent(request: FastifyRequest): Promise<Content> {
   const { 'content-type': type, 'content-disposition': disposition, 'content-length': length } = request.headers;
   if (type !== undefined && /^multipart\/form-data\b/i.test(type)) return openForm(request, type);
@@ -84,10 +87,10 @@ export async function openContent(request: FastifyRequest): Promise<Content> {
   };
 }
 
-/** The body, which stays readable when the reader gives up: destroying it would take the answer's way away. */
+/** The body, which is not destroyed if the reader gives up: that would close the connection before the response. */
 async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
   try {
-    // Not `yield*`: it would hand a reader's error on to the iterator, which then destroys the request all the same.
+    // Not `yield*`, which would pass a reader's error to the iterator, and that destroys the request.
     for await (const chunk of raw.iterator({ destroyOnReturn: false })) yield chunk;
   } catch (cause) {
     if (raw.errored === null) throw cause;
@@ -95,7 +98,7 @@ async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
   }
 }
 
-/** Reads a form as far as its file. What comes after that is read when the file has been, and must be nothing. */
+/** Parses a form up to its file. The rest is parsed after the file has been read, and must be empty. */
 function openForm(request: FastifyRequest, type: string): Promise<Content> {
   return new Promise((resolve, reject) => {
     const form = newForm({ ...request.headers, 'content-type': type });
@@ -131,12 +134,15 @@ function newForm(headers: BusboyHeaders): BusboyInstance {
   }
 }
 
-/** The bytes of a form's file. It ends only when the form has ended well, for half a form is no upload. */
+/**
+ * The bytes of a form's file. It ends only once the whole form has ended correctly, because half a form is not an
+ * upload.
+ */
 async function* fileOf(file: Readable, form: BusboyInstance, parsed: Promise<void>): AsyncGenerator<Buffer> {
   try {
     yield* file;
   } catch (error) {
-    form.destroy(); // the reader has given up, unless it was the form, which then says so
+    form.destroy(); // the reader gave up, unless the form failed, which throws here
     await parsed;
     throw error;
   }

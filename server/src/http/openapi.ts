@@ -6,7 +6,7 @@ import type { Operation } from '../invoke/operation.ts';
 import { API_PREFIX, version } from '../version.ts';
 import { exampleOf } from './openapiExamples.ts';
 
-/** What any operation can answer with. */
+/** Errors that any operation can return. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'validation_failed',
   'invalid_json',
@@ -64,13 +64,14 @@ export function openApiDocument(operations: readonly Operation[]) {
         },
       },
       headers: {
-        RequestId: { description: 'Id of this request, which the server log has as well.', schema: { type: 'string' } },
+        RequestId: { description: 'Id of this request, which is also in the server log.', schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds to wait before the next request, if known.', schema: { type: 'integer' } },
         WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
       },
       schemas: { Problem: problemSchema, ...named },
       examples: Object.fromEntries(
-        // The keys of the table are exactly the codes; Object.keys forgets that. One belongs to no route.
+        // The keys of the table are exactly the codes, which the type of Object.keys loses. One code belongs to no
+        // route.
         (Object.keys(errors) as ErrorCode[])
           .filter((code) => code !== 'route_not_found')
           .map((code) => [code, { value: problemExample(code) }]),
@@ -137,12 +138,12 @@ function needsText({ messageContent }: Operation, permission: Permission): strin
     : `${needs}. A key that has ${hiding} but not \`${messageContent}:read\` gets the message without its content.`;
 }
 
-/** The permission that suffices for an operation when it shows no content of messages. */
+/** The permission that suffices for an operation if message content is left out. */
 function withoutContentPermission({ permission, messageContent }: Operation) {
   return permission === `${messageContent}:read` && { 'x-permission-without-content': `${messageContent}:metadata` };
 }
 
-/** Every code that an operation can answer with. */
+/** Every code that an operation can return. */
 export function errorCodesOf({
   errors: own = [],
   credential,
@@ -168,17 +169,17 @@ const idempotencyHeader = {
     'A unique value per request. Repeating the request with the same key within 24 hours returns the first response and does nothing twice. Use it to retry requests that got no response.',
 };
 
-/** A request that works. */
+/** An example request that works. */
 export function inputExample({ example, input }: Operation): Record<string, unknown> {
-  return example ?? (exampleOf(plain(input)) as Record<string, unknown>); // an input is an object
+  return example ?? (exampleOf(plain(input)) as Record<string, unknown>); // every input is an object
 }
 
-/** An answer, with what is always in it. */
+/** An example output with all required fields. */
 export function outputExample({ output }: Operation): unknown {
   return exampleOf(plain(output));
 }
 
-/** A parameter with its example: the one of the whole request, or one of its own where that leaves it out. */
+/** A parameter with its example: from the request's example if that has the field, otherwise its own. */
 function parameter(
   operation: Operation,
   [name, schema]: readonly [string, TSchema],
@@ -210,7 +211,7 @@ function requestBody(operation: Operation, fields: readonly [string, TSchema][],
   };
 }
 
-/** A file: as the body itself, or as the one part of a form. */
+/** A file: as the body itself, or as the only part of a form. */
 const contentBody = {
   required: true,
   content: {
@@ -275,7 +276,7 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
   };
 }
 
-/** A delivery of a kind; unlike the sample that a test sends it does not say that it is one. */
+/** A delivery of an event type. Unlike the sample of a webhook test, it is not marked as a test. */
 export function webhookExample(kind: EventKind) {
   const { event, data } = sampleEvent(kind, '2026-01-01T12:00:00.000Z');
   const { test: _, ...fields } = data;
@@ -326,7 +327,7 @@ const tags: Readonly<Record<string, string>> = {
   contacts: 'Find, check and block contacts.',
   groups: 'Manage groups, their participants, settings and invites.',
   media: 'Upload and download the files of messages.',
-  webhooks: 'Set up webhooks, and find out why an event has not arrived.',
+  webhooks: 'Set up webhooks, and find out why an event did not arrive.',
   events: 'Read events without a webhook.',
   mcp: 'Use the same operations from an agent.',
   server: 'Check whether the server is up.',
@@ -470,7 +471,7 @@ function healthPath(operationId: string, summary: string, answers: Readonly<Reco
   return { get };
 }
 
-/** Every schema that has a `title` is described once, under that name. */
+/** Describes every schema that has a `title` once, under that name. */
 function namedSchemas(operations: readonly Operation[]): Record<string, unknown> {
   const found = new Map<string, unknown>();
   const visit = (schema: unknown): void => {
@@ -485,7 +486,7 @@ function namedSchemas(operations: readonly Operation[]): Record<string, unknown>
   return Object.fromEntries([...found].sort());
 }
 
-/** A schema in which those with a name are only referred to. */
+/** Replaces named schemas with references. */
 function withRefs(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withRefs);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -498,7 +499,7 @@ function tagOf({ id }: Operation): string {
   return id.split('.')[0] ?? id;
 }
 
-/** A schema as bare JSON. */
+/** A schema as plain JSON. */
 function plain(schema: TSchema): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema));
 }

@@ -1,10 +1,10 @@
-/* Examples for the API description: each is made from the schema it stands beside, so it cannot lag behind. */
+/* Examples for the API description, derived from the schemas so that they never go stale. */
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const ULID = '01JZ8Q5T2M0000000000000000';
 
-/** Values by the name of their field, so that examples look alike everywhere. */
+/** Example values by field name, so that they are the same everywhere. */
 const byField: Readonly<Record<string, unknown>> = {
   accountId: `acc_${ULID}`,
   sessionId: `ses_${ULID}`,
@@ -52,7 +52,7 @@ const byField: Readonly<Record<string, unknown>> = {
   kind: 'message.sent',
 };
 
-/** A value that fits the schema. Of an object it has what must be there, and what may be there if `full`. */
+/** A value that fits the schema. Optional fields are included if `full`. */
 export function exampleOf(schema: Schema, field = '', full = false): unknown {
   if ('const' in schema) return schema['const'];
   const { type, anyOf, items } = schema;

@@ -3,22 +3,23 @@ import ipaddr from 'ipaddr.js';
 import type { Settings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
-/** The names that callers and pages may know this server by. */
+/** The host names that callers and pages may use for this server. */
 export interface OwnHosts {
-  /** Whether a host name, as a URL has it, is one of the server's own. */
+  /** Whether a host name, in the form that URLs use, is one of the server's own. */
   has(name: string): boolean;
-  /** @throws {AppError} `misdirected_request` unless the `Host` of a request may lead here */
+  /** @throws {AppError} `misdirected_request` if the `Host` of a request is not allowed */
   require(host: string | undefined): void;
 }
 
-/** A name or an address with a port or without, and nothing that would make a URL of it lead elsewhere. */
+/** A name or an address, optionally with a port, without characters that would change the meaning of a URL. */
 const HOST = /^(\[[\da-f:.]+\]|[^\s/@\\?#:]+)(:\d*)?$/i;
-/** In `ALLOWED_HOSTS`: whatever a caller names. */
+/** In `ALLOWED_HOSTS`: allows every name. */
 const ANY = '*';
 
 /**
- * Keeps out web pages that reach this server through a visitor's browser, by a name of theirs that they let resolve to
- * its address (DNS rebinding). An IP address in `Host` is always taken, for no name server can change what it leads to.
+ * Rejects web pages that reach this server through a visitor's browser, by a name of theirs that resolves to its
+ * address (DNS rebinding). An IP address in `Host` is always accepted, because no name server can change where it
+ * leads.
  */
 export function createOwnHosts({
   host,
@@ -27,7 +28,7 @@ export function createOwnHosts({
   allowedHosts,
 }: Pick<Settings, 'host' | 'publicUrl' | 'nodeUrl' | 'allowedHosts'>): OwnHosts {
   const names = new Set(
-    // Without NODE_URL, other nodes call a server on every address by the machine's name.
+    // Without NODE_URL, other nodes use the machine's name to call a server that listens on every address.
     [host, hostname(), ...allowedHosts].map((name) => hostOf(`http://${bracketed(name)}`)),
   );
   for (const url of [publicUrl, nodeUrl]) if (url !== undefined) names.add(url.hostname);
@@ -46,7 +47,7 @@ export function createOwnHosts({
   };
 }
 
-/** The host of a URL, without a port; empty for what is no URL, such as the origin `null`. */
+/** The host of a URL, without a port; empty for an invalid URL, such as the origin `null`. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
 }
@@ -55,5 +56,5 @@ const bracketed = (host: string) => (host.includes(':') && !host.startsWith('[')
 
 const isAddress = (name: string) => ipaddr.isValid(name.replace(/^\[|\]$/g, ''));
 
-/** Browsers look up none of these. */
+/** Browsers do not resolve any of these over DNS. */
 const isLoopback = (name: string) => /^(.+\.)?localhost$/.test(name) || name === '127.0.0.1' || name === '[::1]';

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { FORWARDED_BY, type NodeSignatures } from '../cluster/nodeSignature.ts';
 import type { Strangers } from './strangers.ts';
 
-/** Tells the requests that another node passed on from those that only claim so. */
+/** Verifies requests that claim to be forwarded by another node. */
 export class PassedOnRequests {
   readonly #signatures: Pick<NodeSignatures, 'verify'>;
   readonly #strangers: Pick<Strangers, 'forget'>;
-  /** What was parsed already, as it came. */
+  /** The text of bodies that are already parsed. */
   readonly #texts = new WeakMap<FastifyRequest, string>();
   readonly #passedOn = new WeakSet<FastifyRequest>();
 
@@ -15,12 +15,14 @@ export class PassedOnRequests {
     this.#strangers = strangers;
   }
 
-  /** Keeps the text of a body that is about to be parsed: the signature covers it. */
+  /** Keeps the text of a body before it is parsed, because the signature covers it. */
   keep(request: FastifyRequest, text: string): void {
     if (request.headers[FORWARDED_BY] !== undefined) this.#texts.set(request, text);
   }
 
-  /** For `preHandler`: verifies the signature of another node, whose connection is no stranger's then. */
+  /**
+   * For `preHandler`: verifies the signature of another node, and exempts its connection from the limit of strangers.
+   */
   readonly verify = async (request: FastifyRequest): Promise<void> => {
     const { method, url: path, headers } = request;
     if (headers[FORWARDED_BY] === undefined) return;
@@ -30,7 +32,7 @@ export class PassedOnRequests {
     this.#strangers.forget(request.raw.socket);
   };
 
-  /** Whether `verify` found the request to be another node's. */
+  /** Whether `verify` confirmed that the request comes from another node. */
   has(request: FastifyRequest): boolean {
     return this.#passedOn.has(request);
   }

@@ -12,7 +12,7 @@ import { acceptContent, openContent } from './mediaUpload.ts';
 import type { PassedOnRequests } from './passedOn.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
-/** Of what anybody may send without a credential. An email, a password and a name are far shorter. */
+/** Limit for requests without a credential. An email, a password and a name are far shorter. */
 const AUTH_BODY_LIMIT_BYTES = 8 * 1024;
 
 export interface RouteDeps {
@@ -22,7 +22,7 @@ export interface RouteDeps {
   readonly devices: LoginDevices;
 }
 
-/** One route per operation. */
+/** Adds one route per operation. */
 export function addRoutes(app: FastifyInstance, operations: readonly Operation[], deps: RouteDeps): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
@@ -32,7 +32,7 @@ export function addRoutes(app: FastifyInstance, operations: readonly Operation[]
       const route = {
         method: operation.method,
         url,
-        // A GET that does something, such as sending a test, is not done by asking for its headers.
+        // A HEAD request must not trigger a GET that has an effect, such as sending a test.
         exposeHeadRoute: isRead(operation),
         ...routeOf(operation, deps, stopping.signal),
         ...(path.startsWith('/auth/') && { bodyLimit: AUTH_BODY_LIMIT_BYTES }),
@@ -43,7 +43,7 @@ export function addRoutes(app: FastifyInstance, operations: readonly Operation[]
   }
 }
 
-/** Answers every other method of a path with 405. Call it before the routes are added; raw ones are seen as well. */
+/** Answers every other method of a path with 405. Call it before the routes are added; it sees raw ones as well. */
 export function refuseOtherMethods(app: FastifyInstance): { done(): void } {
   const methodsOf = new Map<string, string[]>();
   const note = (url: string, methods: string | string[]) =>
@@ -52,7 +52,7 @@ export function refuseOtherMethods(app: FastifyInstance): { done(): void } {
   app.addHook('onRoute', ({ url, method }) => void (isDone || note(url, method)));
   return {
     done() {
-      // Plugins load in their order: this one sees the routes of all before it.
+      // Plugins load in order, so this one runs after all routes are added.
       app.register(async (scope) => {
         isDone = true;
         for (const [url, known] of methodsOf) scope.route(refusalAt(url, known));
@@ -73,7 +73,7 @@ function refusalAt(url: string, known: readonly string[]): RouteOptions {
   };
 }
 
-/** How the output of an operation is sent when it has succeeded. */
+/** Sends the output of a successful operation. */
 type Send = (
   operation: Operation,
   answer: Answer & { ok: true },
@@ -82,7 +82,7 @@ type Send = (
   caller: Caller | undefined,
 ) => Promise<FastifyReply>;
 
-/** A route for one operation, which may read its input and send its output in a way of its own. */
+/** A route for one operation, which may read its input and send its output in its own way. */
 export function routeOf(
   operation: Operation,
   { callers, invoke, passedOn, devices }: RouteDeps,
@@ -126,7 +126,7 @@ export function routeOf(
 
 const NOBODY: Partial<Authenticated> = {};
 
-/** Aborted when the caller hangs up before it has its answer. */
+/** Aborted when the caller hangs up before the response. */
 export function hungUp(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (reply.raw.closed) gone.abort();
@@ -163,7 +163,7 @@ async function sendOutput(
 
 type ReadInput = (request: FastifyRequest, query: Record<string, unknown>) => unknown;
 
-/** Where the fields of an operation's input come from: the path, and then the query of a GET or DELETE or the body. */
+/** Reads an operation's input: from the path, and from the query of a GET or DELETE or the body otherwise. */
 function inputReader(operation: Operation): ReadInput {
   const { method, input, takesContent } = operation;
   if (method === 'GET' || method === 'DELETE' || takesContent) {
@@ -175,7 +175,7 @@ function inputReader(operation: Operation): ReadInput {
   }
   return ({ body, params }) => {
     if (body === undefined) return { ...(params as object) };
-    // Anything but an object is passed on as it is: validation says what is wrong with it.
+    // Anything but an object is passed on unchanged, and validation reports it.
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
     return { ...body, ...(params as object) };
   };
@@ -185,7 +185,7 @@ function typeOf(schema: TSchema): string {
   return String((schema as { type?: unknown }).type);
 }
 
-/** A query has only text: numbers, booleans and lists are read as their schema wants them. */
+/** A query has only text: converts numbers, booleans and lists as the schema requires. */
 function fromQuery(value: unknown, type: string | undefined): unknown {
   if (type === 'array') return [value].flat().flatMap((item) => String(item).split(','));
   if (typeof value !== 'string') return value;

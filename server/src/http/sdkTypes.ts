@@ -20,7 +20,7 @@ export function sdkTypes(operations: readonly Operation[]): string {
     const { id, method, path, idempotent = false, takesContent = false } = operation;
     return `  '${id}': { method: '${method}', path: '${path}', isRead: ${isRead(operation)}, idempotent: ${idempotent}, takesContent: ${takesContent} },`;
   });
-  // The keys of the table are exactly the codes; Object.keys forgets that.
+  // The keys of the table are exactly the codes, which the type of Object.keys loses.
   const codes = (Object.keys(errors) as ErrorCode[]).map((code) => `  | '${code}'`);
   return [
     '// Generated from the tables of operations and errors by `npm run openapi`. Do not edit.',
@@ -31,7 +31,7 @@ export function sdkTypes(operations: readonly Operation[]): string {
     '/** Input and output of each operation. */',
     `export interface Operations {\n${entries.join('\n')}\n}`,
     '',
-    '/** Codes of the errors that the server answers with. */',
+    '/** Codes of the errors that the server returns. */',
     `export type ErrorCode =\n${codes.join('\n')};`,
     '',
     '/** Method and path of each operation. */',
@@ -40,7 +40,7 @@ export function sdkTypes(operations: readonly Operation[]): string {
   ].join('\n');
 }
 
-/** The types of events, and how the SDK checks a delivery against them. */
+/** The types of events, and the checks that the SDK applies to a delivery. */
 export function sdkEvents(): string {
   const kinds = eventKinds.map((kind) => {
     const { description, data } = events[kind];

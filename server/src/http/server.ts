@@ -37,7 +37,7 @@ import { addStream } from './stream.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route answers whatever the request calls this server. */
+    /** Skips the check of the `Host` header. */
     takesAnyHost?: true;
   }
 }
@@ -47,7 +47,7 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'nodeUrl' | 'allowedHosts' | 'metrics'>;
   readonly authenticator: Authenticator;
   readonly devices: LoginDevices;
-  /** Of requests that other nodes pass on. */
+  /** Signatures of requests that other nodes forward. */
   readonly signatures: NodeSignatures;
   readonly requestLimits: RequestLimits;
   readonly waitingCalls: WaitingCalls;
@@ -67,7 +67,7 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** Connections without a credential, of which each takes a socket. Far more than a proxy keeps to a node. */
+/** Connections without a credential, each of which takes a socket. Far more than a proxy opens to a node. */
 const MOST_STRANGERS = 500;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
@@ -75,19 +75,19 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   const { newId, log } = deps;
   const app = Fastify({
-    // The one line per operation is written by `invoke`; Fastify's own two per request say nothing more.
+    // `invoke` writes one line per operation; Fastify's two lines per request would add nothing.
     logger: false,
-    // One hop: what our proxy adds counts, what a caller wrote into the header before does not.
+    // One hop: trusts what our proxy adds to the header, not what a caller wrote into it.
     trustProxy: deps.settings.trustProxy && ((_, hop) => hop < 1),
     requestTimeout: UPLOAD_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
-    // Refused by `refuseWhileClosing`, with what every answer carries.
+    // `refuseWhileClosing` refuses instead, with the usual headers.
     return503OnClosing: false,
-    // What an id may be is for the operations to say, and in their words.
+    // The operations validate ids, with their own error messages.
     routerOptions: { maxParamLength: 16_384 },
-    // What fails before any route is known, and so before the hooks. An address that cannot be decoded is one that a
-    // browser may ask for like any other that leads nowhere.
+    // Errors before a route is found, and so before the hooks. A browser that requests an address that cannot be
+    // decoded gets the page, as for any unknown address.
     frameworkErrors: (error, request, reply) => {
       identify(request, reply);
       return isPageRequest(request) ? sendPage(reply) : sendError(log, asAppError(error, request), request, reply);
@@ -145,16 +145,16 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   return app;
 }
 
-/** What every answer carries. */
+/** Sets the headers of every response. */
 function identify(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
-  // Everything that a credential may be shown to, errors as well. Files say something else of themselves.
+  // Responses to credentials must not be cached, including errors. Files set their own header.
   const { url = API_PREFIX } = request.routeOptions;
   if (url.startsWith(API_PREFIX)) reply.header('cache-control', 'no-store');
 }
 
-/** What comes on a connection that is open still goes to another node, or comes back when there is one again. */
+/** A request on an open connection should go to another node, or be repeated once the server is back. */
 function refuseWhileClosing(app: FastifyInstance): void {
   let isClosing = false;
   app.addHook('preClose', async () => {
@@ -167,7 +167,7 @@ function refuseWhileClosing(app: FastifyInstance): void {
   });
 }
 
-/** Writes an error as a problem document, and a log line for what never came as far as an operation. */
+/** Writes an error as a problem document, and logs errors that occur before an operation. */
 function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const problem = toProblem(error, request.id);
   const line = {
@@ -185,7 +185,9 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
 }
 
-/** Answers what is no HTTP, or more of it than Node reads: there is no request then, and nothing to go on with. */
+/**
+ * Answers invalid HTTP and headers that exceed Node's limit. There is no request object, and the connection must close.
+ */
 function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, requestId: string): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -207,7 +209,7 @@ function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, r
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Fastify's errors in our words. */
+/** Translates Fastify's errors. */
 function asAppError(error: FastifyError, request: FastifyRequest): unknown {
   if (error instanceof AppError) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
@@ -228,10 +230,10 @@ function asAppError(error: FastifyError, request: FastifyRequest): unknown {
 }
 
 function pathOf(request: FastifyRequest): string {
-  return request.url.split(/[?#]/, 1)[0] ?? ''; // the router takes both for the beginning of the query
+  return request.url.split(/[?#]/, 1)[0] ?? ''; // The router treats both as the start of the query
 }
 
-/** For whoever watches the server. It tells of no account, and can be switched off where strangers reach the port. */
+/** Serves metrics, which contain no account data. METRICS=off hides them if strangers can reach the port. */
 function addMetrics(app: FastifyInstance, { settings, monitoring }: HttpDeps): void {
   if (!settings.metrics) return;
   app.get('/metrics', async (_, reply) => {
@@ -250,11 +252,11 @@ function addHealth(app: FastifyInstance, { monitoring, cluster }: HttpDeps): voi
       .code(isUp ? 200 : 503)
       .send({
         status: isUp ? 'ready' : 'not_ready',
-        // It works all the same, by polling: no reason to send it nothing.
+        // Without signals the node still works, by polling, so it stays ready.
         ...(!cluster.counts().isListening && { degraded: ['signals'] }),
       });
   };
-  // A prober calls a node by whatever name it has for it, and learns nothing of anybody.
+  // Health checks may use any name for the node, and the answer reveals nothing about accounts.
   const config = { takesAnyHost: true } as const;
   for (const prefix of ['', API_PREFIX]) {
     app.get(`${prefix}/health`, { config }, health);

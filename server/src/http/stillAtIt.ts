@@ -3,8 +3,8 @@ import { STILL_AT_IT_MS } from '../cluster/forward.ts';
 import { FORWARDED_BY } from '../cluster/nodeSignature.ts';
 
 /**
- * Tells a node that has forwarded a request, again and again until the answer, that this one is at it: a connection
- * that is half open is as silent as a network that takes its time.
+ * Sends a forwarding node regular signs of life until the response: a half-open connection is as silent as a slow
+ * network.
  */
 export function tellForwarders(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers }, { raw }) => {

@@ -9,9 +9,9 @@ interface Stranger {
 }
 
 /**
- * Bounds the connections that have shown no credential. When there is one too many, the network with the most of them
- * loses its oldest idle connection, or its oldest one if all are busy: a flood costs the one who sends it. Connections
- * through a proxy count as the proxy's.
+ * Limits the connections that have presented no credential. When there is one too many, the network with the most of
+ * them loses its oldest idle connection, or its oldest one if all are busy: a flood harms only its own network.
+ * Connections through a proxy count as the proxy's.
  */
 export class Strangers {
   readonly #most: number;
@@ -45,7 +45,7 @@ export class Strangers {
     response.once('close', () => stranger.requests--);
   };
 
-  /** The connection has shown a credential, or is gone. */
+  /** Stops counting a connection, because it has presented a credential or is closed. */
   forget(socket: Socket): void {
     const stranger = this.#strangers.get(socket);
     if (stranger === undefined) return;
@@ -55,7 +55,7 @@ export class Strangers {
     else this.#byNetwork.delete(stranger.network);
   }
 
-  /** Finds the connection whose place a new one takes; the new one itself stays. */
+  /** Finds the connection to close in favor of a new one, which itself stays. */
   #victimFor(added: Socket): Socket | undefined {
     let victim: Socket | undefined;
     let most = 0;

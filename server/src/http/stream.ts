@@ -16,10 +16,10 @@ import type { Feed } from '../webhooks/feed.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
-/** How often a stream looks by itself, for its heartbeat and for a tail that cannot be read. */
+/** How often a stream checks by itself, for its heartbeat and in case the tail cannot be read. */
 const POLL_MS = 1000;
 const BATCH = 100;
-/** What is written at a time; then the reader is waited for. */
+/** Written at a time before waiting for the reader. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
 interface StreamDeps extends RouteDeps {
@@ -31,12 +31,12 @@ interface StreamDeps extends RouteDeps {
 }
 
 /**
- * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, and starts
- * with what comes next without one. All streams of an account share one reader of the log; one that is far behind, or
- * slow, reads the log by itself, no faster than it takes: nothing piles up in memory.
+ * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, or starts with
+ * the next event. All streams of an account share one reader of the log. A stream that is far behind or slow reads the
+ * log by itself, at its own pace, so nothing piles up in memory.
  *
- * It is `events.list` with another way to send what follows, so the same permission, limit and log line hold. A
- * stream ends when its credential does.
+ * It calls `events.list` and streams the events that follow, so the same permission, limit and log line apply. A stream
+ * ends with its credential.
  */
 export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   const stopping = new AbortController();
@@ -57,10 +57,10 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     reply.raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      'x-accel-buffering': 'no', // nginx must not hold it back
+      'x-accel-buffering': 'no', // keeps nginx from buffering
       'x-request-id': request.id,
     });
-    // An id without an event: who loses the connection before the first one still knows where it was.
+    // An id without an event: a client that loses the connection before the first event can still resume.
     reply.raw.write(`: connected\nid: ${from ?? BEGINNING}\n\n`);
     const { permissions } = caller.credential;
     const watch = deps.authenticator.watch(accountId, credential, permissionFor(listEvents, permissions));
@@ -84,7 +84,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   app.route({
     method: 'GET',
     url: `${API_PREFIX}/events/stream`,
-    exposeHeadRoute: false, // it would never end
+    exposeHeadRoute: false, // would never end
     ...routeOf(
       listEvents,
       deps,
@@ -93,7 +93,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
         if (caller === undefined) throw new AppError('unauthorized');
         return send(request, reply, caller);
       },
-      // Of the log itself it asks for next to nothing.
+      // The log itself is queried for as little as possible.
       (request, { kinds, ...others }) => ({
         limit: 1,
         after: lastEventId(request),
@@ -104,7 +104,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
   });
 }
 
-/** A list in a query: separated by commas, or the field several times. */
+/** A list in a query: separated by commas, or as a repeated field. */
 function listOf(value: unknown): string[] {
   return [value].flat().flatMap((part) => String(part).split(','));
 }
@@ -129,7 +129,7 @@ interface Batch {
   readonly hasMore: boolean;
 }
 
-/** Where one stream is in the log, and what comes next for it. */
+/** The position of a stream in the log, and its next events. */
 class Reader {
   readonly #eventLog: EventLog;
   readonly #accountId: string;
@@ -145,7 +145,7 @@ class Reader {
     this.#cursor = wanted.from;
   }
 
-  /** The next events that the stream wants, and whether there may be more at once. */
+  /** The next events for the stream, and whether more are available at once. */
   async read(): Promise<Batch> {
     const { events, hasMore } = await this.#readNext();
     if (!this.#wanted.hidesContent) return { events, hasMore };
@@ -164,7 +164,7 @@ class Reader {
     const events = await this.#eventLog.read(this.#accountId, this.#cursor, this.#wanted.kinds, BATCH);
     this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
     const hasMore = events.length === BATCH;
-    // The log is read to its end, which includes everything up to the tail.
+    // The log was read to its end, which includes everything up to the tail.
     const isAtTail = !hasMore && floor !== undefined;
     if (isAtTail && isBefore(this.#cursor, floor)) this.#cursor = floor;
     return { events, hasMore: hasMore || isAtTail };
@@ -175,9 +175,9 @@ async function follow(reader: Reader, tail: EventTail, response: ServerResponse,
   let heardAt = performance.now();
   while (!signal.aborted) {
     const hasMore = new AbortController();
-    // Before reading, so that what comes between reading and waiting is not slept through.
+    // Before reading, so that an event between reading and waiting is noticed.
     const news = tail.next(POLL_MS, AbortSignal.any([signal, hasMore.signal]));
-    const next = await reader.read().catch(() => undefined); // again with the next look
+    const next = await reader.read().catch(() => undefined); // retried with the next check
     if (next !== undefined && next.events.length > 0) {
       await writeAll(response, next.events, signal);
       heardAt = performance.now();
@@ -201,8 +201,8 @@ async function writeAll(response: ServerResponse, events: readonly LoggedEvent[]
   if (chunk !== '') await write(response, chunk, signal);
 }
 
-/** Waits until the reader has taken what is under way. */
+/** Waits until the reader has accepted the text. */
 async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
   if (signal.aborted || response.write(text)) return;
-  await once(response, 'drain', { signal }).catch(() => {}); // it is gone
+  await once(response, 'drain', { signal }).catch(() => {}); // the reader is gone
 }

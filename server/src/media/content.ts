@@ -2,20 +2,20 @@ import type { Readable } from 'node:stream';
 import { parse } from 'content-disposition';
 import { AppError } from '../errors.ts';
 
-/** A file on its way in, with what its sender says of it. */
+/** An incoming file, with the metadata that its sender declared. */
 export interface Content {
   readonly stream: Readable;
   readonly fileName: string | null;
   readonly mimeType: string | null;
-  /** How many bytes its sender says it has, if it says so: a file that is too large is rejected before it is read. */
+  /** The declared size, if there is one: a file that is too large is rejected before it is read. */
   readonly declaredBytes?: number;
 }
 
 const LONGEST_NAME = 200;
 
 /**
- * A name that is only a name: without folders, control characters and the marks that turn the direction of writing
- * (`photo\u202egpj.exe` shows as `photoexe.jpg`). Null when nothing is left of it.
+ * Removes folders, control characters and marks that change the direction of writing (`photo\u202egpj.exe` shows as
+ * `photoexe.jpg`). Returns null if nothing is left.
  */
 export function cleanFileName(name: string | null): string | null {
   const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? '';
@@ -24,7 +24,7 @@ export function cleanFileName(name: string | null): string | null {
   return [...clean].slice(0, LONGEST_NAME).join('');
 }
 
-/** The file name in a `Content-Disposition` header (RFC 6266); null when it has none or cannot be read. */
+/** The file name in a `Content-Disposition` header (RFC 6266); null if it has none or is malformed. */
 export function dispositionName(header: string): string | null {
   try {
     return parse(header).parameters['filename'] ?? null;

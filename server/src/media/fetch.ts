@@ -6,17 +6,17 @@ import { checkUrl, createLookup, type Lookup, type TargetPolicy, TargetRefused }
 import { version } from '../version.ts';
 import { type Content, dispositionName, tooLarge } from './content.ts';
 
-/** Fetches a URL and hands its content to `use`; everything is closed again when that has settled. */
+/** Fetches a URL and passes its content to `use`; closes everything once that has settled. */
 export type UseFetched = <T>(url: string, use: (content: Content) => Promise<T>) => Promise<T>;
 
 const MOST_REDIRECTS = 3;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Fetches files for accounts. The account chooses the URL, so it is vetted as a webhook's is (see `target.ts`), and
- * so is each redirect; beside that it must be https.
+ * Fetches files for accounts. The account chooses the URL, so the URL and each redirect are vetted like a webhook's
+ * (see `target.ts`). They must also use https.
  *
- * @param timeoutMs for all of it, redirects and content included
+ * @param timeoutMs for the whole fetch, including redirects and content
  */
 export function createUseFetched({
   policy,
@@ -52,7 +52,7 @@ export function createUseFetched({
         }
         if (redirects === MOST_REDIRECTS)
           throw new AppError('fetch_failed', `The URL redirects more than ${MOST_REDIRECTS} times`);
-        await response.body.dump().catch(() => {}); // what a redirect says beside its address is nothing to us
+        await response.body.dump().catch(() => {}); // the body of a redirect is irrelevant
         if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to an invalid URL');
         url = vetted(new URL(location, url).href, policy);
       }

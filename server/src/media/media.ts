@@ -20,24 +20,25 @@ import type { ByteRange, ContentStore } from './store.ts';
 
 export interface Media {
   /**
-   * Takes a file in for an account. The same content gives the row that the account has of it already.
-   * @throws {AppError} `payload_too_large`; `validation_failed` when it is empty
+   * Stores a file for an account. The same content returns the row that the account already has for it.
+   * @throws {AppError} `payload_too_large`; `validation_failed` if it is empty
    */
   keep(accountId: string, content: Content): Promise<MediaTable>;
   /**
-   * Takes in what is behind an https URL.
-   * @throws {AppError} `validation_failed` when it may not be called, `fetch_failed`, `payload_too_large`, `rate_limited`
+   * Stores the file at an https URL.
+   * @throws {AppError} `validation_failed` if the URL is not allowed, `fetch_failed`, `payload_too_large`,
+   * `rate_limited`
    */
   fetch(accountId: string, url: string): Promise<MediaTable>;
-  /** @throws {AppError} `not_found` when the account has no such media */
+  /** @throws {AppError} `not_found` if the account has no such media */
   find(accountId: string, mediaId: string): Promise<MediaTable>;
-  /** The bytes of a row that the caller has found. Whoever asks must read or destroy them. */
+  /** Opens the content of a row that the caller has found. Callers must read or destroy the stream. */
   open(hash: string, range?: ByteRange): Promise<Readable>;
-  /** The same, in memory: for what is known to be small. */
+  /** Reads the content into memory. Only for small files. */
   read(hash: string): Promise<Buffer>;
-  /** Where callers read the content: a path of this server, or a whole URL when the server knows its own. */
+  /** The address of the content: an absolute URL if `publicUrl` is set, otherwise a path of this server. */
   urlOf(mediaId: string): string;
-  /** Clears up what a crash has left. */
+  /** Removes partial uploads of an earlier process. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,9 +46,10 @@ export interface Media {
 const PENDING = '.pending';
 
 /**
- * Files of accounts. A file comes in as a temporary one, gets its hash and its type, goes into the store, and only
- * then gets its row: a row always has its content. In between, an empty file `{hash}.pending` says that the store may
- * hold a content that no row speaks of; the next start looks after it, after a crash as after a failed commit.
+ * Files of accounts. A file is first written to a temporary one, then hashed and typed, then moved to the store, and
+ * only then gets its row: a row always has its content. While it is stored, an empty file `{hash}.pending` marks that
+ * the store may contain a content without a row. The next start checks such marks, after a crash as after a failed
+ * commit.
  */
 export function createMedia({
   store,
@@ -62,12 +64,12 @@ export function createMedia({
   log,
 }: {
   store: ContentStore;
-  /** Folder for files on their way in. Nobody else's. */
+  /** Folder for incoming files, used by this process alone. */
   incoming: string;
   fetching: UseFetched;
   outgoing: OutgoingConnections;
   maxBytes: number;
-  /** Under which callers reach the server; undefined when nobody has said. */
+  /** The URL at which callers reach the server; undefined if it is not configured. */
   publicUrl: URL | undefined;
   database: Database;
   newId: NewId;
@@ -111,7 +113,7 @@ export function createMedia({
         .values(row)
         .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doNothing())
         .execute();
-      // The one that is there: this one, or an earlier one of the same content.
+      // The stored row: this one, or an earlier one of the same content.
       return (await findByHash.first(tx, { accountId: row.account_id, hash: row.hash })) ?? row;
     });
   }
@@ -141,7 +143,7 @@ export function createMedia({
     async start() {
       await mkdir(incoming, { recursive: true, mode: 0o700 });
       for (const name of await readdir(incoming)) {
-        // What cannot be cleared up now, with the store away, is left for the next start.
+        // If the store is unavailable, the next start cleans up.
         await clearUp(name).catch((err: unknown) => log.warn({ err, file: name }, 'failed to remove a partial upload'));
       }
     },
@@ -155,7 +157,7 @@ const NO_ROOM = 'The file was not stored because the disk is full or failing';
 const isDiskFailure = (error: unknown) =>
   error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'].includes(String(error.code));
 
-/** Writes a stream to a file, synced, and says what went through. */
+/** Writes a stream to a file, syncs it, and returns its hash and size. */
 async function receive(stream: Readable, file: string, maxBytes: number): Promise<{ hash: string; size: number }> {
   const hash = createHash('sha256');
   let size = 0;
@@ -175,7 +177,7 @@ async function receive(stream: Readable, file: string, maxBytes: number): Promis
       writer,
     );
   } finally {
-    // A pipeline that fails does not wait for its file, which may only now come to be.
+    // A failing pipeline does not wait for its file, which may be created only now.
     await closed;
   }
   return { hash: hash.digest('hex'), size };
@@ -189,7 +191,7 @@ const findByHash = query((db, p: { accountId: string; hash: string }) =>
   db.selectFrom('media').selectAll().where('account_id', '=', p.accountId).where('hash', '=', p.hash),
 );
 
-/** Of any account: only whether a content is still spoken of. */
+/** Of any account: whether a content is still in use. */
 const findAnyByHash = query((db, p: { hash: string }) =>
   db.selectFrom('media').select('media_id').where('hash', '=', p.hash).limit(1),
 );

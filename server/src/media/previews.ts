@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
 
-/** A picture that is small enough to look at in an answer, or why there is none. */
+/** A picture that is small enough for an answer, or the reason why there is none. */
 export type Preview =
   | { readonly mimeType: string; readonly content: Buffer }
   | { readonly mimeType: null; readonly reason: string };
@@ -9,11 +9,11 @@ export type Preview =
 interface File {
   readonly mimeType: string;
   readonly size: number;
-  /** SHA-256, by which the content is found. */
+  /** SHA-256, the key of the content. */
   readonly hash: string;
 }
 
-/** Formats to read, by MIME type. What else the library could read is never handed to it. */
+/** Supported formats, by MIME type. The library supports more, but gets none of them. */
 const FORMATS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpeg',
@@ -25,9 +25,9 @@ const LARGEST_BYTES = 16 * 1024 * 1024;
 const MOST_PIXELS = 40_000_000;
 const LONGEST_SECONDS = 10;
 const MOST_WAITING = 16;
-/** With base64 a third more, and so within an answer of 60,000 bytes. */
+/** With base64 a third more, which fits into an answer of 60,000 bytes. */
 const PREVIEW_BYTES = 40_000;
-/** Longest side and quality, tried in order until the bytes fit. The last one always does. */
+/** Longest side and quality, tried in order until the bytes fit. The last one always fits. */
 const STEPS = [
   { side: 1024, quality: 70 },
   { side: 1024, quality: 45 },
@@ -37,8 +37,8 @@ const STEPS = [
 ] as const;
 
 /**
- * Scales pictures down. They come from strangers, so bytes, pixels and time are bounded, and one is worked on at a
- * time: decoding takes memory, and a thread of the pool that file access shares.
+ * Scales pictures down. They come from strangers, so bytes, pixels and time are bounded. One is processed at a time,
+ * because decoding takes memory and a thread of libuv's pool, which file access shares.
  */
 export class Previews {
   readonly #read: (hash: string) => Promise<Buffer>;
@@ -49,7 +49,7 @@ export class Previews {
     this.#read = read;
   }
 
-  /** Never rejects: a file that cannot be shown has a reason. */
+  /** Never rejects: a file that cannot be shown returns the reason. */
   async of(file: File): Promise<Preview> {
     const format = FORMATS[file.mimeType];
     if (format === undefined) return none(`A file of type ${file.mimeType} cannot be shown as an image.`);

@@ -19,17 +19,17 @@ export interface S3Settings {
 interface Request {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Opens the body; once for each try. */
+  /** Opens the body; called once per try. */
   readonly body?: () => Dispatcher.DispatchOptions['body'];
 }
 
-/** How long the store may say nothing. */
+/** How long the store may send nothing. */
 const SILENCE_MS = 30_000;
 const WAITS_MS = [200, 1000];
 
 /**
- * Contents as objects of an S3-compatible store, addressed as `{url}/{bucket}/{hash}`, which all of them understand.
- * A content is sent with its SHA-256 in the signature, so the store refuses it when a byte went wrong on the way.
+ * Contents as objects of an S3-compatible store, addressed as `{url}/{bucket}/{hash}`, a form that all of them support.
+ * The signature of an upload covers its SHA-256, so the store refuses a corrupted transfer.
  */
 export function createS3Store(settings: S3Settings, clock: Clock): ContentStore {
   const agent = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
@@ -90,13 +90,13 @@ export function createS3Store(settings: S3Settings, clock: Clock): ContentStore 
       if (response.statusCode !== 204 && response.statusCode !== 404) throw await refused(response);
       await response.body.dump();
     },
-    // Not by an object in it: a node starts also while the store is away.
+    // Not stored as an object, so that a node can start while the store is unavailable.
     identity: async () => `s3 ${settings.url.origin}${settings.url.pathname.replace(/\/$/, '')}/${settings.bucket}`,
     close: () => agent.close(),
   };
 }
 
-/** What the store said goes into the cause, which the log shows: it is for the operator, not for the caller. */
+/** The store's answer becomes the cause, which only the log shows: it is for the operator, not for the caller. */
 async function refused({ statusCode, body }: Dispatcher.ResponseData): Promise<AppError> {
   const text = await body.text().catch(() => '');
   return new AppError('storage_unavailable', 'The media store rejected the request; the server log has its answer', {

@@ -2,15 +2,15 @@ import { open } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
 
 const UNKNOWN = 'application/octet-stream';
-/** What is read to tell text from anything else. */
+/** Bytes that are read to recognize text. */
 const HEAD_BYTES = 8192;
-/** The formats' own tables of contents can be made to be long. */
+/** A file can have an excessively long table of contents. */
 const PATIENCE_MS = 3000;
 const LARGEST_READ_BYTES = 16 * 1024 * 1024;
 
 /**
- * The media type of a file, by its content. What the sender declared counts only for the kinds of text, which look
- * alike; anything else that is not recognised is `application/octet-stream`, whatever it was called.
+ * The media type of a file, by its content. The declared type counts only for text formats, which look alike. Any other
+ * unrecognized file is `application/octet-stream`, whatever its declared type.
  */
 export async function sniffType(file: string, declared: string | null): Promise<string> {
   const found = await recognise(file);
@@ -26,7 +26,7 @@ async function recognise(file: string): Promise<string | undefined> {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     return (await fileTypeFromFile(file, { signal, maxBufferSize: LARGEST_READ_BYTES }))?.mime;
   } catch {
-    return undefined; // it looks like a format and breaks its rules
+    return undefined; // looks like a format but is malformed
   }
 }
 
@@ -43,7 +43,7 @@ async function isText(file: string): Promise<boolean> {
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    // `stream`: a character that the end of the head cuts in two is no fault.
+    // `stream`: a character may be cut in two by the end of the head.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead), { stream: true });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells text from anything else
     return !/[\u0000-\u0008\u000b\u000e-\u001a\u001c-\u001f]/.test(text);

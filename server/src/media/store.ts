@@ -5,35 +5,38 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
 
-/** Bytes from `first` to `last`, both counted in. */
+/** Bytes from `first` to `last`, inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Where contents are kept, each under the SHA-256 of its bytes: the same content is there once, whoever sent it. */
+/**
+ * A store of contents, each under the SHA-256 of its bytes. The same content is stored once, even if several senders
+ * sent it.
+ */
 export interface ContentStore {
-  /** Takes a finished, synced file over. When it resolves, the content survives a crash. */
+  /** Moves a finished, synced file into the store. Once it resolves, the content survives a crash. */
   put(hash: string, file: string, size: number): Promise<void>;
-  /** @throws {AppError} `storage_unavailable` when the store cannot be reached or has lost the content */
+  /** @throws {AppError} `storage_unavailable` if the store is unreachable or has lost the content */
   open(hash: string, range?: ByteRange): Promise<Readable>;
-  /** Does nothing when it is not there. */
+  /** Does nothing if it is missing. */
   remove(hash: string): Promise<void>;
-  /** What tells it from other stores, whichever node asks. The first that asks may have to make it. */
+  /** Identifies this store on every node. The first call may create the identity. */
   identity(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Contents as files, in 65,536 folders by the first digits of the hash: no folder grows too large to list. */
+/** Contents as files, in 65,536 folders by the first digits of the hash, so that no folder grows too large to list. */
 export function createDiskStore(folder: string): ContentStore {
   const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
   return {
     async put(hash, file) {
       const path = pathOf(hash);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      // Over what is there already too: it is the same bytes, and mends a file that was damaged.
+      // Replaces an existing file too: the bytes are the same, and a damaged file is repaired.
       await rename(file, path);
-      // The new names as well as the bytes: of the file, and of the folders that were perhaps made for it.
+      // Syncs the directory entries as well: of the file, and of the folders that may have been created for it.
       for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await sync(at);
     },
     async open(hash, range) {
@@ -53,8 +56,8 @@ export function createDiskStore(folder: string): ContentStore {
       const read = () => readFile(join(place, 'id'), 'utf8');
       const known = await read().catch(() => undefined);
       if (known !== undefined) return `disk ${known}`;
-      // A folder is not moved over one that has something in it: of several nodes that start at once, one names the
-      // store, and nobody reads half a name. Hard links could do the same, but not every file system that is shared has
+      // Renaming a folder onto one that is not empty fails. So of several nodes that start at once, one names the
+      // store, and nobody reads half a name. Hard links would also work, but not every shared file system supports
       // them.
       const own = `${place}.${randomUUID()}`;
       await mkdir(own, { recursive: true, mode: 0o700 });

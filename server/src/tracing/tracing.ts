@@ -18,11 +18,12 @@ import type { Deliver } from '../webhooks/deliver.ts';
 const STOP_MS = 3000;
 
 /**
- * Traces for OpenTelemetry. A call of an operation or an event of a network, the calls that it makes on other nodes, and
- * the attempts to deliver its events are spans of one trace. Events are stored with their `traceparent`, so a trace
- * outlives the process and reaches the node that delivers.
+ * Traces for OpenTelemetry. An operation call or a network event, the calls that it makes on other nodes, and the
+ * attempts to deliver its events are spans of one trace. Events are stored with their `traceparent`, so a trace
+ * outlives the process and reaches the delivering node.
  *
- * The parts of the server do not know it: `app.ts` wraps those where a span begins or ends, and only if it is configured.
+ * The parts of the server do not know about tracing: `app.ts` wraps those where a span begins or ends, and only if
+ * tracing is configured.
  */
 export class Tracing {
   readonly #provider: BasicTracerProvider;
@@ -38,7 +39,7 @@ export class Tracing {
         'service.name': 'switchboard',
         'service.version': version,
         'service.instance.id': nodeId,
-        // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last: they win.
+        // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last, so they take precedence.
       }).merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor(logFailures(new OTLPTraceExporter({ url: url.href }), log))],
     });
@@ -56,7 +57,7 @@ export class Tracing {
     return span === undefined ? null : traceparentOf(span);
   }
 
-  /** Runs work in the span of the caller that handed it in, because a transaction has work of many callers. */
+  /** Runs each job in the span of its own caller, because a transaction combines the work of many callers. */
   database<D extends Pick<Database, 'commit'>>(database: D): D {
     const commit: Commit = (work, key) => {
       const span = this.#spans.getStore();
@@ -141,7 +142,7 @@ export class Tracing {
     };
   }
 
-  /** @param parent `traceparent` of the span that caused it; that of the running span unless set */
+  /** @param parent `traceparent` of the causing span; the active span by default */
   async #within<T>(
     kind: SpanKind,
     name: string,
@@ -167,7 +168,7 @@ function traceparentOf(span: Span): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** Logs when the exporter begins and stops to fail, because the SDK does not. */
+/** Logs when exports start and stop failing, because the SDK does not. */
 function logFailures(exporter: OTLPTraceExporter, log: Log) {
   let isFailing = false;
   return {

@@ -1,31 +1,31 @@
 /*
- * Keeps an answer small enough for a model's context, whatever strangers have written: long texts and lists are cut
- * and marked, and a page ends where its room does. REST answers are not touched.
+ * Keeps an answer small enough for a model's context, whatever third parties have written: long texts and lists are cut
+ * and marked, and a page ends when it is full. REST responses are not affected.
  */
 
-/** A JSON Schema, as far as it tells which objects may carry a mark. */
+/** The part of a JSON Schema that decides which objects can be marked as truncated. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Entries of a page unless the caller says otherwise. */
+/** Default page size. */
 export const PAGE_ENTRIES = 20;
 
-/** Of what a caller has named, as an error repeats it. */
+/** Limit for a name from the input that an error repeats. */
 export const LONGEST_NAME = 200;
 
-/** Of the 60,000 bytes of an answer, the rest is for its frame: the notice, the cursor, the headers of JSON-RPC. */
+/** The rest of the 60,000 bytes of an answer is for the notice, the cursor and the JSON-RPC envelope. */
 const ROOM_BYTES = 55_000;
 
 interface Limits {
   /** UTF-16 code units of a text. */
   readonly text: number;
-  /** Entries of a list inside, and names of an object that takes any. */
+  /** Entries of an inner list, and names of a map. */
   readonly entries: number;
 }
 
 /** For an entry of a page. */
 const LISTED: Limits = { text: 2048, entries: 50 };
 
-/** For a single object, tried in order until it fits. The last one always does: nothing in it can grow. */
+/** For a single object, tried in order until it fits. The last one always fits, because everything in it is bounded. */
 const STEPS: readonly Limits[] = [
   { text: 2048, entries: 500 },
   { text: 2048, entries: 200 },
@@ -36,17 +36,17 @@ const STEPS: readonly Limits[] = [
   { text: 32, entries: 0 },
 ];
 
-/** A text that is read on purpose may be so many times longer than one that comes along. */
+/** Factor for a text that the caller asked for, compared with one that is merely included. */
 const READ_ON_PURPOSE = 4;
-/** Of a list inside a list. */
+/** Entries of a list inside a list. */
 const INNER_ENTRIES = 20;
-/** Names that stay in an object which takes any, so that it can still be told what it is about. */
+/** Names that stay in a map, so that its subject is still clear. */
 const FEWEST_NAMES = 16;
 
 /** The field of an output that is read in parts. */
 export interface Part {
   readonly field: string;
-  /** Characters of a text, or entries of a list, to skip; undefined where the caller has not asked for a part. */
+  /** Characters of a text or entries of a list to skip; undefined if the caller did not ask for a part. */
   readonly offset: number | undefined;
 }
 
@@ -58,10 +58,10 @@ export interface Page {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * As many entries of a page as there is room for, and the cursor behind the last of them. The first is always there,
- * cut as far as it must be, so that reading on never stands still.
+ * Returns as many entries of a page as fit, and the cursor after the last of them. The first entry is always included,
+ * cut if necessary, so that paging always makes progress.
  *
- * @param cursors the cursor behind each entry
+ * @param cursors the cursor after each entry
  */
 export function fitPage(page: Page, schema: Schema, cursors: readonly string[]): Fields {
   const entry = itemsOf(propertiesOf(schema)['data']);
@@ -78,7 +78,10 @@ export function fitPage(page: Page, schema: Schema, cursors: readonly string[]):
   return { data: kept, nextCursor: isWhole ? page.nextCursor : (cursors[kept.length - 1] ?? page.nextCursor) };
 }
 
-/** An object cut as far as it must be, with `truncated` where something is missing and `nextOffset` where it goes on. */
+/**
+ * Cuts an object as far as necessary, and marks it with `truncated` if anything is missing and `nextOffset` to
+ * continue.
+ */
 export function fitOne(output: Fields, schema: Schema, part?: Part): Fields {
   let shown: Fields = {};
   for (const limits of STEPS) {
@@ -113,7 +116,7 @@ function show(output: Fields, schema: Schema, limits: Limits, part: Part | undef
 
 interface Cut<T = unknown> {
   readonly value: T;
-  /** Whether something is missing of which the value itself does not tell. */
+  /** Whether something is missing that the value itself does not mark. */
   readonly isCut: boolean;
 }
 
@@ -134,7 +137,8 @@ function cut(value: unknown, schema: Schema, limits: Limits): Cut {
 
 function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Limits): Cut<Fields> {
   const described = objectOf(schema);
-  // One whose fields all have the same type, such as a map of texts, has no place for a mark: what holds it is marked.
+  // An object whose fields all have the same type, such as a map of texts, has no place for a mark: its parent is
+  // marked.
   const canTell = described['properties'] !== undefined;
   const properties = propertiesOf(described);
   const entries = Object.entries(value);
@@ -153,14 +157,14 @@ function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Li
 }
 
 /**
- * Bytes that a value takes in an answer: as structured content, and as the text of the same JSON. Counting ends beyond
- * the room, so that what is far too large costs no more than what is a little too large.
+ * The size of a value in an answer, in bytes: as structured content plus as JSON text. Counting stops when the room is
+ * exceeded, so that a huge value costs no more than a slightly too large one.
  */
 function costOf(value: unknown): number {
   if (typeof value === 'object' && value !== null) {
     let cost = 4;
     for (const [name, member] of Object.entries(value)) {
-      // A colon or a comma each time, in both forms.
+      // A colon or a comma each, in both forms.
       cost += costOf(member) + 2 + (Array.isArray(value) ? 0 : costOf(name) + 2);
       if (cost > ROOM_BYTES) break;
     }
@@ -170,14 +174,14 @@ function costOf(value: unknown): number {
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json)) - 2;
 }
 
-/** Whether a text has a character of two code units around this place. */
+/** Whether a cut at this place would split a surrogate pair. */
 function isSplit(text: string, at: number): boolean {
   return isInRange(text.charCodeAt(at - 1), 0xd8_00) && isInRange(text.charCodeAt(at), 0xdc_00);
 }
 
 const isInRange = (unit: number, from: number) => unit >= from && unit < from + 0x4_00;
 
-/** Of a union, such as of an object and null, the member that has an inside. */
+/** The object member of a union, such as of an object and null. */
 function objectOf(schema: Schema): Schema {
   const { anyOf } = schema as { anyOf?: readonly Schema[] };
   return anyOf?.find((one) => 'properties' in one || 'items' in one) ?? schema;

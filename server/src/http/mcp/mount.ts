@@ -9,16 +9,16 @@ import type { Callers } from '../callers.ts';
 import { hostOf, type OwnHosts } from '../ownHosts.ts';
 import { hungUp } from '../routes.ts';
 
-/** Who speaks, and what the log needs to know of the request. */
+/** The caller, and what the log needs to know about the request. */
 export interface Principal {
   readonly caller: Caller;
   readonly requestId: string;
   readonly address: string;
   readonly credential: string | undefined;
   readonly trace: string | undefined;
-  /** Aborted when the caller is gone or the server stops. For waiting, never in the middle of a change. */
+  /** Aborted when the caller hangs up or the server stops. Only for waiting, never in the middle of a change. */
   readonly signal: () => AbortSignal;
-  /** What is left to the caller after this request. */
+  /** The caller's allowance after this request. */
   readonly allowance?: RequestAllowance;
 }
 
@@ -27,11 +27,11 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
 /**
- * `/api/v1/mcp`: the Model Context Protocol over Streamable HTTP, without sessions: every request is answered by a
- * server of its own, made for its caller. Both eras of the protocol are spoken at this one URL, 2026-07-28 and those
- * that begin with `initialize`.
+ * `/api/v1/mcp`: the Model Context Protocol over Streamable HTTP, without sessions: every request gets a server of its
+ * own, made for its caller. This URL serves both generations of the protocol, 2026-07-28 and those that begin with
+ * `initialize`.
  *
- * A client that hangs up ends its waiting, and nothing else: what it has asked for is finished and recorded.
+ * If a client hangs up, waiting ends, but calls that already run are finished and recorded.
  */
 export function addMcp(
   app: FastifyInstance,
@@ -45,7 +45,7 @@ export function addMcp(
     readonly callers: Callers;
     readonly ownHosts: OwnHosts;
     readonly log: Log;
-    /** Of requests per credential. A batch counts as many as it has members. */
+    /** Requests per credential. A batch counts as many as it has members. */
     readonly requestLimits: RequestLimits;
     readonly serverFor: (principal: Principal) => Server;
   },
@@ -60,7 +60,7 @@ export function addMcp(
   app.register(async (scope) => {
     scope.setErrorHandler((error: FastifyError, _request, reply) => {
       const rpc = rpcErrorOf(error);
-      if (rpc === undefined) throw error; // everything else is a problem document, as elsewhere
+      if (rpc === undefined) throw error; // other errors are problem documents, as everywhere
       return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
     scope.addHook('onRequest', async (request) => requireOwnOrigin(request, ownHosts));
@@ -81,7 +81,8 @@ export function addMcp(
         };
         const { body } = request;
         const allowance = requestLimits.take(principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
-        // Of a call the model is told, by the tool's own answer; of everything else its client.
+        // A refused tool call is answered with a tool result, for the model; other requests with an error, for the
+        // client.
         if (!allowance.allowed && methodOf(body) !== 'tools/call') throw rateLimited(allowance);
         const wrong = Array.isArray(body) ? findWrong(body, request.headers['mcp-protocol-version']) : undefined;
         if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
@@ -101,11 +102,11 @@ function methodOf(body: unknown): unknown {
 const VERSION_WITH_BATCHES = '2025-03-26';
 const MOST_IN_A_BATCH = 20;
 
-/** What is wrong with a batch as such. */
+/** The error of a batch as a whole. */
 function findWrong(batch: readonly unknown[], version: unknown): string | undefined {
   if (version !== undefined && version !== VERSION_WITH_BATCHES)
     return `Only protocol version ${VERSION_WITH_BATCHES} supports batches; send each request separately`;
-  // Versions that name themselves in each request are newer than that.
+  // Versions that are named in each request are newer than that.
   if (batch.some(hasOwnVersion)) return 'This protocol version does not support batches; send each request separately';
   if (batch.length > MOST_IN_A_BATCH) return `The batch has more than ${MOST_IN_A_BATCH} members; split it`;
   return undefined;
@@ -118,19 +119,19 @@ function hasOwnVersion(member: unknown): boolean {
 
 const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });
 
-/** Sent through Fastify and not past it, so that its hooks run. */
+/** Sent through Fastify, so that its hooks run. */
 function sendResponse(reply: FastifyReply, { status, headers, body }: Response): FastifyReply {
   const own = new Headers(headers);
   own.set('cache-control', 'no-store');
   return reply.send(new Response(body, { status, headers: own }));
 }
 
-/** The request without its body, which has been read and parsed already. */
+/** The request without its body, which has already been read and parsed. */
 function toWebRequest(request: FastifyRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, String(value));
-  // Without the query, which may hold a key.
+  // Without the query, which may contain a key.
   return new Request(`http://localhost${API_PREFIX}/mcp`, { method: request.method, headers });
 }
 
@@ -149,7 +150,7 @@ function rpcErrorOf(error: FastifyError): { status: number; code: number; messag
 }
 
 /**
- * Keeps out web pages of other origins, which reach this server through a visitor's browser.
+ * Rejects web pages of other origins, which reach this server through a visitor's browser.
  * @throws {AppError} `permission_denied`
  */
 function requireOwnOrigin({ headers }: FastifyRequest, ownHosts: OwnHosts): void {

@@ -7,7 +7,7 @@ interface Entry extends Prompt {
   text(values: Readonly<Record<string, string>>): string;
 }
 
-/** Tasks that people often give to an agent, with the steps that lead it to use the tools well. */
+/** Common tasks for agents, with the steps that lead them to use the tools well. */
 const entries: readonly Entry[] = [
   {
     name: 'set_up_webhook',

@@ -16,7 +16,7 @@ import { shownOutput } from './results.ts';
 import { withPageSize } from './tools.ts';
 
 interface Entry {
-  /** `{name}` stands for a field of the operation's input. */
+  /** `{name}` is the value of an input field of the operation. */
   readonly uri: string;
   readonly name: string;
   readonly title: string;
@@ -24,7 +24,7 @@ interface Entry {
   readonly operation: Operation;
 }
 
-/** What can be read as a resource; each is a read operation under another address. */
+/** The resources. Each is a read operation under another address. */
 const entries: readonly Entry[] = [
   {
     uri: 'switchboard://sessions',
@@ -68,7 +68,7 @@ const EVENT_KINDS = 'switchboard://event-kinds';
 export interface Resources {
   list(principal: Principal): Resource[];
   templates(principal: Principal): ResourceTemplateType[];
-  /** @throws {ResourceNotFoundError} also for what the caller may not read */
+  /** @throws {ResourceNotFoundError} also if the caller may not read it */
   read(principal: Principal, uri: string): Promise<ReadResourceResult>;
 }
 
@@ -138,7 +138,7 @@ function json(uri: string, value: unknown) {
   return { uri, mimeType: 'application/json', text: JSON.stringify(value) };
 }
 
-/** The fields that a URI has in the places of a pattern; undefined when it is none of its URIs. */
+/** The fields of a URI that matches the pattern; undefined if it does not match. */
 function match(pattern: string, uri: string): Record<string, string> | undefined {
   const [wanted, given] = [pattern.split('/'), uri.split('/')];
   if (wanted.length !== given.length) return undefined;

@@ -12,7 +12,10 @@ import { failed, type Reading, succeeded } from './results.ts';
 interface OperationTool {
   readonly operation: Operation;
   readonly definition: Tool;
-  /** Takes from an input what only a tool knows. @throws {AppError} `validation_failed` */
+  /**
+   * Removes the fields from an input that only tools have.
+   * @throws {AppError} `validation_failed`
+   */
   readonly readReading: (input: Fields) => Reading;
 }
 
@@ -21,11 +24,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Tools {
   /** The tools that a caller may use. */
   list(principal: Principal): Tool[];
-  /** Undefined when there is no such tool. */
+  /** Undefined if there is no such tool. */
   call(principal: Principal, name: string, input: unknown): Promise<CallToolResult | undefined>;
 }
 
-/** The operations that are tools. Everything about a tool comes from its operation; `invoke` is its only way in. */
+/** The operations that are tools. Everything about a tool derives from its operation, and calls go through `invoke`. */
 export function createTools(operations: readonly Operation[], invoke: Invoke): Tools {
   const exposed = operations.filter(({ tool }) => tool);
   const ids = new Set(exposed.map(({ id }) => id));
@@ -39,7 +42,7 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
       },
     ]),
   );
-  /** A list depends on nothing but the permissions. */
+  /** A list depends only on the permissions. */
   const lists = new Map<string, Tool[]>();
 
   return {
@@ -83,18 +86,20 @@ export function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
 }
 
-/** Marks tools that read third-party text. The instructions of the server say how to treat it; each result does, too. */
+/**
+ * Marks tools that read third-party text. The instructions of the server say how to treat it, and so does each result.
+ */
 const WARNING = 'Returns third-party text.';
 
 const isPaged = ({ input }: Operation) => Object.hasOwn(input.properties, 'limit');
 
-/** A page for an agent is shorter than one for a program. */
+/** The default page size for agents is smaller than for programs. */
 export function withPageSize(operation: Operation, input: unknown): unknown {
   if (!isPaged(operation) || typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   return { limit: PAGE_ENTRIES, ...input };
 }
 
-/** What a tool takes beside the input of its operation: how much of the result to show. */
+/** The input fields that a tool adds to its operation: how much of the result to show. */
 function readingOf({ longField, preview }: Operation): TProperties {
   return {
     ...(longField !== undefined && {
@@ -111,7 +116,7 @@ function readingOf({ longField, preview }: Operation): TProperties {
   };
 }
 
-/** An input as what only the tool knows, and what its operation knows. */
+/** Separates the fields that only the tool has from those of the operation. */
 function parted(input: unknown, reading: TProperties): { own: Fields; rest: unknown } {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { own: {}, rest: input };
   const isOwn = ([name]: [string, unknown]) => Object.hasOwn(reading, name);
@@ -123,7 +128,7 @@ function parted(input: unknown, reading: TProperties): { own: Fields; rest: unkn
 }
 
 /**
- * Parameters that many tools share, in fewer words than in the API reference: the list of all tools has to fit into a
+ * Parameters that many tools share, in fewer words than in the API reference: the list of all tools must fit into a
  * model's context.
  */
 const BRIEF: Readonly<Record<string, string>> = {
@@ -141,14 +146,14 @@ function inputOf({ input, ...operation }: Operation): TObject {
   const isRequiredSession = (name: string) => name === 'sessionId' && input.required?.includes(name) === true;
   const properties = Object.entries(input.properties).map(([name, schema]) => {
     const { description = '' }: { description?: string } = schema;
-    // A filter says what it selects.
+    // The description of a filter says what it selects, so it stays.
     const isBrief = Object.hasOwn(BRIEF, name) && !description.startsWith('Only') && !isRequiredSession(name);
     return [name, isBrief ? { ...schema, description: BRIEF[name] } : withBriefFormat(schema)];
   });
   return { ...input, properties: { ...Object.fromEntries(properties), ...readingOf({ input, ...operation }) } };
 }
 
-/** The schema, in which phone numbers have an example instead of their format. */
+/** Replaces the format of phone numbers with an example. */
 function withBriefFormat({ ...schema }: TSchema): TSchema {
   const { description, items }: { description?: string; items?: TSchema } = schema;
   return {
@@ -176,18 +181,18 @@ function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
       readOnlyHint: isRead,
       destructiveHint: effect === 'destructive',
       idempotentHint: isRepeatable(operation),
-      // What may fail for want of a connection reaches people beyond this server; so does whatever sends.
+      // Operations that send, or that need a connection, reach people beyond this server.
       openWorldHint: !isRead || errors?.includes('session_not_connected') === true,
     },
   };
 }
 
-/** The text, in which operations have the names of their tools. */
+/** Replaces operation ids in a text with tool names. */
 function namingTools(text: string, ids: ReadonlySet<string>): string {
   return text.replace(/`([a-z_.]+)`/g, (word, id: string) => (ids.has(id) ? `\`${toolName({ id })}\`` : word));
 }
 
-/** An output's schema with the marks that only a tool's result has. */
+/** An output's schema with the fields that only a tool's result has. */
 function outputOf({ longField, thirdPartyText }: Operation, { properties, ...schema }: Schema): Tool['outputSchema'] {
   const marks = {
     ...(thirdPartyText && { thirdPartyText: { type: 'string' } }),
@@ -196,7 +201,7 @@ function outputOf({ longField, thirdPartyText }: Operation, { properties, ...sch
   return { ...schema, type: 'object', properties: { ...(properties as object), ...marks } };
 }
 
-/** A schema as plain JSON, without some keywords. A property may be called like a keyword: it stays. */
+/** A schema as plain JSON, without some keywords. A property that is named like a keyword stays. */
 function without(schema: unknown, keywords: readonly string[], isProperties = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => without(item, keywords));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -207,14 +212,14 @@ function without(schema: unknown, keywords: readonly string[], isProperties = fa
   );
 }
 
-/** Said only to who breaks them: a model counts no characters. */
+/** Omitted: the errors state them, and models do not count characters. */
 const LENGTHS = ['minLength', 'maxLength', 'maxItems', 'default'];
 const RULES = [...LENGTHS, 'description', 'pattern', 'format', 'minimum', 'maximum', ...Object.keys(messageContent)];
 const DEEPEST = 2;
 
 /**
- * An output's schema in short. A model reads an output and needs no rules for it, so those are left out, and of what
- * may be missing or lies deep inside only the type is told: the list of all tools has to fit into its context.
+ * An outline of an output's schema. A model needs no validation rules for an output, so they are left out, and of
+ * optional and deeply nested fields only the type stays: the list of all tools must fit into its context.
  */
 function outline(schema: Schema, depth = 0): Schema {
   const { type, properties, required, items, anyOf, enum: words } = without(schema, RULES) as Schema;
@@ -231,7 +236,7 @@ function outline(schema: Schema, depth = 0): Schema {
   return { type, properties: Object.fromEntries(members) };
 }
 
-/** Models write phone numbers as numbers: where a text is wanted, a number is one. */
+/** Models write phone numbers as numbers: converts a number to a string if the schema wants one. */
 function withTexts(value: unknown, schema: Schema): unknown {
   if (typeof value === 'number' && schema['type'] === 'string') return String(value);
   if (Array.isArray(value) && schema['type'] === 'array')
