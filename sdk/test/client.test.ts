@@ -49,7 +49,7 @@ describe('the client', () => {
     }
   });
 
-  it('puts fields where they belong: path, query and body', async () => {
+  it('places fields in the path, query and body', async () => {
     const sent = await sb.messages.send({ to: '+49 170 7654321', message: 'Hello' });
     assert.equal(sent.to, '491707654321');
     assert.equal((await sb.messages.get({ messageId: sent.messageId })).message, 'Hello');
@@ -65,7 +65,7 @@ describe('the client', () => {
     assert.equal((await sb.messages.delete({ messageId: sent.messageId })).deleted, true);
   });
 
-  it('goes through a list from end to end', async () => {
+  it('iterates over all pages of a list', async () => {
     for (let n = 0; n < 5; n++) await sb.messages.send({ to: '491701112223', message: `page ${n}` });
     const seen: string[] = [];
     for await (const { message } of sb.messages.list.all({ chatId: '491701112223', limit: 2 })) seen.push(message);
@@ -75,7 +75,7 @@ describe('the client', () => {
     );
   });
 
-  it('sends a file and reads it back', async () => {
+  it('uploads a file and downloads it', async () => {
     const bytes = new Uint8Array(picture());
     const { mediaId, mimeType } = await sb.media.upload(new Blob([bytes]), { fileName: 'p.png' });
     assert.equal(mimeType, 'image/png');
@@ -83,7 +83,7 @@ describe('the client', () => {
     assert.deepEqual(new Uint8Array(await content.arrayBuffer()), bytes);
   });
 
-  it('sends a file as it comes', async () => {
+  it('sends a file as a stream', async () => {
     const parts = ['a file ', 'in two parts'].map((part) => new TextEncoder().encode(part));
     const stream = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -97,7 +97,7 @@ describe('the client', () => {
     assert.equal(await (await sb.media.content({ mediaId })).text(), 'a file in two parts');
   });
 
-  it('tells how far a file has come, of whatever it is made', async () => {
+  it('reports upload progress for any kind of body', async () => {
     const bytes = new Uint8Array(1_000_000).map((_, index) => index % 251);
     const text = 'é'.repeat(500_000);
     const form = new FormData();
@@ -132,7 +132,7 @@ describe('the client', () => {
     }
   });
 
-  it('sends a file with its progress by the fetch that it was given', async () => {
+  it('uploads with progress through a custom fetch', async () => {
     let asked = 0;
     const own = createClient({
       baseUrl: server.url,
@@ -149,7 +149,7 @@ describe('the client', () => {
     assert.deepEqual([asked, told], [1, [4]]);
   });
 
-  it('gives an upload up in the middle', async () => {
+  it('cancels an upload midway', async () => {
     const giveUp = new AbortController();
     const upload = sb.media.upload(
       new Blob([new Uint8Array(50_000_000)]),
@@ -159,7 +159,7 @@ describe('the client', () => {
     await assert.rejects(upload, { name: 'AbortError' });
   });
 
-  it('throws what the server refuses, as an error of its kind with its code and fields', async () => {
+  it('throws errors of a class per code, with fields', async () => {
     await assert.rejects(sb.messages.send({ to: 'nobody', message: 'x' }), (error: unknown) => {
       assert.ok(error instanceof ValidationError);
       assert.deepEqual([error.status, error.code, error.fields[0]?.field], [400, 'validation_failed', 'to']);
@@ -175,7 +175,7 @@ describe('the client', () => {
     await assert.rejects(createClient({ baseUrl: 'http://127.0.0.1:9', retries: 0 }).sessions.list(), ConnectionError);
   });
 
-  it('follows events as they happen, and goes on where it was after a break', async () => {
+  it('streams live events, and resumes after an interruption', async () => {
     const gone = new AbortController();
     const first = sb.events.stream({ kinds: ['message.sent'], signal: gone.signal });
     const next = first.next();
@@ -260,7 +260,7 @@ describe('the stream of events', () => {
     return { sb, far, way, stop };
   }
 
-  it('misses nothing that happens while it is cut off, even before its first event', async () => {
+  it('misses nothing during an interruption, even before its first event', async () => {
     const { sb, far, way, stop } = await setUp();
     const gone = new AbortController();
     const beginning = way.beginning();
@@ -278,7 +278,7 @@ describe('the stream of events', () => {
     await stop();
   });
 
-  it('comes back when its connection has died without a word', async () => {
+  it('reconnects after its connection died silently', async () => {
     const { sb, far, way, stop } = await setUp();
     const gone = new AbortController();
     const beginning = way.beginning();
@@ -296,7 +296,7 @@ describe('the stream of events', () => {
     await stop();
   });
 
-  it('is refused once and for all without a credential', async () => {
+  it('fails permanently without a valid credential', async () => {
     const { way, stop } = await setUp();
     const stranger = createClient({ baseUrl: way.baseUrl, credential: 'sb_none' });
     await assert.rejects(stranger.events.stream().next(), AuthenticationError);
@@ -304,7 +304,7 @@ describe('the stream of events', () => {
   });
 });
 
-describe('repeating', () => {
+describe('retries', () => {
   interface Seen {
     readonly url: string | undefined;
     readonly key: string | undefined;
@@ -338,7 +338,7 @@ describe('repeating', () => {
   const problem = (status: number, code: string) =>
     JSON.stringify({ type: 'about:blank', title: 'x', status, detail: 'x', code, requestId: 'req_x' });
 
-  it('waits as long as the server says', async () => {
+  it('wait as long as Retry-After says', async () => {
     const { seen, sb, close } = await failing(1, 429, { 'retry-after': '1' });
     await sb.sessions.list();
     assert.equal(seen.length, 2);
@@ -346,7 +346,7 @@ describe('repeating', () => {
     close();
   });
 
-  it('repeats a send under one key, also when no answer came', async () => {
+  it('send a message once under one key, even after a lost response', async () => {
     const { seen, sb, close } = await failing(2, 0);
     await sb.messages.send({ to: '491707654321', message: 'x' });
     assert.equal(seen.length, 3);
@@ -355,7 +355,7 @@ describe('repeating', () => {
     close();
   });
 
-  it('repeats nothing that might be done twice, and nothing that is plainly refused', async () => {
+  it('exclude unsafe requests and permanent errors', async () => {
     const once = await failing(5, 503);
     await assert.rejects(once.sb.webhooks.replay({ deliveryIds: ['dlv_1'] }), ServerError);
     assert.equal(once.seen.length, 1);
@@ -366,14 +366,14 @@ describe('repeating', () => {
     refused.close();
   });
 
-  it('does a GET that does something only once', async () => {
+  it('exclude a GET with side effects', async () => {
     const { seen, sb, close } = await failing(5, 503);
     await assert.rejects(sb.webhooks.test(), ServerError);
     assert.equal(seen.length, 1);
     close();
   });
 
-  it('takes the key that the caller gives, wherever it is given', async () => {
+  it('keep the idempotency key of the caller, wherever it is given', async () => {
     const { seen, sb, close } = await failing(0, 200);
     await sb.messages.send({ to: '491707654321', message: 'x', idempotencyKey: 'mine' });
     await sb.messages.send({ to: '491707654321', message: 'x' }, { idempotencyKey: 'mine too' });
@@ -384,21 +384,21 @@ describe('repeating', () => {
     close();
   });
 
-  it('does not send again what the network has refused', async () => {
+  it('exclude messages that the network rejected', async () => {
     const { seen, sb, close } = await failing(5, 502, {}, problem(502, 'send_failed'));
     await assert.rejects(sb.messages.send({ to: '491707654321', message: 'x' }), ServerError);
     assert.equal(seen.length, 1);
     close();
   });
 
-  it('waits for the try before it that is still being worked on', async () => {
+  it('wait while an earlier attempt is still in progress', async () => {
     const { seen, sb, close } = await failing(2, 409, {}, problem(409, 'idempotency_in_flight'));
     await sb.messages.send({ to: '491707654321', message: 'x' });
     assert.equal(seen.length, 3);
     close();
   });
 
-  it('keeps nobody waiting for an hour', async () => {
+  it('never wait for an hour', async () => {
     const { seen, sb, close } = await failing(5, 429, { 'retry-after': '3600' });
     await assert.rejects(sb.sessions.list(), (error: unknown) => {
       assert.ok(error instanceof RateLimitError);
@@ -408,14 +408,14 @@ describe('repeating', () => {
     close();
   });
 
-  it('reads an answer again that broke off half-way', async () => {
+  it('repeat a response that ended early', async () => {
     const { seen, sb, close } = await failing(1, 200, { 'content-length': '1000' });
     assert.deepEqual((await sb.sessions.list()).data, []);
     assert.equal(seen.length, 2);
     close();
   });
 
-  it('gives up after three more tries', async () => {
+  it('stop after the third', async () => {
     const { seen, sb, close } = await failing(9, 429);
     await assert.rejects(sb.sessions.list(), RateLimitError);
     assert.equal(seen.length, 4);
@@ -423,7 +423,7 @@ describe('repeating', () => {
   });
 });
 
-it('needs nothing that only Node has', async () => {
+it('depends on nothing that only Node has', async () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const options = ['--noEmit', '--strict', '--allowImportingTsExtensions', '--erasableSyntaxOnly'];
   const platform = ['--target', 'es2024', '--lib', 'es2024,dom,dom.iterable,dom.asynciterable', '--types', ''];

@@ -13,7 +13,7 @@ const SENT_AT = 1767323045; // 2026-01-02T03:04:05Z
 const BODY =
   '{"event":"message.incoming","data":{"messageId":"msg_1","from":"491707654321","message":"Grüße 👋","timestamp":"2026-01-02T03:04:05.000Z"}}';
 
-test('verifies and parses what a Node server receives', async () => {
+test('verifies and parses deliveries in a Node server', async () => {
   await using server = createServer(async (request, response) => {
     const result = await verifyAndParse({
       body: await buffer(request),

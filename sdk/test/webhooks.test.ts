@@ -72,7 +72,7 @@ const bodyOnly = { ok: true, scheme: 'body_only' };
 const refused = (reason: RefusalReason) => ({ ok: false, reason });
 
 describe('known vectors', () => {
-  test('a standard signature made by openssl is right', async () => {
+  test('accepts a standard signature made by openssl', async () => {
     // printf '%s' "evt_01.1767323045.$BODY" | openssl dgst -sha256 -hmac swb-test-secret -binary | base64
     const headers = {
       'webhook-id': ID,
@@ -82,7 +82,7 @@ describe('known vectors', () => {
     assert.deepEqual(await check(headers), standard);
   });
 
-  test('a body signature made by openssl is right', async () => {
+  test('accepts a body signature made by openssl', async () => {
     // printf '%s' "$BODY" | openssl dgst -sha256 -hmac swb-test-secret
     const headers = {
       'X-Webhook-Signature': 'sha256=276181d0fe64ec16062bfe86e8a54a2c0b72776131d1b60d12b452ec3344b1aa',
@@ -90,7 +90,7 @@ describe('known vectors', () => {
     assert.deepEqual(await check(headers, { require: 'any' }), bodyOnly);
   });
 
-  test('test case 2 of RFC 4231 is right', async () => {
+  test('accepts test case 2 of RFC 4231', async () => {
     const result = await verify({
       body: 'what do ya want for nothing?',
       headers: { 'X-Webhook-Signature': 'sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843' },
@@ -100,7 +100,7 @@ describe('known vectors', () => {
     assert.deepEqual(result, bodyOnly);
   });
 
-  test('a secret is keyed with its UTF-8 bytes', async () => {
+  test('uses the UTF-8 bytes of a secret as the key', async () => {
     // printf '%s' "$BODY" | openssl dgst -sha256 -hmac 'pässwörd🔑'
     const headers = {
       'X-Webhook-Signature': 'sha256=aa7089c572d8b5cade6c17e87ff2af90d0ca1a44139c168d4f57d8faaa24a77f',
@@ -109,7 +109,7 @@ describe('known vectors', () => {
   });
 });
 
-describe('what other libraries sign', () => {
+describe('signatures of other libraries', () => {
   const bodies = {
     'the sample': BODY,
     'a single space': ' ',
@@ -120,7 +120,7 @@ describe('what other libraries sign', () => {
 
   for (const [bodyName, body] of Object.entries(bodies)) {
     for (const [secretName, secret] of Object.entries(secrets)) {
-      test(`${bodyName} under a secret that is ${secretName} is right, as text and as bytes`, async () => {
+      test(`for ${bodyName} are accepted under a secret that is ${secretName}, as text and as bytes`, async () => {
         const headers = await signed(body, { secret });
         const stripped = await signedBodyOnly(body, { secret });
         for (const received of [body, new TextEncoder().encode(body)]) {
@@ -131,7 +131,7 @@ describe('what other libraries sign', () => {
     }
   }
 
-  test('a secret that looks like whsec_<base64> is taken as it is written', async () => {
+  test('are accepted under a secret like whsec_<base64>, which is not decoded', async () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     assert.deepEqual(await check(await signed(BODY, { secret }), { secret }), standard);
     const decoded = { 'webhook-signature': new Webhook(secret).sign(ID, new Date(NOW), BODY) };
@@ -140,31 +140,31 @@ describe('what other libraries sign', () => {
 });
 
 describe('the body', () => {
-  test('one changed character is refused', async () => {
+  test('is rejected with one changed character', async () => {
     const body = BODY.replace('491707654321', '491707654322');
     assert.deepEqual(await check(await signed(BODY), { body }), refused('bad_signature'));
     const stripped = await signedBodyOnly(BODY);
     assert.deepEqual(await check(stripped, { body, require: 'any' }), refused('bad_signature'));
   });
 
-  test('serialised again with other spacing it is refused', async () => {
+  test('is rejected when serialized again with other spacing', async () => {
     const body = JSON.stringify(JSON.parse(BODY), null, 1);
     assert.deepEqual(await check(await signed(BODY), { body }), refused('bad_signature'));
   });
 
-  test('the same text in another Unicode normal form is refused', async () => {
+  test('is rejected in another Unicode normal form', async () => {
     const body = BODY.normalize('NFD');
     assert.notEqual(body, BODY);
     assert.deepEqual(await check(await signed(BODY), { body }), refused('bad_signature'));
   });
 
-  test('bytes that lie inside a larger buffer are read in their bounds', async () => {
+  test('is read within its bounds inside a larger buffer', async () => {
     const around = Buffer.from(`xx${BODY}yy`);
     const body = around.subarray(2, around.length - 2);
     assert.deepEqual(await check(await signed(BODY), { body }), standard);
   });
 
-  test('bytes that are used again while it is verified change nothing', async () => {
+  test('may be overwritten during verification', async () => {
     const body = new TextEncoder().encode(BODY);
     const pending = verifyAndParse({ body, headers: await signed(BODY), secret: SECRET, now: NOW });
     body.fill(0);
@@ -173,14 +173,14 @@ describe('the body', () => {
     assert.equal(result.event.data.message, 'Grüße 👋');
   });
 
-  test('parsed JSON in place of the raw body is a mistake of the caller', async () => {
+  test('must be raw, not parsed JSON', async () => {
     const body = JSON.parse(BODY);
     await assert.rejects(check(await signed(BODY), { body }), { name: 'TypeError', message: /raw body/ });
   });
 });
 
 describe('headers', () => {
-  test('every shape is read, in any case', async () => {
+  test('are read from every type of collection, in any case', async () => {
     const headers = await signed(BODY);
     const upper = Object.entries(headers).map(([name, value]): [string, string] => [name.toUpperCase(), value]);
     const shapes: Record<string, VerifyInput['headers']> = {
@@ -197,12 +197,12 @@ describe('headers', () => {
     for (const [name, shape] of Object.entries(shapes)) assert.deepEqual(await check(shape), standard, name);
   });
 
-  test('nothing signed is refused', async () => {
+  test('are rejected without a signature', async () => {
     assert.deepEqual(await check({}), refused('missing_signature'));
     assert.deepEqual(await check({}, { require: 'any' }), refused('missing_signature'));
   });
 
-  test('each missing or empty header of the standard signature is refused by name', async () => {
+  test('are rejected by name if one of the standard signature is missing or empty', async () => {
     const headers = await signed(BODY);
     for (const require of ['standard', 'any'] as const) {
       const cases = [
@@ -218,19 +218,19 @@ describe('headers', () => {
     }
   });
 
-  test('the X- headers are not taken for the standard ones', async () => {
+  test('with the X- prefix do not replace the standard ones', async () => {
     const headers = without(await signed(BODY), 'webhook-id', 'webhook-timestamp');
     assert.deepEqual(await check(headers), refused('missing_id'));
   });
 
-  test('another id or timestamp than the signed one is refused', async () => {
+  test('are rejected with another id or timestamp than the signed one', async () => {
     const headers = await signed(BODY);
     assert.deepEqual(await check({ ...headers, 'webhook-id': 'evt_02' }), refused('bad_signature'));
     const later = { ...headers, 'webhook-timestamp': String(SENT_AT + 1) };
     assert.deepEqual(await check(later), refused('bad_signature'));
   });
 
-  test('a header that is there twice with different values is refused', async () => {
+  test('are rejected if one is repeated with a different value', async () => {
     const headers = await signed(BODY);
     const twice = (name: string, value: string) => check([...Object.entries(headers), [name, value]]);
     assert.deepEqual(await twice('Webhook-Timestamp', String(SENT_AT + 1)), refused('invalid_timestamp'));
@@ -241,7 +241,7 @@ describe('headers', () => {
   });
 });
 
-describe('signatures that are nearly right', () => {
+describe('malformed and truncated signatures', () => {
   const right = 'QQMj02Ke5sAKURXu11I8zn5ItfuqKeE43P6BYiz43/Y=';
   const wrongStandard = [
     'v1',
@@ -261,7 +261,7 @@ describe('signatures that are nearly right', () => {
     `v1,${'A'.repeat(43)}=`,
   ];
   for (const signature of wrongStandard) {
-    test(`${JSON.stringify(signature)} is refused`, async () => {
+    test(`include ${JSON.stringify(signature)}, which is rejected`, async () => {
       const headers = { ...(await signed(BODY)), 'webhook-signature': signature };
       assert.deepEqual(await check(headers), refused('bad_signature'));
     });
@@ -281,12 +281,12 @@ describe('signatures that are nearly right', () => {
     `sha256=${'0'.repeat(64)}`,
   ];
   for (const signature of wrongBodyOnly) {
-    test(`${JSON.stringify(signature)} is refused`, async () => {
+    test(`include ${JSON.stringify(signature)} for a body, which is rejected`, async () => {
       assert.deepEqual(await check({ 'X-Webhook-Signature': signature }, { require: 'any' }), refused('bad_signature'));
     });
   }
 
-  test('a difference at any place is refused', async () => {
+  test('are rejected whichever digit differs', async () => {
     for (let i = 0; i < rightHex.length; i++) {
       const other = rightHex[i] === '0' ? '1' : '0';
       const signature = `sha256=${rightHex.slice(0, i)}${other}${rightHex.slice(i + 1)}`;
@@ -297,7 +297,7 @@ describe('signatures that are nearly right', () => {
 });
 
 describe('the timestamp', () => {
-  test('is within 300 seconds, both ways, to the second', async () => {
+  test('may differ by 300 seconds in either direction', async () => {
     const headers = await signed(BODY);
     const at = (seconds: number) => check(headers, { now: NOW + seconds * 1000 });
     assert.deepEqual(await at(300), standard);
@@ -307,7 +307,7 @@ describe('the timestamp', () => {
     assert.deepEqual(await at(-301), refused('timestamp_out_of_tolerance'));
   });
 
-  test('has the tolerance that is asked for', async () => {
+  test('may differ by a custom tolerance', async () => {
     const headers = await signed(BODY);
     assert.deepEqual(await check(headers, { tolerance: 5, now: NOW + 6000 }), refused('timestamp_out_of_tolerance'));
     assert.deepEqual(await check(headers, { tolerance: 5, now: NOW - 5000 }), standard);
@@ -315,13 +315,13 @@ describe('the timestamp', () => {
     assert.deepEqual(await check(headers, { tolerance: 86_400, now: NOW + 86_400_000 }), standard);
   });
 
-  test('is refused when the time or the tolerance is not a number', async () => {
+  test('is rejected if the time or the tolerance is not a number', async () => {
     const headers = await signed(BODY);
     assert.deepEqual(await check(headers, { now: Number.NaN }), refused('timestamp_out_of_tolerance'));
     assert.deepEqual(await check(headers, { tolerance: Number.NaN }), refused('timestamp_out_of_tolerance'));
   });
 
-  test('is held against the real clock when no time is given', async () => {
+  test('is compared with the real clock by default', async () => {
     const sentAt = Math.floor(Date.now() / 1000);
     const fresh = await verify({ body: BODY, headers: await signed(BODY, { sentAt }), secret: SECRET });
     assert.deepEqual(fresh, { ...standard, timestamp: sentAt });
@@ -329,7 +329,7 @@ describe('the timestamp', () => {
     assert.deepEqual(stale, refused('timestamp_out_of_tolerance'));
   });
 
-  test('is a whole number of seconds in digits', async () => {
+  test('must be a whole number of seconds in digits', async () => {
     const headers = await signed(BODY);
     for (const timestamp of [
       'now',
@@ -348,7 +348,7 @@ describe('the timestamp', () => {
     assert.deepEqual(await check(milliseconds), refused('timestamp_out_of_tolerance'));
   });
 
-  test('is signed as it is written: leading zeros are refused', async () => {
+  test('is signed as it is written, so leading zeros are rejected', async () => {
     const headers = { ...(await signed(BODY)), 'webhook-timestamp': `0${SENT_AT}` };
     assert.deepEqual(await check(headers), refused('bad_signature'));
   });
@@ -358,7 +358,7 @@ describe('rotation', () => {
   const OLD = 'old-secret';
   const NEW = 'new-secret';
 
-  test('of two listed signatures either one is enough, in any order', async () => {
+  test('accepts either one of two listed signatures, in any order', async () => {
     const [byOld, byNew] = [signStandard(BODY, { secret: OLD }), signStandard(BODY, { secret: NEW })];
     const headers = await signed(BODY, { secret: NEW });
     for (const list of [`${byNew} ${byOld}`, `${byOld} ${byNew}`, `v1a,abc ${byOld}  ${byNew}`, `${byOld}, ${byNew}`]) {
@@ -370,7 +370,7 @@ describe('rotation', () => {
     }
   });
 
-  test('a receiver that still has the old secret does not stumble over the new X-Webhook-Signature', async () => {
+  test('does not break a receiver with the old secret when X-Webhook-Signature uses the new one', async () => {
     const headers = {
       ...(await signed(BODY, { secret: NEW })),
       'webhook-signature': signStandard(BODY, { secret: OLD }),
@@ -378,7 +378,7 @@ describe('rotation', () => {
     assert.deepEqual(await check(headers, { secret: OLD, require: 'any' }), standard);
   });
 
-  test('a receiver with two secrets takes deliveries of either', async () => {
+  test('accepts deliveries of either secret in a receiver that has both', async () => {
     for (const secret of [OLD, NEW]) {
       assert.deepEqual(await check(await signed(BODY, { secret }), { secret: [OLD, NEW] }), standard);
       const stripped = await signedBodyOnly(BODY, { secret });
@@ -390,28 +390,28 @@ describe('rotation', () => {
 });
 
 describe('downgrade', () => {
-  test('stripping the standard headers gains nothing by default', async () => {
+  test('is not possible by default when the standard headers are stripped', async () => {
     const stripped = await signedBodyOnly(BODY);
     assert.deepEqual(await check(stripped), refused('standard_signature_required'));
     assert.deepEqual(await check(stripped, { require: 'standard' }), refused('standard_signature_required'));
   });
 
-  test('a value of `require` that is neither of the two is not permission', async () => {
+  test('is not enabled by an unknown value of `require`', async () => {
     const require = 'ANY' as 'any'; // As JavaScript without types would pass it.
     assert.deepEqual(await check(await signedBodyOnly(BODY), { require }), refused('standard_signature_required'));
   });
 
-  test('a wrong standard signature is refused although X-Webhook-Signature is right and would do', async () => {
+  test('is not possible with a wrong standard signature beside a valid X-Webhook-Signature', async () => {
     const headers = { ...(await signed(BODY)), 'webhook-signature': signStandard(BODY, { secret: 'other' }) };
     assert.deepEqual(await check(headers, { require: 'any' }), refused('bad_signature'));
   });
 
-  test('an old standard signature is refused although X-Webhook-Signature is right and would do', async () => {
+  test('is not possible with an expired standard signature beside a valid X-Webhook-Signature', async () => {
     const later = { require: 'any', now: NOW + 3_600_000 } as const;
     assert.deepEqual(await check(await signed(BODY), later), refused('timestamp_out_of_tolerance'));
   });
 
-  test('where X-Webhook-Signature does, an old X-Webhook-Timestamp is refused, and an invented one is not noticed', async () => {
+  test('with X-Webhook-Signature rejects an expired X-Webhook-Timestamp, but cannot detect a forged one', async () => {
     const stripped = await signedBodyOnly(BODY);
     const later = { require: 'any', now: NOW + 3_600_000 } as const;
     assert.deepEqual(await check(stripped, later), refused('timestamp_out_of_tolerance'));
@@ -424,7 +424,7 @@ describe('downgrade', () => {
     assert.deepEqual(await check(without(stripped, 'X-Webhook-Timestamp'), later), bodyOnly);
   });
 
-  test('a body signature cannot be cut into a standard one', async () => {
+  test('a body signature cannot be turned into a standard one', async () => {
     const body = BODY.replace('Grüße', `a.${SENT_AT}.b`);
     const [id = '', rest = ''] = body.split(`.${SENT_AT}.`);
     const digest = (await signBody(SECRET, body)).slice('sha256='.length);
@@ -436,7 +436,7 @@ describe('downgrade', () => {
     assert.deepEqual(await check(headers, { body: rest }), refused('invalid_id'));
   });
 
-  test('the text under a standard signature is no event when it is played back as a body', async () => {
+  test('signed content of a standard signature is not parsed as an event when replayed as a body', async () => {
     const body = `${ID}.${SENT_AT}.${BODY}`;
     const digest = Buffer.from(signStandard(BODY).slice('v1,'.length), 'base64').toString('hex');
     const headers = { 'X-Webhook-Signature': `sha256=${digest}` };
@@ -446,7 +446,7 @@ describe('downgrade', () => {
 
 describe('the secret', () => {
   for (const secret of ['', [], [''], [SECRET, ''], undefined, null, 7, [undefined]]) {
-    test(`${JSON.stringify(secret)} is a mistake of the caller, whatever was sent`, async () => {
+    test(`throws if it is ${JSON.stringify(secret)}, whatever was received`, async () => {
       const wrong = { secret: secret as string }; // As JavaScript without types would pass it.
       await assert.rejects(check(await signed(BODY), wrong), { name: 'TypeError', message: /secret/ });
       await assert.rejects(check({}, wrong), { name: 'TypeError', message: /secret/ });
@@ -478,7 +478,7 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
 };
 
 describe('parsing', () => {
-  test('knows the eight kinds of the contract', () => {
+  test('knows the eight documented event types', () => {
     assert.deepEqual(eventKinds, [
       'message.incoming',
       'message.sent',
@@ -494,7 +494,7 @@ describe('parsing', () => {
   for (const kind of eventKinds) {
     const data = dataByKind[kind];
 
-    test(`${kind} comes back as it was sent, from text and from bytes, also as a test`, () => {
+    test(`returns ${kind} as it was sent, from text and bytes, also for tests`, () => {
       for (const sent of [data, { ...data, test: true }]) {
         const body = JSON.stringify({ event: kind, data: sent });
         assert.deepEqual(parse(body), { event: kind, data: sent });
@@ -503,7 +503,7 @@ describe('parsing', () => {
     });
 
     for (const field of Object.keys(data)) {
-      test(`${kind} without ${field}, or with another type of it, is an error that names it`, () => {
+      test(`rejects ${kind} if ${field} is missing or has another type, and names the field`, () => {
         const { [field]: _, ...incomplete } = data;
         for (const wrong of [incomplete, { ...data, [field]: 7 }, { ...data, [field]: null }]) {
           const body = JSON.stringify({ event: kind, data: wrong });
@@ -516,7 +516,7 @@ describe('parsing', () => {
     }
   }
 
-  test('optional fields are there when they were sent, and have their type', () => {
+  test('keeps optional fields with their types', () => {
     const more = {
       sessionId: 'ses_1',
       chatId: 'c',
@@ -536,17 +536,17 @@ describe('parsing', () => {
     }
   });
 
-  test('a participant without a role is an error', () => {
+  test('rejects a participant without a role', () => {
     const data = { ...dataByKind['group.created'], participants: [{ phoneNumber: '491701234567' }] };
     assert.throws(() => parse(JSON.stringify({ event: 'group.created', data })), /data\.participants/);
   });
 
-  test('fields of a newer server stay in the data', () => {
+  test('keeps fields of a newer server in the data', () => {
     const data = { ...dataByKind['message.sent'], cost: 3 };
     assert.deepEqual(parse(JSON.stringify({ event: 'message.sent', data })).data, data);
   });
 
-  test('a kind of a newer server is unknown, not an error', () => {
+  test('returns an event type of a newer server as unknown', () => {
     for (const kind of ['message.reacted', 'unknown', '', 'toString', '__proto__', 'constructor']) {
       assert.deepEqual(parse(JSON.stringify({ event: kind, data: { emoji: '👍' } })), {
         event: 'unknown',
@@ -556,7 +556,7 @@ describe('parsing', () => {
     }
   });
 
-  test('a body that is not an event is an error of its own class', () => {
+  test('throws an error class of its own for a body that is not an event', () => {
     const bodies = ['', '{', 'null', '[]', '"text"', '7', '{}', '{"event":"message.sent"}', '{"data":{}}'];
     const wrongFields = [
       '{"event":7,"data":{}}',
@@ -569,14 +569,14 @@ describe('parsing', () => {
     assert.throws(() => parse(latin1), WebhookBodyError);
   });
 
-  test('an error tells nothing of what was written', () => {
+  test('reveals no content in errors', () => {
     assert.throws(
       () => parse('{"message": my secret}'),
       (error: Error) => !`${error.stack}${JSON.stringify(error.cause)}`.includes('my secret'),
     );
   });
 
-  test('a switch over `event` tells the type of `data`, and covers every kind', () => {
+  test('narrows the type of `data` in a switch over `event`, for every event type', () => {
     // What is tested is that this compiles.
     function told(event: WebhookEvent): string {
       switch (event.event) {
@@ -605,23 +605,23 @@ describe('parsing', () => {
   });
 });
 
-describe('verifying and parsing in one', () => {
-  test('gives the event with what is proven about it', async () => {
+describe('verification with parsing', () => {
+  test('returns the event and which parts of it are signed', async () => {
     const result = await verifyAndParse({ body: BODY, headers: await signed(BODY), secret: SECRET, now: NOW });
     assert.deepEqual(result, { ...standard, event: JSON.parse(BODY) });
   });
 
-  test('never parses a body that was not verified', async () => {
+  test('never parses an unverified body', async () => {
     const result = await verifyAndParse({ body: '{', headers: await signed(BODY), secret: SECRET, now: NOW });
     assert.deepEqual(result, refused('bad_signature'));
   });
 
-  test('a signed body that is not an event is an error', async () => {
+  test('rejects a signed body that is not an event', async () => {
     const input = { body: '[]', headers: await signed('[]'), secret: SECRET, now: NOW };
     await assert.rejects(verifyAndParse(input), WebhookBodyError);
   });
 
-  test('works on a fetch Request, as Deno, Bun and workers receive it', async () => {
+  test('accepts a fetch Request, as in Deno, Bun and workers', async () => {
     const request = new Request('https://example.com', { method: 'POST', headers: await signed(BODY), body: BODY });
     const result = await verifyAndParse({
       body: await request.text(),
@@ -633,7 +633,7 @@ describe('verifying and parsing in one', () => {
   });
 });
 
-test('it runs where there is nothing but the language and web standards', async () => {
+test('depends only on the language and web standards', async () => {
   const files = ['../src/events.ts', '../src/webhooks.ts'].map((name) =>
     readFile(new URL(name, import.meta.url), 'utf8'),
   );

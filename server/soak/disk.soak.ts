@@ -11,7 +11,7 @@ import { judge } from './verdict.ts';
 const LONGEST_FAULT_MS = 4000;
 const HEALED_MS = 1500;
 
-it('one server on SQLite loses, repeats and reorders nothing while its disk fails', {
+it('a SQLite server loses, duplicates and reorders nothing while its disk fails', {
   skip: !FailingDisk.isAvailable && 'there is no C compiler',
 }, async (test) => {
   const random = randomFrom(SEED);

@@ -88,7 +88,7 @@ async function breakLine(which: string, line: FaultyLine, random: () => number):
 
 const pick = <T>(from: readonly T[], random: () => number): T => from[Math.floor(random() * from.length)] as T;
 
-it('nodes on PostgreSQL lose, repeat and reorder nothing while everything between them fails', async (test) => {
+it('PostgreSQL nodes lose, duplicate and reorder nothing while every link between them fails', async (test) => {
   const random = randomFrom(SEED);
   test.diagnostic(`SOAK_SEED=${SEED} SOAK_SECONDS=${SECONDS}`);
   const postgres = await startPostgres();

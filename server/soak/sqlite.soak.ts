@@ -7,7 +7,7 @@ import { judge } from './verdict.ts';
 
 const JUMPS_MS = [0, 900, -900, -60_000, 600_000];
 
-it('one server on SQLite loses, repeats and reorders nothing while it is killed and its clock jumps', async (test) => {
+it('a SQLite server loses, duplicates and reorders nothing while it is killed and its clock jumps', async (test) => {
   const random = randomFrom(SEED);
   const home = await newHome('sqlite');
   const { server, load } = await startScene(test, home, home);

@@ -16,7 +16,7 @@ describe('requests between nodes', () => {
   });
   after(() => server.stop());
 
-  it('a caller that poses as a node by a header is served like any other', async () => {
+  it('requests with a forged node header are treated like any other', async () => {
     const message = { sessionId, to: '491707654321', message: 'Hello' };
     for (const signature of ['', 'v1,1,x', `v1,${Date.now()},${'A'.repeat(43)}`]) {
       const posing = { [FORWARDED_BY]: 'nod_X', [NODE_SIGNATURE]: signature };
@@ -25,7 +25,7 @@ describe('requests between nodes', () => {
     }
   });
 
-  it('what a node has passed on is not passed on again', async () => {
+  it('requests that a node forwarded are not forwarded again', async () => {
     const body = JSON.stringify({ sessionId, to: '491707654321', message: 'Hello' });
     const { nodeId } = server.app.services.cluster;
     const signatures = new NodeSignatures(SECRET, 'nod_X', server.app.services.clock);

@@ -31,7 +31,7 @@ async function ask(
 /** Far longer than a refused client may go on sending (2 s), and half of what any request may take. */
 const TOLERATED_MS = 30_000;
 
-describe('access', () => {
+describe('access control', () => {
   let server: TestServer;
   let call: Call;
   let key: string;
@@ -54,7 +54,7 @@ describe('access', () => {
     return { socket, closed };
   }
 
-  it('answers 421 on every route to a host name that is not its own', async () => {
+  it('answers 421 on every route to a foreign host name', async () => {
     for (const path of ['/', '/docs', '/metrics', '/nothing', '/openapi.json', '/api/v1/sessions', '/api/v1/mcp']) {
       const { status, body, headers } = await ask(server.url + path, { host: 'rebound.example:8080' });
       assert.equal(status, 421, path);
@@ -66,7 +66,7 @@ describe('access', () => {
     }
   });
 
-  it('takes loopback names and IP addresses, which no name server can lead elsewhere', async () => {
+  it('accepts loopback names and IP addresses, which DNS cannot redirect', async () => {
     for (const host of [
       'localhost',
       'LOCALHOST:1',
@@ -81,7 +81,7 @@ describe('access', () => {
       assert.equal((await ask(`${server.url}/openapi.json`, { host })).status, 421, host);
   });
 
-  it('takes the names that its settings give it', async (test) => {
+  it('accepts the host names of its settings', async (test) => {
     const env = {
       PUBLIC_URL: 'https://chat.example.com',
       NODE_URL: 'http://node1:8080',
@@ -94,7 +94,7 @@ describe('access', () => {
     assert.equal((await ask(`${named.url}/openapi.json`, { host: 'other.example.com' })).status, 421);
   });
 
-  it('takes any name with ALLOWED_HOSTS=*, and pages of no other origin over MCP all the same', async (test) => {
+  it('accepts any host name with ALLOWED_HOSTS=*, but still no other origin over MCP', async (test) => {
     const any = await startServer({ env: { ALLOWED_HOSTS: '*' } });
     test.after(() => any.stop());
     assert.equal((await ask(`${any.url}/openapi.json`, { host: 'whatever.example' })).status, 200);
@@ -105,7 +105,7 @@ describe('access', () => {
     assert.equal((await mcp('https://whatever.example')).status, 401);
   });
 
-  it('lets no webhook point at its own machine behind a proxy', async (test) => {
+  it('rejects webhooks that point at its own machine behind a proxy', async (test) => {
     const reachable = await startServer({ env: { TRUST_PROXY: 'on' } });
     test.after(() => reachable.stop());
     const account = await reachable.account();
@@ -114,7 +114,7 @@ describe('access', () => {
     assert.deepEqual([status, body.errors?.[0].field], [400, 'webhookUrl']);
   });
 
-  it('hangs up on whoever goes on sending a body that it has refused to read', async () => {
+  it('closes the connection of a client that keeps sending a rejected body', async () => {
     const length = 'content-length: 900000';
     const post = (path: string, more: string) => `POST /api/v1${path} HTTP/1.1\r\nhost: localhost\r\n${more}`;
     const bearer = `authorization: Bearer ${key}`;
@@ -151,7 +151,7 @@ describe('access', () => {
     );
   });
 
-  it('looks a session up before it reads a callback', async () => {
+  it('looks up the session before it reads the body of a callback', async () => {
     for (const [sessionId, status] of [
       ['ses_none', 404],
       [sandbox, 422],
@@ -166,7 +166,7 @@ describe('access', () => {
     }
   });
 
-  it('gives the place of the oldest stranger to a new one, and keeps connections that showed a credential', async (test) => {
+  it('closes the oldest unauthenticated connection for a new one, and keeps authenticated ones', async (test) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const askAsKnown = () => ask(`${server.url}/api/v1/sessions`, { authorization: `Bearer ${key}` }, { agent });
     const later: Socket[] = [];
@@ -184,7 +184,7 @@ describe('access', () => {
     assert.deepEqual([status, isReused], [200, true], 'on the connection of before');
   });
 
-  it('keeps caches away from everything that answers to a credential', async () => {
+  it('forbids caching of every authenticated response', async () => {
     const { body } = await call('GET', '/sessions');
     const sessionId = body.data[0].sessionId;
     const answers = [
@@ -203,7 +203,7 @@ describe('access', () => {
     for (const { status, headers } of answers) assert.equal(headers.get('cache-control'), 'no-store', `${status}`);
   });
 
-  it('logs no key, however the query spells its name', async (test) => {
+  it('logs no key, however the query spells its parameter', async (test) => {
     const lines: string[] = [];
     const logged = await startServer({ log: createLog('trace', { write: (line) => void lines.push(line) }) });
     test.after(() => logged.stop());

@@ -35,7 +35,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     return answer.body;
   }
 
-  it('a new key may do everything and never ends, unless something else is said', async () => {
+  it('a new key has all permissions and no expiry by default', async () => {
     const { call } = await server.account();
     const { keyId, key, ...rest } = await created(call, { name: 'mine' });
     assert.match(keyId, /^key_[0-9A-Z]{26}$/);
@@ -51,7 +51,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal(await statusBy(key), 200);
   });
 
-  it('a key is shown where it is made and nowhere else', async () => {
+  it('a key is shown only when it is created', async () => {
     const { call } = await server.account();
     const { keyId, key } = await created(call);
     const list = await call('GET', '/api-keys');
@@ -64,7 +64,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.ok(!('key' in changed.body) && !('key' in list.body.data[0]));
   });
 
-  it('keys are listed newest first, page by page, and only those of the account', async () => {
+  it('lists the keys of the account, newest first, page by page', async () => {
     const [mine, other] = [await server.account(), await server.account()];
     await created(other.call, { name: 'theirs' });
     for (const name of ['1', '2', '3', '4', '5']) await created(mine.call, { name });
@@ -84,7 +84,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     ]);
   });
 
-  it('a permission that does not exist is named by its place', async () => {
+  it('names the position of an unknown permission', async () => {
     const { call } = await server.account();
     const unknown = [
       'messages:eat',
@@ -107,7 +107,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual([update.status, update.body.errors[0].field], [400, 'permissions.1']);
   });
 
-  it('what is missing or wrong is named', async () => {
+  it('names missing and invalid fields', async () => {
     const { call } = await server.account();
     const bad: [field: string, fields: object][] = [
       ['name', { name: undefined }],
@@ -130,7 +130,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual((await call('GET', '/api-keys')).body.data, []);
   });
 
-  it('a key does what it may and nothing else, and a change counts at once', async () => {
+  it('a key is limited to its permissions, and a change applies immediately', async () => {
     const { call } = await server.account();
     const { keyId, key } = await created(call, { permissions: ['sessions:*', 'messages:read'] });
     assert.equal((await as(key)('POST', '/sessions', {})).status, 201);
@@ -146,7 +146,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual(untouched.body, changed.body);
   });
 
-  it('a key ends when it is over, not before, and its end can be moved', async () => {
+  it('a key expires on time, and its expiry can be changed', async () => {
     const { call } = await server.account();
     const inAMinute = new Date(clock.now() + 60_000).toISOString();
     const { keyId, key, expiresAt } = await created(call, { expiresAt: inAMinute });
@@ -163,13 +163,13 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal(await statusBy(key), 200);
   });
 
-  it('a moment with an offset is the moment it names', async () => {
+  it('an expiry with a UTC offset is converted correctly', async () => {
     const { call } = await server.account();
     const { expiresAt } = await created(call, { expiresAt: '2090-01-01T02:00:00+02:00' });
     assert.equal(expiresAt, '2090-01-01T00:00:00.000Z');
   });
 
-  it('rotating replaces the key at once and keeps everything else', async () => {
+  it('rotating replaces the key immediately and keeps its other properties', async () => {
     const { call } = await server.account();
     const old = await created(call, { permissions: ['messages:read'] });
     assert.equal(await statusBy(old.key), 200);
@@ -184,7 +184,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal((await call('GET', '/api-keys')).body.data.length, 1);
   });
 
-  it('revoking ends the key at once and for good', async () => {
+  it('revoking ends the key immediately and permanently', async () => {
     const { call } = await server.account();
     const { keyId, key } = await created(call);
     const { key: other } = await created(call);
@@ -202,7 +202,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal((await call('GET', '/api-keys')).body.data.length, 1);
   });
 
-  it('a key that was changed in any place is none', async () => {
+  it('rejects a key with any changed character', async () => {
     const { call } = await server.account();
     const { key } = await created(call);
     for (let at = 0; at < key.length; at += 3) {
@@ -215,7 +215,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal(await statusBy(key), 200);
   });
 
-  it('when a key was last used is recorded', async () => {
+  it('records when a key was last used', async () => {
     const { call } = await server.account();
     const { key } = await created(call);
     const { key: unused } = await created(call);
@@ -234,7 +234,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual(await lastUses(), [null, usedAt]);
   });
 
-  it('the legacy forms work, and say that they are deprecated', async () => {
+  it('accepts the legacy forms with a deprecation notice', async () => {
     const { call } = await server.account();
     const { key } = await created(call);
     const legacy = [
@@ -259,7 +259,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.match(stale.headers.get('deprecation') ?? '', /^@/);
   });
 
-  it('of several credentials the preferred form counts, also when it is the wrong one', async () => {
+  it('uses the preferred form of several credentials, even if it is the wrong one', async () => {
     const { call } = await server.account();
     const [good, bad] = [(await created(call)).key, 'sb_nonsense'];
     const by = async (headers: Record<string, string>, query = '') =>
@@ -271,7 +271,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal(await by({}, `?key=${good}&key=${good}`), 401);
   });
 
-  it('with QUERY_KEY_AUTH=off only Bearer is taken', async (test) => {
+  it('accepts only Bearer with QUERY_KEY_AUTH=off', async (test) => {
     const strict = await startServer({ database, env: { QUERY_KEY_AUTH: 'off' } });
     test.after(() => strict.stop());
     const { call } = await strict.account();
@@ -290,7 +290,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal(refused[0]?.headers.get('www-authenticate'), 'Bearer');
   });
 
-  it('with QUERY_KEY_AUTH=header a key is taken in X-API-Key and not in the URL', async (test) => {
+  it('accepts a key in X-API-Key but not in the URL with QUERY_KEY_AUTH=header', async (test) => {
     const strict = await startServer({ database, env: { QUERY_KEY_AUTH: 'header' } });
     test.after(() => strict.stop());
     const { key } = await created((await strict.account()).call);
@@ -302,7 +302,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual(await statuses('/mcp', 'GET'), [405, 401]);
   });
 
-  it('neither a key nor a password is anywhere in what is stored, and both outlive a restart', async (test) => {
+  it('stores neither keys nor passwords in plain text, and accepts both after a restart', async (test) => {
     const start = startAgain(test, newHome, { database });
     const first = await start();
     const { call, email } = await first.account();

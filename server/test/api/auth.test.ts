@@ -21,7 +21,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     call('POST', '/auth/login', { email, password });
   const meBy = (token: string) => bearer(server.url, token)('GET', '/auth/me');
 
-  it('registering answers with the account and a token that works', async () => {
+  it('registration returns the account and a valid token', async () => {
     const answer = await register({ email: 'Me@Example.com', password: PASSWORD, name: 'Me' });
     assert.equal(answer.status, 201);
     const { token, tokenType, expiresAt, account } = answer.body;
@@ -33,7 +33,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.doesNotMatch(JSON.stringify([answer.body, me.body]), /password|argon|hash/i);
   });
 
-  it('an email registers once, in upper and lower case, also when two ask at the same moment', async () => {
+  it('an email registers once, regardless of case, even concurrently', async () => {
     assert.equal((await register({ email: 'once@example.com', password: PASSWORD })).status, 201);
     const again = await register({ email: 'ONCE@Example.com', password: PASSWORD });
     assert.deepEqual([again.status, again.body.code], [409, 'email_taken']);
@@ -43,7 +43,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.deepEqual(race.map(({ status }) => status).sort(), [201, 409, 409, 409]);
   });
 
-  it('registering names what is wrong with email, password and name', async () => {
+  it('registration names invalid emails, passwords and names', async () => {
     const good = { email: 'good@example.com', password: PASSWORD };
     const bad: [field: string, fields: object][] = [
       ['email', { ...good, email: 'nobody' }],
@@ -68,7 +68,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.equal((await login(good.email, PASSWORD)).status, 401, 'none of it registered anybody');
   });
 
-  it('an unknown account and a wrong password get the same answer, after the same time', async () => {
+  it('an unknown account and a wrong password get the same response after the same time', async () => {
     await register({ email: 'known@example.com', password: PASSWORD });
     const ask = async (email: string) => {
       const startedAt = performance.now();
@@ -93,7 +93,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.ok(ofUnknown > ofWrong / 3, `${ofUnknown} ms for an unknown account, ${ofWrong} ms for a wrong password`);
   });
 
-  it('a login token is taken as Bearer and in no other form', async () => {
+  it('accepts a login token only as Bearer', async () => {
     const { token } = await server.account();
     for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
       const answer = await server.call('GET', '/auth/me', undefined, { authorization: `${scheme} ${token}` });
@@ -116,7 +116,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     }
   });
 
-  it('a logout ends every token of the account, and leaves API keys and other accounts alone', async () => {
+  it('a logout ends every token of the account, but no API keys and no other accounts', async () => {
     const [mine, other] = [await server.account(), await server.account()];
     const second = (await login(mine.email, PASSWORD)).body.token;
     const { key } = (await mine.call('POST', '/api-keys/create', { name: 'stays' })).body;
@@ -130,7 +130,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.equal((await meBy((await login(mine.email, PASSWORD)).body.token)).status, 200);
   });
 
-  it('a new password ends the old one and the other tokens, and answers with a new token', async () => {
+  it('a password change ends the old password and all other tokens, and returns a new token', async () => {
     const { call, token, email } = await server.account();
     const { key } = (await call('POST', '/api-keys/create', { name: 'stays' })).body;
     const other = (await login(email, PASSWORD)).body.token;
@@ -154,7 +154,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.equal((await login(email, 'a new long password')).status, 200);
   });
 
-  it('a token that is forged, unsigned, damaged or of another make is none', async () => {
+  it('rejects a token that is forged, unsigned, damaged or of another kind', async () => {
     const { accountId, token } = await server.account();
     const claims = { ver: 1 };
     const soon = () => new SignJWT(claims).setIssuer('switchboard').setSubject(accountId).setExpirationTime('1h');
@@ -198,7 +198,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
   });
 });
 
-describeOnEachDatabase('logins as time goes by', (_, database) => {
+describeOnEachDatabase('logins over time', (_, database) => {
   const clock = createFakeClock();
   let server: TestServer;
   before(async () => {
@@ -226,7 +226,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     return statuses;
   }
 
-  it('a login token ends after 12 hours', async () => {
+  it('a login token expires after 12 hours', async () => {
     const { call } = await server.account();
     await clock.advance(60_000);
     clock.set(clock.now() + 12 * HOUR_MS - 61_000);
@@ -235,7 +235,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.equal((await call('GET', '/auth/me')).status, 401, 'also when it was used a second ago');
   });
 
-  it('guesses at one account are limited, and Retry-After says when the next one is allowed', async () => {
+  it('limits guesses per account, with the time of the next one in Retry-After', async () => {
     const call = from(newAddress());
     const email = await newAccount(call);
     assert.deepEqual(await guess(call, email, 3), [401, 401, 401]);
@@ -247,7 +247,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.equal((await login(call, email, PASSWORD)).status, 200);
   });
 
-  it('guessing at the current password is limited in the same way', async () => {
+  it('limits guesses of the current password in the same way', async () => {
     const { call } = await server.account();
     const change = (currentPassword: string) =>
       call('POST', '/auth/password', { currentPassword, newPassword: PASSWORD });
@@ -255,13 +255,13 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.equal((await change(PASSWORD)).status, 429);
   });
 
-  it('logins that succeed do not count', async () => {
+  it('successful logins do not count', async () => {
     const call = from(newAddress());
     const email = await newAccount(call);
     for (let n = 0; n < 8; n++) assert.equal((await login(call, email, PASSWORD)).status, 200);
   });
 
-  it('many guesses at the same moment gain nothing', async () => {
+  it('concurrent guesses are limited like sequential ones', async () => {
     const call = from(newAddress());
     const email = await newAccount(call);
     const statuses = (await Promise.all(Array.from({ length: 12 }, () => login(call, email, 'wrong')))).map(
@@ -270,7 +270,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.equal(statuses.filter((status) => status === 401).length, 3);
   });
 
-  it('another account of the same address still gets in, until the address has guessed ten times as much', async () => {
+  it('an address can log in to other accounts until it has made ten times the guesses of one account', async () => {
     const call = from(newAddress());
     const victims: string[] = [];
     for (let n = 0; n < 10; n++) victims.push(await newAccount(call));
@@ -283,7 +283,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.equal((await login(from(newAddress()), mine, PASSWORD)).status, 200, 'from elsewhere it is nothing');
   });
 
-  it('a stranger who guesses, and goes on when refused, does not lock the owner out', async () => {
+  it('a stranger who keeps guessing does not lock the owner out', async () => {
     const [owner, stranger] = [from(newAddress()), from(newAddress())];
     const email = await newAccount(owner);
     const statuses = await guess(stranger, email, 60);
@@ -291,14 +291,14 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.equal((await login(owner, email, PASSWORD)).status, 200);
   });
 
-  it('attempts that are refused cost a neighbour of the same address nothing', async () => {
+  it('rejected attempts do not count for others at the same address', async () => {
     const call = from(newAddress());
     const [guessed, mine] = [await newAccount(call), await newAccount(call)];
     await guess(call, guessed, 60);
     assert.equal((await login(call, mine, PASSWORD)).status, 200);
   });
 
-  it('a caller cannot make up addresses behind the proxy: only what the proxy itself adds counts', async () => {
+  it('trusts only the address that the proxy itself adds', async () => {
     const real = newAddress();
     const email = await newAccount(from(real));
     const statuses: number[] = [];
@@ -306,7 +306,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.deepEqual(statuses, [401, 401, 401, 429]);
   });
 
-  it('without a proxy X-Forwarded-For is not believed', async (test) => {
+  it('ignores X-Forwarded-For without a proxy', async (test) => {
     const direct = await startServer({ database, env: { LOGIN_RATE_LIMIT: '3' } });
     test.after(() => direct.stop());
     const statuses: number[] = [];
@@ -318,7 +318,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     assert.deepEqual(statuses, [401, 401, 401, 429]);
   });
 
-  it('an address registers only so many accounts, and hears when it may register the next one', async (test) => {
+  it('limits registrations per address, with the time of the next one in Retry-After', async (test) => {
     const limited = await startServer({ database, env: { REGISTRATION_RATE_LIMIT: '2' } });
     test.after(() => limited.stop());
     const ask = (n: number) =>
@@ -341,7 +341,7 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
     );
   });
 
-  it('asking which emails are registered is limited too', async () => {
+  it('limits probing for registered emails', async () => {
     const call = from(newAddress());
     const email = await newAccount(call);
     const ask = async () => (await call('POST', '/auth/register', { email, password: PASSWORD })).status;
@@ -349,8 +349,8 @@ describeOnEachDatabase('logins as time goes by', (_, database) => {
   });
 });
 
-describeOnEachDatabase('registration that is closed', (newHome, database) => {
-  it('takes the first account and nobody after it, also when several come at once and after a restart', async (test) => {
+describeOnEachDatabase('closed registration', (newHome, database) => {
+  it('accepts the first account only, even concurrently and after a restart', async (test) => {
     const start = startAgain(test, newHome, { database, env: { REGISTRATION: 'closed' } });
     const first = await start();
     const race = await Promise.all(

@@ -7,7 +7,7 @@ const password = 'correct horse battery';
 /** What every request of the dashboard carries. */
 const ours = { 'x-switchboard-dashboard': '1' };
 
-describe('the login of the dashboard', () => {
+describe('the dashboard login', () => {
   let server: TestServer;
   before(async () => {
     server = await startServer({ env: { TRUST_PROXY: 'on' } });
@@ -22,7 +22,7 @@ describe('the login of the dashboard', () => {
   const cookieOf = ({ headers }: Answer) => headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
   const me = (headers: Record<string, string>) => server.call('GET', '/auth/me', undefined, headers);
 
-  it('is a cookie that no script can read; the answer has no token', async () => {
+  it('sets an HttpOnly cookie, and returns no token', async () => {
     const answer = await logIn(ours);
     assert.equal(answer.body.token, '');
     assert.match(
@@ -32,13 +32,13 @@ describe('the login of the dashboard', () => {
     assert.equal((await me({ ...ours, cookie: cookieOf(answer) })).status, 200);
   });
 
-  it('is a token for everybody else, and no cookie', async () => {
+  it('returns a token and no cookie to other clients', async () => {
     const answer = await logIn({});
     assert.match(answer.body.token, /^ey/);
     assert.deepEqual(answer.headers.getSetCookie(), []);
   });
 
-  it('is for https only where it was made over https, whichever way the server learns of it', async () => {
+  it('sets a secure cookie over https only, however the server learns the protocol', async () => {
     const overHttps: Record<string, string>[] = [
       { 'x-forwarded-proto': 'https' },
       { origin: 'https://127.0.0.1', 'sec-fetch-site': 'same-origin' },
@@ -50,7 +50,7 @@ describe('the login of the dashboard', () => {
     }
   });
 
-  it('does not count where another site may have made the browser ask', async () => {
+  it('is ignored for cross-site requests', async () => {
     const cookie = cookieOf(await logIn(ours));
     const strange: Record<string, string>[] = [
       { cookie },
@@ -64,19 +64,19 @@ describe('the login of the dashboard', () => {
     assert.equal((await me({ cookie, ...ours, origin: `http://${host}` })).status, 200);
   });
 
-  it('cannot be planted by another site: its login gets no cookie', async () => {
+  it('sets no cookie for a cross-site login', async () => {
     const answer = await logIn({ ...ours, 'sec-fetch-site': 'cross-site' });
     assert.deepEqual(answer.headers.getSetCookie(), []);
   });
 
-  it('is over https the secure one alone, for the other may have been planted', () => {
+  it('accepts only the secure cookie over https, because the other could be planted', () => {
     const headers = { ...ours, cookie: 'switchboard=planted', 'sec-fetch-site': 'same-origin' };
     assert.equal(cookieToken({ ...headers, host: 'gateway.example' }), undefined);
     assert.equal(cookieToken({ ...headers, host: 'localhost:8080' }), 'planted');
     assert.equal(cookieToken({ ...headers, host: 'gateway.example', cookie: '__Host-switchboard=own' }), 'own');
   });
 
-  it('gives way to a credential that is shown beside it, and is no place for an API key', async () => {
+  it('yields to an explicit credential, and does not accept an API key', async () => {
     const cookie = cookieOf(await logIn(ours));
     assert.equal((await me({ ...ours, cookie, authorization: 'Bearer nonsense' })).status, 401);
     const { call } = await server.account();
@@ -84,7 +84,7 @@ describe('the login of the dashboard', () => {
     assert.equal((await me({ ...ours, cookie: `switchboard=${body.key}` })).status, 401);
   });
 
-  it('ends: in this browser, everywhere, and with a new password, which begins another', async () => {
+  it('ends in this browser, everywhere, and with a password change, which starts a new one', async () => {
     const first = await logIn(ours);
     const inBrowser = callerOf(server.url, { ...ours, cookie: cookieOf(first) });
 
@@ -107,7 +107,7 @@ describe('the login of the dashboard', () => {
   });
 });
 
-describe('the pages of the dashboard', () => {
+describe('dashboard pages', () => {
   let server: TestServer;
   before(async () => {
     server = await startServer();
@@ -115,7 +115,7 @@ describe('the pages of the dashboard', () => {
   after(() => server.stop());
   const open = (path: string, accept = 'text/html') => fetch(server.url + path, { headers: { accept } });
 
-  it('are one page, whatever its address is', async () => {
+  it('return the same document at every address', async () => {
     for (const path of ['/', '/sessions', '/deliveries/dlv_1?x=1', '/sessions/%ZZ']) {
       const answer = await open(path);
       assert.equal(answer.status, 200);
@@ -123,7 +123,7 @@ describe('the pages of the dashboard', () => {
     }
   });
 
-  it('swallow nothing of the server', async () => {
+  it('do not shadow routes of the server', async () => {
     for (const path of [
       '/api/v1/nothing',
       '/api',
@@ -150,7 +150,7 @@ describe('the pages of the dashboard', () => {
     assert.match(await (await open('/docs')).text(), /swagger/);
   });
 
-  it('run nothing that stands in the page, load nothing from elsewhere, and cannot be framed', async () => {
+  it('forbid inline scripts, external resources and framing', async () => {
     const [first, second] = [await open('/'), await open('/')];
     const policy = first.headers.get('content-security-policy') ?? '';
     for (const rule of [

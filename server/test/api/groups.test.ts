@@ -58,7 +58,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
   const roles = ({ participants }: Answer['body']) =>
     Object.fromEntries(participants.map((one: { phoneNumber: string; role: string }) => [one.phoneNumber, one.role]));
 
-  it('every change reaches the other members as one event that says what changed', async () => {
+  it('each change reaches the other members as one event with the details', async () => {
     const group = await newGroup(B);
     const theirs = await asB(group);
     const path = `/groups/${group.groupId}`;
@@ -83,7 +83,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.equal((await a.call('PATCH', path, { pictureMediaId: null })).body.pictureMediaId, null);
   });
 
-  it('is created once under an idempotency key', async () => {
+  it('a repeated request with an idempotency key creates one group', async () => {
     const create = () =>
       a.call('POST', '/groups', { subject: 'once', phoneNumbers: [C] }, { 'idempotency-key': 'this group' });
     const [first, second] = [await create(), await create()];
@@ -92,7 +92,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.equal(body.data.filter(({ subject }: { subject: string }) => subject === 'once').length, 1);
   });
 
-  it('a locked group is changed, and an announcing one written to, by admins alone', async () => {
+  it('only admins change a locked group and write to an announcement group', async () => {
     const group = await newGroup(B);
     const theirs = await asB(group);
     await a.call('PATCH', `/groups/${group.groupId}`, { settings: { locked: true, announce: true } });
@@ -106,7 +106,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.equal((await write()).status, 201);
   });
 
-  it('who has the invite link joins, until it is replaced', async () => {
+  it('the invite link admits members until it is reset', async () => {
     const group = await newGroup(C);
     const link = `/groups/${group.groupId}/invite-link`;
     const { inviteLink, inviteCode } = (await a.call('GET', link)).body;
@@ -122,7 +122,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.deepEqual([late.status, late.body.code], [404, 'not_found']);
   });
 
-  it('with approval, joining is only asked for, and an admin adds who asked', async () => {
+  it('with approval, the link only creates a request, and an admin adds the member', async () => {
     const group = await newGroup(C);
     await a.call('PATCH', `/groups/${group.groupId}`, { settings: { joinApproval: true } });
     const { inviteCode } = (await a.call('GET', `/groups/${group.groupId}/invite-link`)).body;
@@ -132,7 +132,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.equal(roles(await asB(group))[B], 'member');
   });
 
-  it('who left is a member no longer, and an owner who leaves is followed by another', async () => {
+  it('a member who leaves is removed, and an owner who leaves is succeeded', async () => {
     const group = await newGroup(B, C);
     const theirs = await asB(group);
     assert.equal((await a.call('POST', `/groups/${group.groupId}/leave`)).body.left, true);
@@ -149,7 +149,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     );
   });
 
-  it('settings and the invite outlive a restart', async (test) => {
+  it('settings and the invite link survive a restart', async (test) => {
     const start = startAgain(test, newHome, { database });
     const first = await start();
     const { call, token } = await first.account();

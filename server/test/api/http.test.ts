@@ -32,7 +32,7 @@ describe('HTTP', () => {
     });
   const codeOf = async (response: Response) => [response.status, (await response.json()).code];
 
-  it('answers what it cannot read with the status that says so', async () => {
+  it('answers unreadable requests with the matching status', async () => {
     assert.deepEqual(await codeOf(await post('{"a":')), [400, 'invalid_json']);
     assert.deepEqual(await codeOf(await post('{"__proto__":{"x":1}}')), [400, 'invalid_json']);
     assert.deepEqual(await codeOf(await post('{"constructor":{"prototype":{}}}')), [400, 'invalid_json']);
@@ -55,7 +55,7 @@ describe('HTTP', () => {
     ]);
   });
 
-  it('refuses a body of more values than any request has before it parses it', async () => {
+  it('rejects a body with too many values before parsing it', async () => {
     // Each breaks off: parsed, it would be `invalid_json`.
     for (const [body, field, code] of [
       [`{"webhookUrl":"https://example.com","events":[${'"x",'.repeat(6000)}`, 'events', 'width'],
@@ -75,7 +75,7 @@ describe('HTTP', () => {
     assert.deepEqual(await codeOf(await post(`{"secret":"${',['.repeat(6000)}"`)), [400, 'invalid_json']);
   });
 
-  it('takes bodies of 8 KiB where a stranger may send one', async () => {
+  it('accepts bodies of up to 8 KiB on public routes', async () => {
     for (const path of ['/auth/login', '/auth/register']) {
       const { status, body } = await server.call('POST', path, { email: 'x'.repeat(8200), password: 'x' });
       assert.deepEqual(
@@ -87,7 +87,7 @@ describe('HTTP', () => {
     assert.equal((await server.call('POST', '/auth/login', { email: 'x'.repeat(8100), password: 'x' })).status, 400);
   });
 
-  it('answers unknown routes 404, and known ones 405 with the methods they have', async () => {
+  it('answers unknown routes with 404, and known ones with 405 and the allowed methods', async () => {
     const unknown = await server.call('GET', '/nonsense');
     assert.deepEqual([unknown.status, unknown.body.code], [404, 'route_not_found']);
     const method = await server.call('PUT', '/webhooks/set');
@@ -109,14 +109,14 @@ describe('HTTP', () => {
     assert.match(await raw('TRACE /metrics HTTP/1.1'), /^HTTP\/1\.1 405 .*allow: GET, HEAD\r\n/s);
   });
 
-  it('keeps the request id that a caller sends, and makes one where it is none', async () => {
+  it('keeps a valid request id of the caller, and generates one otherwise', async () => {
     const id = async (sent: string) =>
       (await server.call('GET', '/nonsense', undefined, { 'x-request-id': sent })).headers.get('x-request-id');
     assert.equal(await id('trace-1.2_3'), 'trace-1.2_3');
     assert.match((await id('not an id!')) ?? '', /^req_/);
   });
 
-  it('limits requests per credential and says how much is left', async () => {
+  it('limits requests per credential and reports how many are left', async () => {
     const limited = await startServer({ env: { RATE_LIMIT: '3' } });
     const { call } = await limited.account();
     const answers = [
@@ -137,7 +137,7 @@ describe('HTTP', () => {
     await limited.stop();
   });
 
-  it('tells nothing of its inside when something is broken', async () => {
+  it('reveals no internals in an unexpected error', async () => {
     const broken = await startServer();
     const { call } = await broken.account();
     await broken.app.services.database.commit(({ connection }) =>
@@ -150,13 +150,13 @@ describe('HTTP', () => {
     await broken.stop();
   });
 
-  it('says that it is alive and ready, below the API and beside it', async () => {
+  it('reports liveness and readiness, with and without the API prefix', async () => {
     for (const path of ['/health', '/ready', '/api/v1/health', '/api/v1/ready']) {
       assert.equal((await fetch(server.url + path)).status, 200, path);
     }
   });
 
-  it('says that it is not ready when the disk has too little room left, or somebody else holds the database', async () => {
+  it('is not ready if the disk is nearly full or another process holds the database', async () => {
     const ready = (url: string) => async () => (await fetch(`${url}/ready`)).status;
     const full = await startServer({ env: { DISK_RESERVE_BYTES: String(1e15) } });
     assert.equal(await ready(full.url)(), 503);
@@ -172,7 +172,7 @@ describe('HTTP', () => {
     await locked.stop();
   });
 
-  it('sends the proxy elsewhere before it stops to take requests', async () => {
+  it('reports that it is not ready before it stops accepting requests', async () => {
     const ending = await startServer({ env: { STOP_DELAY_SECONDS: '1' } });
     const { call } = await ending.account();
     let isStopped = false;
@@ -184,7 +184,7 @@ describe('HTTP', () => {
     await assert.rejects(fetch(`${ending.url}/health`));
   });
 
-  it('serves the OpenAPI document that is committed', async () => {
+  it('serves the committed OpenAPI document', async () => {
     const served = await (await fetch(`${server.url}/openapi.json`)).json();
     const committed = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
     assert.deepEqual(served, committed);
@@ -192,7 +192,7 @@ describe('HTTP', () => {
     assert.equal(Object.keys(served.webhooks).length, 8);
   });
 
-  it('serves the reference from here alone', async () => {
+  it('serves the API reference without external resources', async () => {
     const page = await fetch(`${server.url}/docs`);
     const html = await page.text();
     assert.equal(page.status, 200);

@@ -31,7 +31,7 @@ describeOnEachDeployment('media', (newHome, database) => {
   });
   after(() => server.stop());
 
-  it('comes back as it went in, 20 MB of it', async () => {
+  it('returns 20 MB as they were uploaded', async () => {
     const bytes = randomBytes(20_000_000);
     const { status, body } = await upload(server, token, bytes, { query: '?fileName=big.bin' });
     assert.equal(status, 201, JSON.stringify(body));
@@ -54,7 +54,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.ok(content.bytes.equals(bytes));
   });
 
-  it('takes the one file of a form, under its own name', async () => {
+  it('accepts the single file of a form, with its own name', async () => {
     const bytes = randomBytes(3_000_000);
     const form = new FormData();
     form.append('file', new Blob([bytes]), 'Größe 図.bin');
@@ -92,7 +92,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.deepEqual(filesOf(server), before, 'nothing of them was kept');
   });
 
-  it('tells the type from the content, and believes the sender only about kinds of text', async () => {
+  it('detects the type from the content, and trusts the sender only for text types', async () => {
     const typeOf = async (bytes: Buffer | string, declared: string) =>
       (await upload(server, token, bytes, { headers: { 'content-type': declared } })).body.mimeType;
     assert.equal(await typeOf(picture(), 'text/html'), 'image/png');
@@ -106,7 +106,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal(await typeOf('<?xml version="1.0"?><svg/>', 'image/svg+xml'), 'image/svg+xml');
   });
 
-  it('serves nothing that could run: HTML, SVG and PDF are downloads, in a sandbox', async () => {
+  it('serves active content such as HTML, SVG and PDF as sandboxed downloads', async () => {
     for (const [body, type] of [
       ['<!doctype html><script>alert(1)</script>', 'text/html'],
       ['<?xml version="1.0"?><svg onload="alert(1)"/>', 'image/svg+xml'],
@@ -127,7 +127,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox");
   });
 
-  it('makes a plain name of a hostile one', async () => {
+  it('sanitizes a hostile file name', async () => {
     const nameOf = async (fileName: string) => {
       const { status, body } = await upload(server, token, randomBytes(20), {
         query: `?fileName=${encodeURIComponent(fileName)}`,
@@ -157,7 +157,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal((await byHeader('attachment; filename=')).body.fileName, null);
   });
 
-  it('gives one account the same row for the same content, and another account its own', async () => {
+  it('stores equal content once per account', async () => {
     const bytes = randomBytes(1000);
     const all = await Promise.all(
       ['first', 'second', 'third'].map((name) => upload(server, token, bytes, { query: `?fileName=${name}` })),
@@ -174,7 +174,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal(filesOf(server).filter((name) => name === sha256(bytes)).length, 1, 'the bytes are there once');
   });
 
-  it('is not there for another account, nor for a key without the permission', async () => {
+  it('is hidden from other accounts and from keys without the permission', async () => {
     const { body } = await upload(server, token, randomBytes(100));
     const stranger = await server.account();
     assert.equal((await download(server, stranger.token, body.mediaId)).status, 404);
@@ -188,7 +188,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal((await fetch(`${server.url}${body.url}?key=${await key('media:read')}`)).status, 200);
   });
 
-  it('is read in parts, and a broken download goes on where it stopped', async () => {
+  it('serves ranges, and continues an interrupted download', async () => {
     const bytes = randomBytes(10_000);
     const { body } = await upload(server, token, bytes);
     const read = (headers: Record<string, string>) => download(server, token, body.mediaId, headers);
@@ -225,7 +225,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.deepEqual([headOfPart.status, headOfPart.headers.get('content-length')], [206, '10']);
   });
 
-  it('comes as a picture where that is asked for, and as JSON where it is none', async () => {
+  it('returns an image on request, and JSON for files of other types', async () => {
     const bytes = picture();
     const { body } = await upload(server, token, bytes);
     const response = await fetch(`${server.url}/api/v1/media/${body.mediaId}`, {
@@ -238,7 +238,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal(json.body.mimeType, 'text/plain');
   });
 
-  it('refuses an empty file, with and without a body', async () => {
+  it('rejects an empty file, with and without a body', async () => {
     for (const [body, headers] of [
       ['', {}],
       ['', { 'content-type': 'image/png' }],
@@ -251,7 +251,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal((await upload(server, token, form)).status, 400);
   });
 
-  it('leaves nothing behind when the sender breaks off, in a body or in a form', async () => {
+  it('leaves nothing behind when the sender aborts, in a body or in a form', async () => {
     for (const type of ['image/png', 'multipart/form-data; boundary=x']) {
       const before = filesOf(server);
       const sending = request(`${server.url}/api/v1/media`, {
@@ -273,7 +273,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     }
   });
 
-  it('leaves nothing behind when a refusal overtakes the slow opening of its file', async (t) => {
+  it('leaves nothing behind when a rejection overtakes the slow opening of its file', async (t) => {
     const before = filesOf(server);
     const { open } = fs;
     const opening = t.mock.method(fs, 'open', (...args: Parameters<typeof open>) =>
@@ -293,7 +293,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.deepEqual(filesOf(server), before);
   });
 
-  it('goes through in pieces: memory does not grow with the file', async () => {
+  it('streams the file with constant memory', async () => {
     const megabytes = 200;
     let peak = 0;
     const { external: atRest } = process.memoryUsage();
@@ -336,7 +336,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.ok(peak < 20 * 1024 * 1024, `${Math.round(peak / 1024 / 1024)} MB at once`);
   });
 
-  it('keeps a content only with a row: a start clears up what a crash has left', async (test) => {
+  it('removes content without a row, left by a crash, at the next start', async (test) => {
     const start = startAgain(test, newHome, { database });
     const first = await start();
     const me = await first.account();
@@ -362,7 +362,7 @@ describeOnEachDeployment('media', (newHome, database) => {
   });
 });
 
-describe('the limits of an upload', () => {
+describe('the limit of an upload', () => {
   let server: TestServer;
   let token: string;
   let call: TestServer['call'];
@@ -372,7 +372,7 @@ describe('the limits of an upload', () => {
   });
   after(() => server.stop());
 
-  it('take a file of exactly the limit and refuse one byte more, however it is sent', async () => {
+  it('accepts a file of exactly the limit and rejects one byte more, however it is sent', async () => {
     assert.equal((await upload(server, token, randomBytes(1_000_000))).status, 201);
     const before = filesOf(server);
     const large = randomBytes(1_000_001);
@@ -385,19 +385,19 @@ describe('the limits of an upload', () => {
     assert.deepEqual(filesOf(server), before);
   });
 
-  it('can be known before anything is sent', async () => {
+  it('is published before anything is sent', async () => {
     const { status, body } = await call('GET', '/connectors');
     assert.deepEqual([status, body.mediaMaxBytes], [200, 1_000_000]);
   });
 
-  it('answer a sender who is far from done', async () => {
+  it('is enforced before the sender has finished', async () => {
     const refused = await upload(server, token, randomBytes(30_000_000));
     assert.deepEqual([refused.status, refused.body.code], [413, 'payload_too_large']);
     const stranger = await upload(server, 'nobody', randomBytes(30_000_000));
     assert.deepEqual([stranger.status, stranger.body.code], [401, 'unauthorized']);
   });
 
-  it('read no byte for a caller without the permission, or over its rate limit', async () => {
+  it('comes after permissions and rate limits, which are checked before any byte is read', async () => {
     const limited = await startServer({ env: { RATE_LIMIT: '2' } });
     const account = await limited.account();
     const { body } = await account.call('POST', '/api-keys/create', { name: 'k', permissions: ['media:read'] });
@@ -413,7 +413,7 @@ describe('the limits of an upload', () => {
     await limited.stop();
   });
 
-  it('leave the connection of a sender who comes to an end as it was', async () => {
+  it('leaves the connection usable if the sender finishes', async () => {
     const { hostname, port } = new URL(server.url);
     const part = Buffer.from('--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n');
     for (const [type, start] of [
@@ -440,7 +440,7 @@ describe('the limits of an upload', () => {
     }
   });
 
-  it('hang up on a sender who goes on after the answer', async () => {
+  it('closes the connection if the sender continues after the response', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
     let answer = '';
@@ -456,7 +456,7 @@ describe('the limits of an upload', () => {
     assert.match(answer, /^HTTP\/1\.1 413 /);
   });
 
-  it('answer other methods with 405 and other types of body elsewhere with 415, as before', async () => {
+  it('affects neither the 405 of other methods nor the 415 of other routes', async () => {
     const call = bearer(server.url, token);
     assert.equal((await call('PUT', '/media', {})).status, 405);
     const other = await call('POST', '/sessions', 'x', { 'content-type': 'image/png' });

@@ -17,7 +17,7 @@ import {
 const A = '491701111111';
 const B = '491702222222';
 
-describeWithSessionsApart('messages of every kind', (newHome, database) => {
+describeWithSessionsApart('messages of every type', (newHome, database) => {
   let server: TestServer;
   let a: Person;
   let b: Person;
@@ -57,7 +57,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     return { sent: sent.body, arrived };
   }
 
-  it('a picture arrives as a file of the other account, byte for byte, and its event says where', async () => {
+  it('an image arrives unchanged as a file of the other account, and its event links to it', async () => {
     const bytes = picture();
     const { mediaId } = (await upload(server, a.token, bytes, { query: '?fileName=cat.png' })).body;
     const { sent, arrived } = await exchange('/messages/send-media', { type: 'image', mediaId, caption: 'Look' });
@@ -69,7 +69,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.deepEqual(event.media, arrived.media);
   });
 
-  it('a file is sent as what it is, and nothing is sent for a wrong or missing one', async () => {
+  it('sends a file with its detected type, and nothing for a wrong or missing one', async () => {
     const { mediaId } = (await upload(server, a.token, 'only text', { query: '?fileName=note.txt' })).body;
     const send = (fields: object) => a.call('POST', '/messages/send-media', { to: B, ...fields });
     assert.equal((await send({ type: 'document', mediaId })).status, 201);
@@ -83,7 +83,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal((await send({ type: 'document', mediaId: theirs })).status, 404);
   });
 
-  it('a location, a contact and a poll arrive with what they say', async () => {
+  it('a location, a contact and a poll arrive with their fields', async () => {
     const place = { latitude: 52.5163, longitude: 13.3777, name: 'Brandenburg Gate' };
     assert.deepEqual((await exchange('/messages/send-location', place)).arrived.location, place);
     const card = { name: 'Ada', phoneNumbers: ['+49 170 1112223'] };
@@ -97,7 +97,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal(tooMany.body.errors[0].field, 'maxSelections');
   });
 
-  it('votes stand with the poll, one of each person, and only for its options', async () => {
+  it('counts poll votes, one per person and only for existing options', async () => {
     const poll = { to: '491705550001', question: 'Which?', options: ['x', 'y'] };
     const { messageId } = (await a.call('POST', '/messages/send-poll', poll)).body;
     const vote = (from: string, options: string[]) =>
@@ -111,7 +111,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal((await a.call('GET', `/messages/${messageId}`)).body.votes, undefined);
   });
 
-  it('an answer names the message it answers on both sides, and mentions are digits', async () => {
+  it('a reply names its original on both sides, and mentions are digits', async () => {
     const first = await exchange('/messages/send', { message: 'first' });
     const { sent, arrived } = await exchange('/messages/send', {
       message: 'second',
@@ -125,7 +125,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.deepEqual([foreign.status, foreign.body.errors[0].field], [400, 'replyTo']);
   });
 
-  it('a reaction is seen on both sides, replaced and taken back', async () => {
+  it('both sides see a reaction, its replacement and its removal', async () => {
     const { sent, arrived } = await exchange('/messages/send', { message: 'react to me' });
     const react = (emoji: string) => b.call('PUT', `/messages/${arrived.messageId}/reaction`, { emoji });
     const seen = (emojis: string[]) =>
@@ -143,7 +143,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal((await react('not an emoji')).body.errors[0].field, 'emoji');
   });
 
-  it('an edit and a deletion reach the other side, and only the own message can be changed', async () => {
+  it('an edit and a deletion reach the other side, and only the sender can make them', async () => {
     const { sent, arrived } = await exchange('/messages/send', { message: 'befor' });
     const edited = await a.call('PATCH', `/messages/${sent.messageId}`, { message: 'before' });
     assert.deepEqual([edited.body.message, edited.body.edited], ['before', true]);
@@ -164,7 +164,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal((await a.call('PATCH', `/messages/${sent.messageId}`, { message: 'x' })).body.code, 'message_state');
   });
 
-  it('a forwarded message says so, with its file', async () => {
+  it('a forwarded message is marked as such and includes its file', async () => {
     const { mediaId } = (await upload(server, a.token, picture())).body;
     const { arrived } = await exchange('/messages/send-media', { type: 'image', mediaId, caption: 'pass it on' });
     const to = '491705550002';
@@ -173,7 +173,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal(body.media.mediaId, arrived.media.mediaId);
   });
 
-  it('search finds whole words without marks, beginnings of the last, and what was edited, and nobody else’s', async () => {
+  it('search matches whole words, the beginning of the last one and edits, ignores accents, and hides other accounts', async () => {
     const { messageId } = (await a.call('POST', '/messages/send', { to: B, message: 'Crème brûlée für Zoë' })).body;
     const { mediaId } = (await upload(server, a.token, 'x', { query: '?fileName=quarterly-report.txt' })).body;
     const file = (await a.call('POST', '/messages/send-media', { to: B, type: 'document', mediaId })).body;
@@ -195,7 +195,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.equal((await search(a.call, '東京')).length, 1);
   });
 
-  it('search goes through its pages, newest first, each message once', async () => {
+  it('search returns every match once, newest first, page by page', async () => {
     for (let n = 0; n < 5; n++) await a.call('POST', '/messages/send', { to: B, message: `needle ${n}` });
     const seen: string[] = [];
     let cursor = '';
@@ -210,7 +210,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     );
   });
 
-  it('every send is repeated safely with an idempotency key', async () => {
+  it('every send operation is safe to repeat with an idempotency key', async () => {
     const { mediaId } = (await upload(server, a.token, picture())).body;
     const requests: [string, object][] = [
       ['/messages/send', { message: 'x' }],
@@ -229,7 +229,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     }
   });
 
-  it('a number that is not on the network cannot be written to', async () => {
+  it('rejects a number that is not on the network', async () => {
     const { status, body } = await a.call('POST', '/messages/send', { to: '15550001234', message: 'x' });
     assert.deepEqual([status, body.code], [422, 'recipient_not_on_network']);
     const check = await a.call('GET', `/contacts/check?phoneNumbers=${B},15550001234`);
@@ -239,7 +239,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     );
   });
 
-  it('who is blocked reaches the session no longer, is not told, and stays blocked after a restart', async (test) => {
+  it('blocks a contact silently, and keeps the block after a restart', async (test) => {
     const start = startAgain(test, newHome, { database });
     const first = await start();
     const { call, token } = await first.account();
@@ -269,7 +269,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     );
   });
 
-  it('contacts are who wrote, found by a part of the name or the beginning of the number', async () => {
+  it('lists senders as contacts, and finds them by part of a name or the beginning of a number', async () => {
     const simulate = (from: string, senderName: string) =>
       a.call('POST', `/sessions/${a.sessionId}/simulate`, { action: 'incoming', from, senderName, message: 'hi' });
     await simulate('491706660001', 'Grace Hopper');
@@ -282,7 +282,7 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
     assert.deepEqual(await names('phoneNumber=%2B49 170 6660002'), ['100 % Ada']);
   });
 
-  it('a chat is archived, pinned, muted and typed in', async () => {
+  it('archives, pins and mutes a chat, and shows typing in it', async () => {
     await exchange('/messages/send', { message: 'chat' });
     const mutedUntil = new Date(Date.now() + 60_000).toISOString();
     const changed = await a.call('PATCH', `/chats/${B}`, { archived: true, pinned: true, mutedUntil });
@@ -297,8 +297,8 @@ describeWithSessionsApart('messages of every kind', (newHome, database) => {
   });
 });
 
-describeOnEachDeployment('messages for later', (newHome, database) => {
-  it('are sent at their time, also when that comes after a restart, and a cancelled one is not', async (test) => {
+describeOnEachDeployment('scheduled messages', (newHome, database) => {
+  it('are sent on time, even after a restart, unless they are canceled', async (test) => {
     const clock = createFakeClock(Date.now());
     const start = startAgain(test, newHome, { database, clock });
     const first = await start();
@@ -333,7 +333,7 @@ describeOnEachDeployment('messages for later', (newHome, database) => {
     assert.equal((await again('GET', `/messages/${never.messageId}`)).body.status, 'failed');
   });
 
-  it('wait for their session when it is away at their time', async (test) => {
+  it('wait for their session if it is away at their time', async (test) => {
     const clock = createFakeClock(Date.now());
     const server = await startServer({ database, clock });
     test.after(() => server.stop());
@@ -354,7 +354,7 @@ describeOnEachDeployment('messages for later', (newHome, database) => {
     await arrived(call, messageId);
   });
 
-  it('in bulk go out one after the other, and a recipient that is none holds up nobody', async (test) => {
+  it('sent in bulk go out one by one, and an invalid recipient does not block the others', async (test) => {
     const clock = createFakeClock(Date.now());
     const server = await startServer({ database, clock });
     test.after(() => server.stop());

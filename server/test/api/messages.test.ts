@@ -19,7 +19,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
       ({ body }) => body.status === status,
     );
 
-  it('a session links by QR or pairing code where that is wanted, and keeps its link', async () => {
+  it('a session pairs by QR or pairing code if required, and stays paired', async () => {
     const server = await start();
     const { call } = await server.account();
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
@@ -51,7 +51,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.ok(statuses.includes('logged_out') && statuses.includes('connected'));
   });
 
-  it('the QR comes as a picture where that is asked for', async () => {
+  it('returns the QR code as an image on request', async () => {
     const server = await start();
     const { call, token } = await server.account();
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
@@ -63,7 +63,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.deepEqual([...new Uint8Array(await png.arrayBuffer()).slice(1, 4)], [...Buffer.from('PNG')]);
   });
 
-  it('a number belongs to one connected session at a time', async () => {
+  it('allows one connected session per number', async () => {
     const { call } = await (await start()).account();
     await connect(call, '491701111111');
     const { sessionId } = (await call('POST', '/sessions', { phoneNumber: '+49 (170) 111-1111' })).body;
@@ -76,7 +76,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     );
   });
 
-  it('sessions that were connected come back after a restart, without a new event, and others do not', async () => {
+  it('reconnects connected sessions after a restart without an event, and no others', async () => {
     const home = await newHome();
     const first = await startServer({ home, database });
     const { call, token } = await first.account();
@@ -99,7 +99,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     await home.remove();
   });
 
-  it('one outage is one session.disconnected and one session.connected', async () => {
+  it('an outage is one session.disconnected and one session.connected', async () => {
     const { call } = await (await start()).account();
     const sessionId = await connect(call);
     await call('POST', `/sessions/${sessionId}/simulate`, {
@@ -126,7 +126,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.deepEqual([body.data[1].data.reason, body.data[1].data.willReconnect], ['lost', true]);
   });
 
-  it('normalises numbers and refuses nonsense', async () => {
+  it('normalizes numbers and rejects invalid ones', async () => {
     const { call } = await (await start()).account();
     await connect(call);
     const sent = await call('POST', '/messages/send', { to: '+49 170-123 45 67', message: 'hello' });
@@ -141,7 +141,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     }
   });
 
-  it('needs to know which session is meant only when there are several', async () => {
+  it('requires `sessionId` only if there are several sessions', async () => {
     const { call } = await (await start()).account();
     assert.equal(
       (await call('POST', '/messages/send', { to: '491701234567', message: 'x' })).body.code,
@@ -163,7 +163,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     );
   });
 
-  it('messages of the last hour are counted by minute, those that the network has taken and only the own', async () => {
+  it('counts accepted messages of the last hour per minute and account', async () => {
     const clock = createFakeClock();
     const server = await start({ clock });
     const [mine, other] = [(await server.account()).call, (await server.account()).call];
@@ -202,7 +202,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     );
   });
 
-  it('what waits for a session that is logged out has failed: who links it again may be somebody else', async () => {
+  it('fails queued messages of a session that is logged out', async () => {
     const clock = createFakeClock(Date.now());
     const server = await start({ clock });
     const { call } = await server.account();
@@ -218,7 +218,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.match(body.error, /logged out/);
   });
 
-  it('messages reach the other session, and receipts come back', async () => {
+  it('a message reaches the other session, and its receipts return', async () => {
     const server = await startShared();
     const [first, second] = [newNumber(), newNumber()];
     const [alice, bob] = [await server.account(), await server.account()];
@@ -244,7 +244,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal((await bob.call('GET', `/messages/${sent.messageId}`)).status, 404);
   });
 
-  it('a message to a session that is away waits for it, and arrives once', async () => {
+  it('a message to a session that is away arrives once when it returns', async () => {
     const server = await startShared();
     const [first, second] = [newNumber(), newNumber()];
     const [alice, bob] = [await server.account(), await server.account()];
@@ -258,7 +258,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal((await bob.call('GET', '/messages')).body.data.length, 1);
   });
 
-  it('a status only moves forward, and a step that nobody confirmed is made up for', async () => {
+  it('a status only moves forward, and skipped steps are filled in', async () => {
     const server = await startShared();
     const [first, second] = [newNumber(), newNumber()];
     const { call } = await server.account();
@@ -318,7 +318,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal((await call('GET', '/messages?cursor=%00')).status, 400);
   });
 
-  it('repeating a request with its idempotency key sends once, for 24 hours', async () => {
+  it('a repeated request with an idempotency key sends once within 24 hours', async () => {
     const clock = createFakeClock(Date.now());
     const { call } = await (await start({ clock })).account();
     await connect(call);
@@ -347,7 +347,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal(login.code, 'unauthorized', 'the login has ended meanwhile');
   });
 
-  it('groups: created, changed and told to every member, by those who may', async () => {
+  it('only authorized members change a group, and every member gets the event', async () => {
     const server = await startShared();
     const [first, second] = [newNumber(), newNumber()];
     const [alice, bob] = [await server.account(), await server.account()];

@@ -9,7 +9,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { connectSession, startServer } from '../support/server.ts';
 
 describeOnEachDatabase('metrics', (_, database) => {
-  it('count operations, events and attempts, and tell of sessions, breakers and lag, but of no account', async (test) => {
+  it('count operations, events and attempts, and report sessions, breakers and lag, but no accounts', async (test) => {
     const server = await startServer({ database });
     const receiver = await startReceiver();
     test.after(async () => {
@@ -58,7 +58,7 @@ describeOnEachDatabase('metrics', (_, database) => {
     for (const private_ of [accountId, sessionId, receiver.url]) assert.ok(!text.includes(private_));
   });
 
-  it('show how far deliveries are behind', async (test) => {
+  it('show the lag of deliveries', async (test) => {
     const server = await startServer({ database, env: { WEBHOOK_TIMEOUT_MS: '30000' } });
     const receiver = await startReceiver();
     test.after(async () => {
@@ -77,7 +77,7 @@ describeOnEachDatabase('metrics', (_, database) => {
     await eventually(lag, (seconds) => seconds > 0.2);
   });
 
-  it('tell a lane that is behind from one whose receiver is down', async (test) => {
+  it('separate a lane that lags from one whose receiver is down', async (test) => {
     const server = await startServer({ database });
     const receiver = await startReceiver();
     test.after(async () => {
@@ -102,7 +102,7 @@ describeOnEachDatabase('metrics', (_, database) => {
     }
   });
 
-  it('leave out figures that cannot be read', async (test) => {
+  it('omit figures that cannot be read', async (test) => {
     const server = await startServer({ database });
     test.after(() => server.stop());
     await server.app.services.database.commit(({ connection }) =>
@@ -114,14 +114,14 @@ describeOnEachDatabase('metrics', (_, database) => {
     assert.doesNotMatch(text, /^switchboard_(lane_lag_seconds|deliveries_pending|breakers\{)/m);
   });
 
-  it('are switched off by setting', async (test) => {
+  it('are disabled by a setting', async (test) => {
     const server = await startServer({ database, env: { METRICS: 'off' } });
     test.after(() => server.stop());
     assert.equal((await fetch(`${server.url}/metrics`)).status, 404);
   });
 });
 
-it('metrics say that PostgreSQL is away, and that it is back', async (test) => {
+it('metrics report an unavailable PostgreSQL and its recovery', async (test) => {
   const home = await newHome('postgres');
   const line = await startFaultyLine();
   const url = new URL(home.databaseUrl);
@@ -175,7 +175,7 @@ describe('a throttled query', () => {
     return { take, runsAgainAfter };
   }
 
-  it('runs at most 1 % of the time, once a second and once a minute at least', async () => {
+  it('takes at most 1 % of the time, and runs between once a second and once a minute', async () => {
     const { take, runsAgainAfter } = throttled();
     await take(1);
     assert.ok(!runsAgainAfter(999));
@@ -190,7 +190,7 @@ describe('a throttled query', () => {
     assert.ok(slowest.runsAgainAfter(1));
   });
 
-  it('runs again a second after it failed, however long that took', async () => {
+  it('runs again one second after a failure, however long that took', async () => {
     const { take, runsAgainAfter } = throttled();
     await take(5000, new Error('timeout'));
     assert.ok(!runsAgainAfter(999));

@@ -27,7 +27,7 @@ describeWithSessionsApart('profiles', (newHome, database) => {
   const seenBy = async (reader: Pick<Person, 'call'>, { number }: Person) =>
     (await reader.call('GET', `/contacts/${number}/profile`)).body;
 
-  it('what one session shows another one sees, wherever each is; what is taken back is gone', async (t) => {
+  it('a session sees what another one shares on any node, until that is removed', async (t) => {
     const { server, a, b } = await twoPeople(t);
     assert.deepEqual(await seenBy(b, a), { phoneNumber: a.number, about: null, picture: null });
 
@@ -53,7 +53,7 @@ describeWithSessionsApart('profiles', (newHome, database) => {
     assert.deepEqual(await seenBy(b, a), { phoneNumber: a.number, about: null, picture: null });
   });
 
-  it('a profile outlives a restart and goes with the number', async (t) => {
+  it('a profile survives a restart and moves with its number', async (t) => {
     const { server, start, a, b } = await twoPeople(t);
     await change(a, { about: 'Here to stay' });
     await server.stop();
@@ -64,7 +64,7 @@ describeWithSessionsApart('profiles', (newHome, database) => {
     assert.equal((await seenBy(reader, a)).about, null);
   });
 
-  it('nothing to change, a name that is too long and a file that is no image are refused', async (t) => {
+  it('rejects an empty change, a name that is too long and a file that is not an image', async (t) => {
     const { server, a } = await twoPeople(t);
     const text = (await upload(server, a.token, 'only text')).body.mediaId;
     for (const fields of [

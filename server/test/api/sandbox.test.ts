@@ -56,7 +56,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
   };
 
-  it('brings nothing that a blocked contact sent, also not when both sides connect again after the unblocking', async () => {
+  it('drops messages of a blocked contact, even after both sides reconnect and the contact is unblocked', async () => {
     const { call, me, other, write, block, heard } = await twoSessions();
     await block(true);
     const messageId = await write('while blocked');
@@ -71,7 +71,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'sent', 'the sender is not told');
   });
 
-  it('brings what a contact sends after it was unblocked, whatever the clock says', async () => {
+  it('delivers messages sent after an unblock, even if the clock moved back', async () => {
     const { call, me, write, block, heard } = await twoSessions();
     await block(true);
     await clock.advance(1000);
@@ -87,7 +87,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     assert.deepEqual(await heard(), ['an hour earlier', 'nobody waited for it', 'the last']);
   });
 
-  it('brings nothing that a blocked contact is played to do, except in a group', async () => {
+  it('drops simulated actions of a blocked contact, except in groups', async () => {
     const { call, me, others, block, play, heard } = await twoSessions();
     const { groupId } = (await call('POST', '/groups', { sessionId: me, subject: 'all', phoneNumbers: [others] })).body;
     await play({ action: 'incoming', from: others, message: 'before' });
@@ -106,7 +106,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     assert.equal((await call('GET', `/messages/${before.messageId}`)).body.message, 'heard again');
   });
 
-  it('marks what waited for a session that was away as replayed', async () => {
+  it('marks messages that arrived while the session was away as replayed', async () => {
     const { call, me, write } = await twoSessions();
     await write('at once');
     await eventOf(call, 'message.incoming', ({ message }) => message === 'at once');
@@ -123,7 +123,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     );
   });
 
-  it('tells the members of a group of a change that changes nothing', async () => {
+  it('notifies group members of a change that changes nothing', async () => {
     const { call, me, other, others, play } = await twoSessions();
     const group = { sessionId: me, subject: 'same', phoneNumbers: [others] };
     const { groupId } = (await call('POST', '/groups', group)).body;
@@ -132,7 +132,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     for (const member of [me, other]) await eventOf(call, 'group.updated', ({ sessionId }) => sessionId === member);
   });
 
-  it('knows when a session was last heard of after it was disconnected at once', async () => {
+  it('records the time of the last event, even if a disconnect follows immediately', async () => {
     const { call, me, play } = await twoSessions();
     const lastEventAt = async () => (await call('GET', `/sessions/${me}`)).body.lastEventAt;
     await clock.advance(1000);

@@ -49,7 +49,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
       .map(({ kind, event }: Answer['body']) => kind ?? event);
   };
 
-  it('a number that answers is connected, under the number it says; its secrets are never shown or logged', async () => {
+  it('connects a number that responds, and never shows or logs its secrets', async () => {
     const { graph, call, sessionId, send } = await connected();
     await send('Hello');
     await graph.challenge(graph.options.verifyToken);
@@ -63,7 +63,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     for (const secret of [token, appSecret, verifyToken]) assert.ok(!seen.includes(secret));
   });
 
-  it('a message is sent, delivered and read as the network says, in whatever order it says so', async () => {
+  it('a message becomes sent, delivered and read, in whatever order the network reports it', async () => {
     const { graph, call, send, statusOf } = await connected();
     graph.confirm(false);
     const { status, body } = await send('Grüße');
@@ -81,7 +81,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual(kinds, ['message.sent', 'message.delivered', 'message.read']);
   });
 
-  it('a number shows the about text and picture it is given; what Meta does not let be changed is refused before anything is', async () => {
+  it('changes the about text and picture of a number, and rejects other profile fields before any change', async () => {
     const { graph, call, token, sessionId } = await connected();
     const change = (fields: object) => call('PATCH', `/sessions/${sessionId}/profile`, fields);
     const content = picture();
@@ -110,7 +110,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(graph.profile.about, 'Grüße ✓');
   });
 
-  it('a token that may not change the profile may still send', async () => {
+  it('a token that cannot change the profile can still send', async () => {
     const { graph, call, sessionId, send } = await connected();
     graph.failNext({ code: 200, status: 403, details: 'Permissions error' });
     const { body } = await call('PATCH', `/sessions/${sessionId}/profile`, { about: 'Open' });
@@ -122,7 +122,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'disconnected');
   });
 
-  it('what cannot be delivered has failed, in the words of the network', async () => {
+  it('fails undeliverable messages with the reason of the network', async () => {
     const { graph, call, send, statusOf } = await connected();
     const { body } = await send('Is anybody there?', NOBODY);
     await graph.settled();
@@ -134,7 +134,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(error, 'WhatsApp says: Message undeliverable (131026)');
   });
 
-  it('after a day of silence only a template is taken', async () => {
+  it('accepts only templates after 24 hours without a message from the recipient', async () => {
     const { graph, call, send } = await connected();
     const refused = await send('Are you there?', SILENT);
     assert.deepEqual([refused.status, refused.body.code], [422, 'template_required']);
@@ -149,7 +149,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     });
   });
 
-  it('only callbacks that the app has signed are believed', async () => {
+  it('accepts only callbacks signed by the app', async () => {
     const { graph, call } = await connected();
     const messages = [{ from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } }];
     assert.equal(await graph.post({ messages }, { signWith: 'another secret' }), 403);
@@ -160,13 +160,13 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
   });
 
-  it('the challenge is answered to who knows the verify token', async () => {
+  it('answers the challenge only with the right verify token', async () => {
     const { graph } = await connected();
     assert.deepEqual(await graph.challenge(graph.options.verifyToken), { status: 200, text: '1158201444' });
     assert.equal((await graph.challenge('a guess')).status, 403);
   });
 
-  it('a message comes once, however often it is told, and is stored before that is acknowledged', async () => {
+  it('stores a message once, however often it is delivered, and before it is acknowledged', async () => {
     const { graph, call } = await connected();
     const text = { type: 'text', text: { body: 'Schöne Grüße — ✓ </end>' } };
     const id = graph.newId();
@@ -180,7 +180,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(contact.name, 'Ada');
   });
 
-  it('one bad part of a callback keeps none of the others away', async () => {
+  it('an invalid part of a callback does not affect the others', async () => {
     const { graph, call } = await connected();
     const good = { from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } };
     const status = await graph.post([
@@ -192,7 +192,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
   });
 
-  it('what the number itself sends by the app on its phone stands in its chat as sent, and gets its statuses', async () => {
+  it('stores messages that the number sends from its phone as sent, with their statuses', async () => {
     const { graph, call, statusOf } = await connected();
     const echo = { from: graph.phoneNumber, to: `+${ADA}`, timestamp: graph.now() };
     const text = { ...echo, id: graph.newId(), type: 'text', text: { body: 'from the counter' } };
@@ -233,7 +233,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(thanks.replyTo, sent.messageId);
   });
 
-  it('every kind of message that the network has arrives as what it is', async () => {
+  it('receives every message type of the network', async () => {
     const { graph, call, token } = await connected();
     const arrived = async (message: object) => {
       const id = await graph.incoming(ADA, message);
@@ -278,7 +278,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.match(await words({ type: 'unsupported', errors: [{ code: 131051 }] }), /unsupported/);
   });
 
-  it('answers, reactions and forwarded messages find the message they are about, in both directions', async () => {
+  it('resolves the targets of replies, reactions and forwards in both directions', async () => {
     const { graph, call, send } = await connected();
     const question = (await send('Tea?')).body;
     const [sent = assert.fail()] = graph.sent;
@@ -304,7 +304,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(graph.sent.at(-1)?.body.context.message_id, sent.id);
   });
 
-  it('who keeps the phone number secret goes by a number that stands in for it, until it is shown', async () => {
+  it('a sender with a hidden phone number has a placeholder until the number is shown', async () => {
     const { graph, call, statusOf } = await connected();
     const userId = 'US.13491208655302741918';
     const wamid = await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } });
@@ -357,7 +357,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual([unknown.status, unknown.body.code], [422, 'recipient_not_on_network']);
   });
 
-  it('a group that was made at Meta is met with its first message, and is written to', async () => {
+  it('a group created at Meta appears with its first message and accepts messages', async () => {
     const { graph, call, statusOf } = await connected();
     const participants = [{ wa_id: graph.phoneNumber }, { wa_id: ADA }];
     const group = graph.addGroup({
@@ -390,7 +390,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal((await call('PATCH', `/groups/${groupId}`, { subject: 'Coffee' })).body.code, 'not_supported');
   });
 
-  it('files go out as they are, and what the network would refuse is refused at once', async () => {
+  it('uploads files unchanged, and rejects unsupported ones immediately', async () => {
     const { graph, call, token } = await connected();
     const bytes = picture();
     const { mediaId } = (await upload(server, token, bytes, { query: '?fileName=a"cat.png' })).body;
@@ -409,7 +409,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual([tooLong.status, tooLong.body.errors[0].field], [400, 'message']);
   });
 
-  it('places and contact cards go out as the network has them', async () => {
+  it('sends locations and contact cards in the format of the network', async () => {
     const { graph, call } = await connected();
     await call('POST', '/messages/send-location', { to: ADA, latitude: 1.5, longitude: -2, name: 'Here' });
     assert.deepEqual(graph.sent.at(-1)?.body.location, { latitude: 1.5, longitude: -2, name: 'Here' });
@@ -418,7 +418,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual([card.name.formatted_name, card.phones[0].phone], ['Grace', '+491511234567']);
   });
 
-  it('buttons, lists and links go out as the network has them', async () => {
+  it('sends buttons, lists and links in the format of the network', async () => {
     const { graph, call } = await connected();
     const offer = async (fields: object) => {
       const { status, body } = await call('POST', '/messages/send-interactive', {
@@ -480,7 +480,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(graph.sent.length, before);
   });
 
-  it('reading and typing are shown where the other side has written', async () => {
+  it('sends read receipts and typing indicators in chats with an incoming message', async () => {
     const { graph, call } = await connected();
     const typing = (state: string) => call('POST', `/chats/${ADA}/typing`, { state });
     assert.equal((await typing('typing')).body.code, 'not_supported', 'there is nothing yet to show it under');
@@ -498,7 +498,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     );
   });
 
-  it('blocks who has written, and says why not otherwise', async () => {
+  it('blocks contacts who have written, and explains why it cannot block others', async () => {
     const { graph, call } = await connected();
     const block = (number: string, blocked: boolean) => call('PUT', `/contacts/${number}/blocked`, { blocked });
     assert.equal((await block(ADA, true)).body.blocked, true);

@@ -12,7 +12,7 @@ import { type Answer, bearer, eventOf } from '../support/server.ts';
 
 /* How the Cloud API connector stays connected, and receives, while its network does not do what it should. Time passes when a test says so. */
 
-it('a token that has expired ends the session, once, with the reason; what comes meanwhile is kept by the network', async (t) => {
+it('an expired token ends the session once, with the reason, and the network keeps incoming messages', async (t) => {
   const { graph, call, sessionId, send } = await cloudSession(t);
   graph.expireToken();
   const { status, body } = await send('Hello');
@@ -32,7 +32,7 @@ it('a token that has expired ends the session, once, with the reason; what comes
   assert.equal(await graph.post({ messages }), 200);
 });
 
-it('who waits to send when the token is refused is told so at once', async (t) => {
+it('pending sends fail immediately when the token is rejected', async (t) => {
   const { graph, call, send } = await cloudSession(t);
   graph.failNext({ code: 131056 }, 'hang up');
   const held = send('Hello');
@@ -57,7 +57,7 @@ it('who waits to send when the token is refused is told so at once', async (t) =
   );
 });
 
-it('who waits to send when the session is disconnected is told so at once, and the message waits', async (t) => {
+it('pending calls end immediately when the session is disconnected, and their messages stay queued', async (t) => {
   const { graph, clock, call, sessionId, send } = await cloudSession(t);
   graph.failNext({ code: 131056 });
   const held = send('Hello');
@@ -81,7 +81,7 @@ it('who waits to send when the session is disconnected is told so at once, and t
   );
 });
 
-it('a token that may not do something on the side may still send', async (t) => {
+it('a token without secondary permissions can still send', async (t) => {
   const { graph, call, sessionId, send } = await cloudSession(t);
   const text = { type: 'text', text: { body: 'Hi' } };
   await graph.incoming(ADA, text);
@@ -113,7 +113,7 @@ it('a token that may not do something on the side may still send', async (t) => 
   assert.equal((await call('GET', `/sessions/${sessionId}`)).body.error, 'WhatsApp says: Permission denied (10)');
 });
 
-it('an account that is locked ends the session, whatever was asked', async (t) => {
+it('a locked account ends the session, whatever the request was', async (t) => {
   const { graph, call } = await cloudSession(t);
   graph.failNext({ code: 131031, status: 403, details: 'Account locked' });
   const { body } = await call('PUT', `/contacts/${ADA}/blocked`, { blocked: true });
@@ -121,14 +121,14 @@ it('an account that is locked ends the session, whatever was asked', async (t) =
   assert.equal((await eventOf(call, 'session.disconnected')).willReconnect, false);
 });
 
-it('a token that expires while nothing is sent is noticed by itself', async (t) => {
+it('detects an expired token even if nothing is sent', async (t) => {
   const { graph, clock, call } = await cloudSession(t);
   graph.expireToken();
   await clock.advance(5 * 60_000);
   assert.match((await eventOf(call, 'session.disconnected')).reason, /190/);
 });
 
-it('a token that is wrong from the start is said at once, and is no outage', async (t) => {
+it('reports a token that is wrong from the start immediately, and not as an outage', async (t) => {
   const { graph, call, sessionId } = await cloudSession(t, { connects: false });
   graph.expireToken();
   const { body } = await call('POST', `/sessions/${sessionId}/connect`);
@@ -137,7 +137,7 @@ it('a token that is wrong from the start is said at once, and is no outage', asy
   assert.equal((await eventsOf(call, 'session.disconnected')).length, 0);
 });
 
-it('a number that was never there is said at once; of one that was, Meta may be wrong', async (t) => {
+it('reports an unknown number immediately, but retries if the number worked before', async (t) => {
   const { graph, clock, call, sessionId } = await cloudSession(t, { connects: false });
   await call('PATCH', `/sessions/${sessionId}`, { options: { phoneNumberId: '404' } });
   const { body } = await call('POST', `/sessions/${sessionId}/connect`);
@@ -176,7 +176,7 @@ it('an outage of the network is one outage, however long, and ends by itself', a
   assert.equal((await eventsOf(call, 'session.connected')).length, 2);
 });
 
-it('a file that cannot be taken, or is too large or empty, does not keep its message away', async (t) => {
+it('a file that is unavailable, too large or empty does not hold back its message', async (t) => {
   const { graph, call } = await cloudSession(t, { env: { MEDIA_MAX_BYTES: '1000' } });
   const arrived = async (id: string, bytes: Buffer) => {
     const file = graph.keep(bytes, 'application/pdf');
@@ -192,7 +192,7 @@ it('a file that cannot be taken, or is too large or empty, does not keep its mes
   assert.equal((await arrived('there', Buffer.from('%PDF-1.7'))).size, 8);
 });
 
-it('a file that may come yet is asked for again, for six hours of its message', async (t) => {
+it('retries a file that is temporarily unavailable for six hours after its message', async (t) => {
   const { graph, call } = await cloudSession(t);
   const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
   const told = (hours: number, caption: string) => ({
@@ -227,7 +227,7 @@ it('a file that may come yet is asked for again, for six hours of its message', 
   ]);
 });
 
-it('a message of a group that Meta does not show comes all the same', async (t) => {
+it('delivers a message of a group that Meta does not return', async (t) => {
   const { graph, call, send } = await cloudSession(t);
   const groupId = graph.addGroup({ subject: 'Tea' });
   const text = (body: string) => ({ group_id: groupId, type: 'text', text: { body } });
@@ -251,7 +251,7 @@ it('a message of a group that Meta does not show comes all the same', async (t) 
   assert.equal((await send('Coming', chat)).status, 201);
 });
 
-it('a server that knows its address has the network call each session at its own', async (t) => {
+it('registers a callback URL per session if the public address is known', async (t) => {
   const port = await freePort();
   const { graph, sessionId } = await cloudSession(t, {
     env: { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` },
@@ -262,7 +262,7 @@ it('a server that knows its address has the network call each session at its own
   );
 });
 
-it('the callback URL of a session that is deleted is taken back, unless it is not its own any more', async (t) => {
+it('a deleted session removes its callback URL, unless another one has replaced it', async (t) => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   const { graph, clock, call, sessionId } = await cloudSession(t, { env: { PORT: String(port), PUBLIC_URL: address } });
@@ -299,7 +299,7 @@ it('the callback URL of a session that is deleted is taken back, unless it is no
   assert.equal(graph.callbackUrl, ofNewer);
 });
 
-it('a callback for another number of the app reaches its session, and only with the secret of that app', async (t) => {
+it('routes a callback for another number of the app to its session, with the secret of that app only', async (t) => {
   const { graph, server, call, sessionId } = await cloudSession(t);
   const options = { ...graph.options, phoneNumberId: OTHER_NUMBER_ID };
   const other = (await call('POST', '/sessions', { connector: 'whatsapp-cloud', options })).body.sessionId;
@@ -329,7 +329,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-it('a number that does not answer keeps nobody waiting but who asked to connect it', async (t) => {
+it('a number that does not respond blocks only the call that connects it', async (t) => {
   const { graph, server, start, call, token, sessionId } = await cloudSession(t, { connects: false });
   const isAsked = (times: number) =>
     eventually(
@@ -360,7 +360,7 @@ it('a number that does not answer keeps nobody waiting but who asked to connect 
   assert.equal((await asking).body.status, 'connecting');
 });
 
-it('a file that is said to be at another host is not fetched, and nobody gets the token', async (t) => {
+it('does not fetch a file from another host, and never sends the token there', async (t) => {
   const visits: string[] = [];
   const answer = ({ url = '' }: IncomingMessage, response: ServerResponse) => {
     visits.push(url);
@@ -392,7 +392,7 @@ it('a file that is said to be at another host is not fetched, and nobody gets th
   assert.ok(!graph.calls.some((one) => one.includes('/cdn/')));
 });
 
-it('an error of Meta that quotes a credential is stored, shown and logged without it', async (t) => {
+it('stores, shows and logs errors of Meta without the credentials they quote', async (t) => {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line: string) => void lines.push(line) });
   const { graph, call, sessionId } = await cloudSession(t, { connects: false, log });
@@ -419,7 +419,7 @@ it('an error of Meta that quotes a credential is stored, shown and logged withou
   assert.ok(lines.some((line) => line.includes('Malformed access token')));
 });
 
-it('why a message failed is stored without the credential that Meta quotes', async (t) => {
+it('stores the reason of a failed message without the credential that Meta quotes', async (t) => {
   const { graph, call, send } = await cloudSession(t);
   const { token } = graph.options;
   graph.confirm(false);

@@ -6,7 +6,7 @@ import type { Answer } from '../support/server.ts';
 
 /* How the Cloud API connector sends while its network refuses, limits or does not answer. Time passes when a test says so. */
 
-it('what passes is tried again, later each time', async (t) => {
+it('retries a temporary error with backoff', async (t) => {
   const { graph, clock, send } = await cloudSession(t);
   graph.failNext({ code: 131016, status: 503 }, { code: 2, status: 500 });
   const sending = send('Hello');
@@ -27,7 +27,7 @@ it('what passes is tried again, later each time', async (t) => {
   assert.deepEqual([status, body.status, asks(graph)], [201, 'sent', 3]);
 });
 
-it('what will be refused again is not tried again', async (t) => {
+it('does not retry a permanent error', async (t) => {
   const { graph, call, send } = await cloudSession(t);
   graph.failNext({ code: 131048, details: 'Spam rate limit hit' });
   const { body } = await send('Hello');
@@ -36,7 +36,7 @@ it('what will be refused again is not tried again', async (t) => {
   assert.equal((await call('GET', '/messages')).body.data[0].error, body.detail);
 });
 
-it('when the number is too fast, everything of it waits, and what waits too long is told when to come again', async (t) => {
+it('a rate limit of the number delays all its messages, and rejects long waits with Retry-After', async (t) => {
   const { graph, send } = await cloudSession(t);
   graph.failNext({ code: 130429, status: 429, retryAfter: 60 });
   const first = await send('Hello');
@@ -44,7 +44,7 @@ it('when the number is too fast, everything of it waits, and what waits too long
   assert.equal(first.headers.get('retry-after'), '60');
 });
 
-it('when a pair is too fast, others still go', async (t) => {
+it('a rate limit of one recipient does not delay others', async (t) => {
   const { graph, clock, send } = await cloudSession(t);
   graph.failNext({ code: 131056 });
   const held = send('Hello');
@@ -59,7 +59,7 @@ it('when a pair is too fast, others still go', async (t) => {
   assert.equal(graph.sent.at(-1)?.body.to, ADA);
 });
 
-it('keeps below the limit of a pair by itself: 45 at once, then one in six seconds', async (t) => {
+it('stays within the limit per recipient: 45 at once, then one every six seconds', async (t) => {
   const { graph, clock, send } = await cloudSession(t);
   const sentAre = (wanted: number) =>
     eventually(
@@ -81,7 +81,7 @@ it('keeps below the limit of a pair by itself: 45 at once, then one in six secon
   assert.ok(answers.every(({ status }) => status === 201));
 });
 
-it('a reaction is tried again as a message is, and also when there was no answer', async (t) => {
+it('retries a reaction like a message, even after a lost response', async (t) => {
   const { graph, clock, react, reactions } = await reacting(t);
   graph.failNext({ code: 131016, status: 503 }, 'hang up');
   const reaction = react('👍');
@@ -89,7 +89,7 @@ it('a reaction is tried again as a message is, and also when there was no answer
   assert.deepEqual([(await reaction).status, asks(graph)], [200, 3]);
 });
 
-it('a reaction keeps to the limits as a message does', async (t) => {
+it('applies the limits of messages to reactions', async (t) => {
   const { clock, send, react, reactions } = await reacting(t);
   await Promise.all(Array.from({ length: 45 }, (_, index) => send(`${index}`)));
   const waiting = ['🎉', '🎈', '🎂'].map(react);
@@ -111,7 +111,7 @@ async function reacting(t: TestContext) {
   return { ...parts, react, reactions };
 }
 
-it('a request without an answer is not repeated: a status tells that the message went', async (t) => {
+it('does not repeat a send without a response if a status confirms it', async (t) => {
   const { graph, clock, call, send } = await cloudSession(t);
   graph.failNext('no answer');
   const sending = send('Hello');
@@ -128,7 +128,7 @@ it('a request without an answer is not repeated: a status tells that the message
   assert.equal((await eventsOf(call, 'message.sent')).length, 1);
 });
 
-it('an error of something in front of the network is no answer either', async (t) => {
+it('treats an error of an intermediary as no response', async (t) => {
   const { graph, call, send } = await cloudSession(t);
   graph.confirm(false);
   graph.failNext({ code: 0, status: 502 });
@@ -147,7 +147,7 @@ it('an error of something in front of the network is no answer either', async (t
   assert.equal(asks(graph), 1);
 });
 
-it('a request without an answer, of which no status tells, has failed, and says that this is not certain', async (t) => {
+it('fails a send without a response or status, and reports the uncertainty', async (t) => {
   const { graph, clock, call, send } = await cloudSession(t);
   graph.failNext('hang up');
   const sending = send('Hello');
@@ -163,7 +163,7 @@ it('a request without an answer, of which no status tells, has failed, and says 
   assert.deepEqual([asks(graph), graph.sent.length], [1, 0]);
 });
 
-it('a message that was under way when the server stopped is not sent a second time', async (t) => {
+it('does not repeat a message in flight when the server stopped', async (t) => {
   const { graph, clock, server, start, token, send } = await cloudSession(t);
   graph.confirm(false);
   graph.failNext('no answer');

@@ -127,8 +127,8 @@ export function connectorConformance(
   const arrived = () => network.arrived(site);
   const statusIs = (wanted: string) => eventually(session, ({ status }) => status === wanted);
 
-  describe('being connected', () => {
-    it('connects, and says under which number; connecting again changes nothing', async () => {
+  describe('connecting', () => {
+    it('connects and reports its number, and connecting again changes nothing', async () => {
       await site.call('POST', `/sessions/${site.sessionId}/connect`);
       if (network.link !== undefined) {
         await statusIs('awaiting_pairing');
@@ -149,7 +149,7 @@ export function connectorConformance(
   });
 
   describe('sending', () => {
-    it('a text arrives, and is sent when the network has taken it', async () => {
+    it('delivers a text, which becomes sent when the network accepts it', async () => {
       const { status, body } = await send('Schöne Grüße ✓');
       assert.deepEqual([status, body.status], [201, 'sent']);
       await eventually(arrived, (texts) => texts.includes('Schöne Grüße ✓'));
@@ -157,7 +157,7 @@ export function connectorConformance(
       assert.deepEqual([sent.to, sent.status, sent.sessionId], [to, 'sent', site.sessionId]);
     });
 
-    it('a status only moves forward, and each step is one event', async () => {
+    it('moves a status only forward, with one event per step', async () => {
       const { messageId } = (await send('how far?')).body;
       for (const status of ['delivered', 'read', 'delivered', 'read'] as const)
         await network.confirm(site, messageId, status);
@@ -169,7 +169,7 @@ export function connectorConformance(
       }
     });
 
-    it('what is read without a word of its delivery was delivered', async () => {
+    it('marks a message as delivered when only its read receipt arrives', async () => {
       const { messageId } = (await send('at once')).body;
       await network.confirm(site, messageId, 'read');
       await told('message.delivered', (data) => data.messageId === messageId);
@@ -193,7 +193,7 @@ export function connectorConformance(
   });
 
   describe('receiving', () => {
-    it('a text arrives once, from the digits of who wrote it, unread', async () => {
+    it('stores a text once, unread, with the digits of its sender', async () => {
       await network.write(site, { text: 'Hello there', times: has('repeats') ? 3 : 1 });
       const { from, chatId, type, direction, sessionId } = await incoming('Hello there');
       assert.deepEqual([from, chatId, type, direction, sessionId], [to, to, 'text', 'incoming', site.sessionId]);
@@ -203,7 +203,7 @@ export function connectorConformance(
       assert.equal(chat.unreadCount, 1);
     });
 
-    it('an answer says what it answers, in both directions', async () => {
+    it('links a reply to its original in both directions', async () => {
       const { messageId } = (await send('Tea?')).body;
       await network.write(site, { text: 'With milk', answers: messageId });
       const answer = await incoming('With milk');
@@ -213,7 +213,7 @@ export function connectorConformance(
     });
   });
 
-  describe('everything else', () => {
+  describe('capabilities', () => {
     for (const part of parts) {
       if (has(part)) {
         it(`has ${part}`, async () => {
@@ -230,12 +230,12 @@ export function connectorConformance(
   });
 
   const pairingCode = () => site.call('POST', `/sessions/${site.sessionId}/pairing-code`, { phoneNumber: newNumber() });
-  it('gives no pairing code to a session that is linked, or to none of its network', async () => {
+  it('returns no pairing code for a connected session', async () => {
     assert.equal((await pairingCode()).body.code, has('requestPairingCode') ? 'session_state' : 'not_supported');
   });
 
-  describe('being cut off', () => {
-    it('one outage is one event, and so is its end; nothing is sent meanwhile', async () => {
+  describe('disconnecting', () => {
+    it('reports the beginning and end of an outage once each, and sends nothing meanwhile', async () => {
       const before = (await events('session.connected')).length;
       await network.cut(site);
       await eventually(session, ({ status }) => status !== 'connected');
@@ -252,7 +252,7 @@ export function connectorConformance(
       assert.equal((await send('There you are')).status, 201);
     });
 
-    it('disconnected by the account it stays so, and comes back without being linked anew', async () => {
+    it('stays disconnected after a disconnect by the account, and reconnects without pairing', async () => {
       const before = (await events('session.connected')).length;
       const { body } = await site.call('POST', `/sessions/${site.sessionId}/disconnect`);
       assert.equal(body.status, 'disconnected');
@@ -266,7 +266,7 @@ export function connectorConformance(
       );
     });
 
-    it('after a restart it is back by itself, which is no event, and knows its messages', async () => {
+    it('reconnects after a restart without an event, and keeps its messages', async () => {
       const { messageId } = (await send('Before')).body;
       const before = (await events('session.connected')).length;
       await site.server.stop();
@@ -280,7 +280,7 @@ export function connectorConformance(
       assert.equal((await send('After')).status, 201);
     });
 
-    it('what was scheduled for a time when it was away goes out when it is back', async () => {
+    it('sends scheduled messages on its return if their time passed while it was away', async () => {
       const sendAt = new Date(clock.now() + 60_000).toISOString();
       const { messageId } = (await site.call('POST', '/messages/send', { to, message: 'later', sendAt })).body;
       await site.call('POST', `/sessions/${site.sessionId}/disconnect`);
@@ -294,7 +294,7 @@ export function connectorConformance(
       await eventually(arrived, (texts) => texts.filter((text) => text === 'later').length === 1);
     });
 
-    it('logged out it is logged out', async () => {
+    it('stays logged out after a logout', async () => {
       const { body } = await site.call('POST', `/sessions/${site.sessionId}/logout`);
       assert.equal(body.status, 'logged_out');
       assert.equal((await send('Anybody?')).body.code, 'session_not_connected');
@@ -366,7 +366,7 @@ export function connectorConformance(
     }
   }
 
-  it('the gaps are gaps of this network, and the types it says it sends are those it sends', () => {
+  it('declares exactly the message types that it can send', () => {
     const said = site.server.app.services.sessions.connectors.get(connector)?.messageTypes ?? [];
     assert.deepEqual([...said].sort(), messageTypes.filter(has).sort());
     assert.ok(mediaTypes.every((type) => messageTypes.includes(type)));

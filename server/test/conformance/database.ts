@@ -36,7 +36,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
   };
 
   describe('commit', () => {
-    it('resolves with what the work returned, when others can read it', async () => {
+    it('resolves with the result of the work once others can read it', async () => {
       const value = await database.commit(async ({ kysely }) => {
         await sql`insert into things (id, n) values ('a', 1)`.execute(kysely);
         return 42;
@@ -45,7 +45,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.equal(await has('a'), true);
     });
 
-    it('undoes a failing work alone; its neighbours in the same transaction stay', async () => {
+    it('rolls back only the failed work, not the rest of its transaction', async () => {
       // Of one key, or PostgreSQL would do them side by side.
       const results = await Promise.allSettled([
         put('b1', 0, 'b'),
@@ -63,7 +63,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual([await has('b1'), await has('b2'), await has('b3')], [true, false, true]);
     });
 
-    it('undoes a failing work that is alone', async () => {
+    it('rolls back failed work that has a transaction of its own', async () => {
       await assert.rejects(
         database.commit(async ({ kysely }) => {
           await sql`insert into things (id, n) values ('c', 1)`.execute(kysely);
@@ -74,7 +74,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.equal(await has('c'), false);
     });
 
-    it('runs what waits for the commit after it, and not at all when the work is undone', async () => {
+    it('runs callbacks after the commit, but not if the work is rolled back', async () => {
       const seen: string[] = [];
       await Promise.allSettled([
         database.commit(async (tx) => tx.afterCommit(() => seen.push('done'))),
@@ -86,7 +86,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual(seen, ['done']);
     });
 
-    it('writes together what works hand in for the end, in their order', async () => {
+    it('writes deferred rows together at the end, in order', async () => {
       const batches: (readonly string[])[] = [];
       const writer: LateWriter<string> = async (tx, ids) => {
         batches.push(ids);
@@ -105,7 +105,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual([await has('l1'), await has('l2'), await has('l3')], [true, true, true]);
     });
 
-    it('writes nothing for the end of a work that is undone, and all of its neighbours', async () => {
+    it('writes no deferred rows of work that is rolled back, but all of the others', async () => {
       const writer: LateWriter<string> = async (tx, ids) => {
         for (const id of ids) await sql`insert into things (id, n) values (${id}, 1)`.execute(tx.kysely);
       };
@@ -125,7 +125,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual([await has('k1'), await has('k2'), await has('k3')], [true, false, true]);
     });
 
-    it('lets works of one key take effect in the order in which they came', async () => {
+    it('applies work with the same key in order of arrival', async () => {
       await put('d', 0);
       const increments = Array.from({ length: 200 }, (_, n) =>
         database.commit(async ({ kysely }) => {
@@ -137,7 +137,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       await Promise.all(increments);
     });
 
-    it('does works of a kind together when they stand side by side, each with a result of its own', async () => {
+    it('batches adjacent work of the same kind, with one result each', async () => {
       const turns: number[][] = [];
       const insert: JointWork<number, string> = async ({ kysely }, items) => {
         turns.push([...items]);
@@ -160,7 +160,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual(order, ['j1', 'j2'], 'works of one key keep their order');
     });
 
-    it('undoes the failing one of works that are done together, alone', async () => {
+    it('rolls back only the failed work of a batch', async () => {
       const insert: JointWork<string, string> = async ({ kysely, writeLater }, items) => {
         for (const id of items) {
           await sql`insert into things (id, n) values (${id}, 0)`.execute(kysely);
@@ -183,7 +183,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual(more, [true, false, true]);
     });
 
-    it('refuses work once it is stopped, and finishes what it had', async () => {
+    it('rejects work after a stop, and finishes what it had accepted', async () => {
       const store = await open(home);
       const group = new GroupCommit(store);
       const last = group.commit(({ kysely }) => sql`insert into things (id, n) values ('e', 1)`.execute(kysely));
@@ -200,7 +200,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
   });
 
   describe('queries', () => {
-    it('are built once and take their parameters each time', async () => {
+    it('are built once and bound to parameters each time', async () => {
       let built = 0;
       const findEmail = query((db, p: { accountId: string }) => {
         built++;
@@ -231,13 +231,13 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.equal(built, 1);
     });
 
-    it('read times and counts as numbers', async () => {
+    it('return times and counts as numbers', async () => {
       await put('big', 1_767_225_600_000);
       const { rows } = await sql`select n from things where id = 'big'`.execute(database.reader.kysely);
       assert.deepEqual(plain(rows), [{ n: 1_767_225_600_000 }]);
     });
 
-    it('take batches of rows of any size, in their order', async () => {
+    it('accept batches of rows of any size, in order', async () => {
       const putAll = batch(
         { id: 'text', n: 'bigint' },
         (rows) => sql`insert into things (id, n) select id, n from ${rows} as r`,
@@ -260,7 +260,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       ]);
     });
 
-    it('tell a broken unique key from other errors', async () => {
+    it('distinguish a violated unique key from other errors', async () => {
       await put('g');
       const { dialect } = database.reader;
       await assert.rejects(put('g'), (error) => dialect.isUniqueViolation(error));
@@ -272,13 +272,13 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
   });
 
   describe('migrations', () => {
-    it('have brought the schema to its version, and do nothing a second time', async () => {
+    it('bring the schema to the current version, and do nothing on a second run', async () => {
       const store = await open(home);
       assert.deepEqual(await migrate(store, Date.now), []);
       await store.close();
     });
 
-    it('are whole or not at all: a failing one leaves the version before', async () => {
+    it('are atomic: a failed one keeps the previous version', async () => {
       const fresh = await newHome();
       const store = await open(fresh);
       const good = { version: 1, name: 'good', statements: () => ['create table one (id text primary key)'] };
@@ -297,7 +297,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       await fresh.remove();
     });
 
-    it('of a newer release let an older one go on beside it, unless they say that they break it', async () => {
+    it('of a newer release allow older nodes to continue unless declared incompatible', async () => {
       const fresh = await newHome();
       const store = await open(fresh);
       await migrate(store, Date.now);
@@ -335,7 +335,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       await fresh.remove();
     };
 
-    it('refuse a database whose tables differ from its version, say how, and change nothing', async () => {
+    it('reject a database whose tables differ from its version, list the differences and change nothing', async () => {
       const changes = [
         'alter table accounts rename column name to nickname',
         'alter table media add column place text not null default 0',
@@ -367,7 +367,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       });
     });
 
-    it('refuse a database from before schema versions said what they work with', () =>
+    it('reject a database from before schema versions declared their compatibility', () =>
       afterChanges(['alter table schema_versions drop column works_from'], (store) =>
         assert.rejects(migrate(store, Date.now), /schema_versions: column works_from is missing/),
       ));
@@ -382,7 +382,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         async (store) => assert.deepEqual(await migrate(store, Date.now), []),
       ));
 
-    it('that break older nodes wait until those are stopped, and say so', async () => {
+    it('that are incompatible with older nodes wait for those to stop, and say so', async () => {
       const fresh = await newHome();
       const store = await open(fresh);
       await migrate(store, Date.now);

@@ -59,8 +59,8 @@ async function listed(client: Client, name: string, input: Record<string, unknow
 /** Texts whose JSON is as long as it gets, and one that is all of two code units a character. */
 const hostile = ['\u0001'.repeat(60_000), '"\\'.repeat(30_000), '𝕏'.repeat(30_000), 'x'.repeat(60_000)];
 
-describe('answers over MCP have a size', () => {
-  it('whatever strangers write, and every entry is read once by its cursor', async (test) => {
+describe('the size of MCP responses', () => {
+  it('is bounded whatever third parties write, and a cursor returns every entry once', async (test) => {
     const { client, call, sessionId } = await agent(test);
     for (let n = 0; n < 12; n++) {
       const message = `${n} ${hostile[n % hostile.length]}`;
@@ -93,7 +93,7 @@ describe('answers over MCP have a size', () => {
     assert.ok(Buffer.byteLength(resource) < MOST_BYTES, `${Buffer.byteLength(resource)} bytes`);
   });
 
-  it('lists 20 entries unless more are asked for', async (test) => {
+  it('is limited to 20 entries by default', async (test) => {
     const { client, call } = await agent(test);
     for (let n = 0; n < 24; n++) await call('POST', '/sessions', {});
     assert.equal((await small(client, 'sessions_list')).data.length, 20);
@@ -101,7 +101,7 @@ describe('answers over MCP have a size', () => {
     assert.equal((await call('GET', '/sessions')).body.data.length, 25, 'REST has its own size');
   });
 
-  it('reads a long text as a whole by its offset, without half a character', async (test) => {
+  it('allows reading a long text by offset, without splitting a character', async (test) => {
     const { client, call, sessionId } = await agent(test);
     for (const message of hostile) {
       await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: newNumber(), message });
@@ -128,7 +128,7 @@ describe('answers over MCP have a size', () => {
     assert.equal(status, 400, 'REST knows no offset');
   });
 
-  it('reads all participants of a group by its offset', async (test) => {
+  it('allows reading all participants of a group by offset', async (test) => {
     const { client, call } = await agent(test);
     const phoneNumbers = Array.from({ length: 1000 }, (_, n) => `4915${1_000_000_000 + n}`);
     const { groupId } = (await call('POST', '/groups', { subject: 'large', phoneNumbers })).body;
@@ -143,7 +143,7 @@ describe('answers over MCP have a size', () => {
     assert.deepEqual([group.participants.length, group.truncated], [50, true]);
   });
 
-  it('bounds an error that repeats what the caller has sent', async (test) => {
+  it('is bounded for errors that repeat the input', async (test) => {
     const { client } = await agent(test);
     const input = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}${'y'.repeat(15_000)}`, 1]));
     const { isError, content } = await callTool(client, 'messages_send', input);
@@ -214,7 +214,7 @@ describe('every tool', () => {
   const tools = createTools(operations, invoke);
 
   for (const operation of operations.filter(({ tool }) => tool)) {
-    it(`${operation.id} answers in 60 KB and as its schema says, whatever the output`, async () => {
+    it(`${operation.id} responds within 60 KB and according to its schema, whatever the output`, async () => {
       outputs.set(operation, largest(operation.output));
       const name = operation.id.replaceAll('.', '_');
       const result = await tools.call(principal, name, {});
@@ -231,7 +231,7 @@ describe('every tool', () => {
   }
 });
 
-describe('a picture over MCP', () => {
+describe('an image over MCP', () => {
   /** Bytes that no compression makes smaller. */
   const noise = (width: number, height: number) =>
     sharp(randomFillSync(Buffer.alloc(width * height * 3)), { raw: { width, height, channels: 3 } });
@@ -245,7 +245,7 @@ describe('a picture over MCP', () => {
     return bomb;
   }
 
-  it('comes along only when it is asked for, scaled down, and the REST interface keeps the original', async (test) => {
+  it('is included on request only, scaled down, while REST returns the original', async (test) => {
     const { client, token, call } = await agent(test);
     const original = await noise(1200, 600).png({ compressionLevel: 0 }).toBuffer();
     assert.ok(original.length > 2_000_000);
@@ -268,7 +268,7 @@ describe('a picture over MCP', () => {
     assert.equal((await call('GET', `/media/${mediaId}?picture=true`)).status, 400, 'REST knows no picture');
   });
 
-  it('that is none, damaged, or a bomb says why it is not shown', async (test) => {
+  it('is replaced by the reason if the file is no image, damaged, or a decompression bomb', async (test) => {
     const { client, token } = await agent(test);
     const png = await noise(200, 200).png().toBuffer();
     for (const [content, reason] of [
@@ -285,8 +285,8 @@ describe('a picture over MCP', () => {
   });
 });
 
-describe('what a receiver answers', () => {
-  it('is bounded in a delivery, and its body is read as a whole by its offset', async (test) => {
+describe('the response of a receiver', () => {
+  it('is bounded in a delivery, and its body can be read by offset', async (test) => {
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const { client, call, sessionId } = await agent(test);

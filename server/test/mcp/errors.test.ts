@@ -24,7 +24,7 @@ async function agent(test: TestContext) {
   return { call, sessionId, refusal };
 }
 
-it('an error names the field that the caller gave, and lists what it may be', async (test) => {
+it('an error names the invalid field and lists its allowed values', async (test) => {
   const { refusal } = await agent(test);
   const field = async (name: string, input: Record<string, unknown>) => (await refusal(name, input)).errors[0];
   const state = await field('chats_set_typing', { chatId: newNumber(), state: 'singing' });
@@ -46,7 +46,7 @@ it('an error names the field that the caller gave, and lists what it may be', as
   }
 });
 
-it('an error of a time speaks of its offset', async (test) => {
+it('an error about a time mentions its missing offset', async (test) => {
   const { refusal } = await agent(test);
   const to = newNumber();
   for (const sendAt of ['2026-07-01T12:00:00', 'tomorrow', '2020-07-01T12:00:00Z', '2199-07-01T12:00:00Z']) {
@@ -56,7 +56,7 @@ it('an error of a time speaks of its offset', async (test) => {
   }
 });
 
-it('what only an admin may has a code of its own, and no other key is asked for', async (test) => {
+it('an operation for admins only has an error code of its own, and suggests no other key', async (test) => {
   const { call, sessionId, refusal } = await agent(test);
   const from = newNumber();
   await call('POST', `/sessions/${sessionId}/simulate`, {

@@ -71,7 +71,7 @@ const REFUSED_AGAIN: Readonly<Record<string, string>> = {
   groups_leave: 'network_denied',
 };
 
-it('the hints of every tool are what the database saw, at its first call and at a second one', async (test) => {
+it('the hints of every tool match what it does to the database in a first and a second call', async (test) => {
   // No time passes, so nothing happens but what the tools do: no receipts, no retries.
   const server = await startServer({ clock: createFakeClock() });
   const receiver = await startReceiver();

@@ -19,7 +19,7 @@ interface Walk {
   readonly lines: readonly Line[];
 }
 
-it('every tool gives the same result over MCP as over REST but for its mark, and leaves the same line in the log', async () => {
+it('every tool returns the result of its REST operation, marked if untrusted, and writes the same log line', async () => {
   const receiver = await startReceiver();
   const bytes = picture();
   const rest = await walk(receiver, bytes, async ({ call }) => async (id, input = {}) => {

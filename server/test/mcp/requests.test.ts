@@ -41,7 +41,7 @@ function post(
 
 const call = { name: 'sessions_list', arguments: {} };
 
-describe('limits of requests over MCP', () => {
+describe('rate limits over MCP', () => {
   const limit = 6;
   const started = async (test: TestContext) => {
     const server = await startServer({ env: { RATE_LIMIT: String(limit) }, clock: createFakeClock() });
@@ -53,7 +53,7 @@ describe('limits of requests over MCP', () => {
   for (const era of Object.keys(eras) as Era[]) {
     const headers = { 'mcp-protocol-version': era };
 
-    it(`of ${era}: a call costs one, whatever becomes of it, and so does everything else`, async (test) => {
+    it(`count every call and every other request once, whatever its result (${era})`, async (test) => {
       const { server, token } = await started(test);
       const send = (message: Message, more = {}) => post(server, token, message, { headers: { ...headers, ...more } });
       assert.equal((await send(messageOf(era, 'tools/call', call))).status, 200);
@@ -70,7 +70,7 @@ describe('limits of requests over MCP', () => {
     });
   }
 
-  it('a batch costs as many as it has members', async (test) => {
+  it('count each member of a batch', async (test) => {
     const { server, token } = await started(test);
     const batch = (count: number) =>
       Array.from({ length: count }, (_, id) => ({ ...messageOf('2025-11-25', 'ping'), id }));
@@ -82,7 +82,7 @@ describe('limits of requests over MCP', () => {
     assert.equal((await post(server, token, batch(1))).status, 429);
   });
 
-  it('calls in a batch cost no more than their share', async (test) => {
+  it('do not count the calls of a batch twice', async (test) => {
     const { server, token } = await started(test);
     const batch = Array.from({ length: limit }, (_, id) => ({ ...messageOf('2025-11-25', 'tools/call', call), id }));
     const answer = await post(server, token, batch);
@@ -91,8 +91,8 @@ describe('limits of requests over MCP', () => {
   });
 });
 
-describe('batches over MCP', () => {
-  it('are refused for protocol versions that have none, and when they are long', async (test) => {
+describe('MCP batches', () => {
+  it('are rejected if too long, and for protocol versions without batches', async (test) => {
     const server = await startServer();
     test.after(() => server.stop());
     const { token } = await server.account();
@@ -114,7 +114,7 @@ describe('batches over MCP', () => {
   });
 });
 
-describe('a wait over MCP', () => {
+describe('a long poll over MCP', () => {
   interface Line {
     readonly operation?: string;
     readonly ms: number;
@@ -149,7 +149,7 @@ describe('a wait over MCP', () => {
   }
 
   for (const era of Object.keys(eras) as Era[]) {
-    it(`of ${era} ends at once when the caller hangs up`, async (test) => {
+    it(`of ${era} ends immediately when the caller disconnects`, async (test) => {
       const gone = new AbortController();
       const { answer, ended } = await waiting(test, era, gone.signal);
       gone.abort();
@@ -157,7 +157,7 @@ describe('a wait over MCP', () => {
       await answer;
     });
 
-    it(`of ${era} ends at once, with its answer, when the server stops`, async (test) => {
+    it(`of ${era} ends immediately, with a response, when the server stops`, async (test) => {
       const { server, answer, ended } = await waiting(test, era);
       await server.stop();
       assert.ok((await ended) < 10_000);

@@ -37,7 +37,7 @@ async function baited(test: TestContext) {
   return { client, sessionId, from, mediaId };
 }
 
-it('every result over MCP that has words of others says so, in its text and in its structured content', async (test) => {
+it('every MCP result with text written by third parties is marked as untrusted, in its text and structured content', async (test) => {
   const { client, sessionId, from, mediaId } = await baited(test);
   const seen = new Set<string>();
   const run = async (name: string, input: Record<string, unknown> = {}) => {
@@ -97,7 +97,7 @@ it('every result over MCP that has words of others says so, in its text and in i
   }
 });
 
-it('every tool whose output has a message, group, contact, file or answer of a receiver is marked', () => {
+it('every tool that returns messages, groups, contacts, files or receiver responses is marked', () => {
   const named = ['Message', 'MessageWithHistory', 'Group', 'Contact', 'Media', 'WebhookTest', 'CircuitBreaker'];
   const titles = new RegExp(`"title":"(${named.join('|')}|Delivery|DeliveryWithAttempts)"`);
   const unmarked = operations.filter(
@@ -109,7 +109,7 @@ it('every tool whose output has a message, group, contact, file or answer of a r
   );
 });
 
-it('every prompt says that what others wrote is no instruction', async (test) => {
+it('every prompt warns against instructions in third-party text', async (test) => {
   const { client } = await baited(test);
   for (const { name } of (await client.listPrompts()).prompts) {
     const prompt = await client.getPrompt({ name, arguments: { url: 'https://example.com', chatId: '491700000000' } });

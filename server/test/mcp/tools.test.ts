@@ -28,7 +28,7 @@ async function keyOf(grants: readonly string[] = ['*']) {
 
 for (const era of Object.keys(eras) as Era[]) {
   describe(`MCP ${era}`, () => {
-    it('says who it is, and how to work with it', async () => {
+    it('identifies itself and explains how to use it', async () => {
       const { key } = await keyOf();
       const client = await mcpClient(server, key, era);
       assert.deepEqual([client.getServerVersion()?.name, client.getServerVersion()?.version], ['switchboard', '2.0.0']);
@@ -36,7 +36,7 @@ for (const era of Object.keys(eras) as Era[]) {
       await client.close();
     });
 
-    it('lists exactly 43 tools, each with its schemas and all four hints, in under 60 KB', async () => {
+    it('lists exactly 43 tools with their schemas and all four hints in under 60 KB', async () => {
       const { key } = await keyOf();
       const client = await mcpClient(server, key, era);
       const { tools } = await client.listTools();
@@ -56,7 +56,7 @@ for (const era of Object.keys(eras) as Era[]) {
       await client.close();
     });
 
-    it('calls every one of its tools, with an output that the client finds to be its schema', async () => {
+    it('returns output that matches the schema from every tool', async () => {
       const { key, call, token } = await keyOf();
       const client = await mcpClient(server, key, era);
       await client.listTools(); // the client checks outputs against the schemas it has seen
@@ -99,7 +99,7 @@ for (const era of Object.keys(eras) as Era[]) {
       await client.close();
     });
 
-    it('shows a key only the tools it may call, and refuses the others as REST does', async () => {
+    it('lists only the tools that a key permits, and rejects the others like REST', async () => {
       const { key } = await keyOf(['sessions:read', 'messages:read']);
       const client = await mcpClient(server, key, era);
       const { tools } = await client.listTools();
@@ -117,7 +117,7 @@ for (const era of Object.keys(eras) as Era[]) {
       await client.close();
     });
 
-    it('tells what is wrong with a call, and what helps', async () => {
+    it('explains what is wrong with a call and how to fix it', async () => {
       const { key } = await keyOf();
       const client = await mcpClient(server, key, era);
       const wrong = await callTool(client, 'messages_send', { to: '12', message: 7, extra: true });
@@ -129,7 +129,7 @@ for (const era of Object.keys(eras) as Era[]) {
       await client.close();
     });
 
-    it('takes a phone number that comes as a number', async () => {
+    it('accepts a phone number given as a number', async () => {
       const { key, call } = await keyOf();
       const { sessionId } = (await call('POST', '/sessions', {})).body;
       await call('POST', `/sessions/${sessionId}/connect`);
@@ -141,7 +141,7 @@ for (const era of Object.keys(eras) as Era[]) {
       await client.close();
     });
 
-    it('reads resources, and those of another account are not there', async () => {
+    it('reads resources of the account, and none of other accounts', async () => {
       const { key, call } = await keyOf();
       const { sessionId } = (await call('POST', '/sessions', {})).body;
       await call('POST', `/sessions/${sessionId}/connect`);
@@ -190,7 +190,7 @@ describe('the MCP endpoint', () => {
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
     });
 
-  it('answers strangers with 401 and Bearer, whatever they send', async () => {
+  it('answers unauthenticated requests with 401 and Bearer, whatever they contain', async () => {
     for (const request of [post({}), post({}, '{'), fetch(endpoint())]) {
       const answer = await request;
       assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer']);
@@ -198,7 +198,7 @@ describe('the MCP endpoint', () => {
     }
   });
 
-  it('takes a key in the legacy forms too, says that they are deprecated, and keeps caches out', async () => {
+  it('accepts a key in the legacy forms with a deprecation notice, and forbids caching', async () => {
     const { key } = await keyOf();
     const accept = 'application/json, text/event-stream';
     const inUrl = await fetch(`${endpoint()}?key=${key}`, {
@@ -218,7 +218,7 @@ describe('the MCP endpoint', () => {
     await preferred.body?.cancel();
   });
 
-  it('keeps out pages of other origins, and names that are not its own', async () => {
+  it('rejects other origins and foreign host names', async () => {
     const { key } = await keyOf();
     const authorization = `Bearer ${key}`;
     for (const origin of ['https://evil.example', 'null']) {
@@ -230,7 +230,7 @@ describe('the MCP endpoint', () => {
     await own.body?.cancel();
   });
 
-  it('says in JSON-RPC what is wrong with a body', async () => {
+  it('reports an invalid body in JSON-RPC', async () => {
     const { key } = await keyOf();
     const authorization = `Bearer ${key}`;
     const broken = await post({ authorization }, '{"jsonrpc":');
@@ -241,7 +241,7 @@ describe('the MCP endpoint', () => {
     assert.deepEqual([large.status, (await large.json()).error.code], [413, -32_600]);
   });
 
-  it('bears a body that is nested without end', async () => {
+  it('survives a deeply nested body', async () => {
     const { key } = await keyOf();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sessions_create","arguments":{"options":${deep}}}}`;
@@ -251,7 +251,7 @@ describe('the MCP endpoint', () => {
     assert.equal((await server.call('GET', '/health')).status, 200);
   });
 
-  it('has no streams to open or sessions to end, and advertises no authorization server', async () => {
+  it('opens no streams, ends no sessions and advertises no authorization server', async () => {
     const { key } = await keyOf();
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };
     for (const method of ['GET', 'DELETE']) {
@@ -271,7 +271,7 @@ describe('the MCP endpoint', () => {
     }
   });
 
-  it('limits by credential, and a model is told how long to wait', async () => {
+  it('limits requests per credential, and tells the model how long to wait', async () => {
     const limited = await startServer({ env: { RATE_LIMIT: '3' } }); // finding out who the server is counts as one
     const { token } = await limited.account();
     const client = await mcpClient(limited, token, '2026-07-28');
@@ -298,7 +298,7 @@ describe('the MCP endpoint', () => {
     await limited.stop();
   });
 
-  it('every permission that a tool needs exists', () => {
+  it('every permission that a tool requires exists', () => {
     for (const { tool, permission } of operations)
       if (tool) assert.ok(permission !== null && permissions.includes(permission));
   });
