@@ -28,7 +28,7 @@ export interface NewApiKey {
   keyId: string;
   /** Label for the key. */
   name: string;
-  /** What the key may do. */
+  /** Permissions of the key. */
   permissions: string[];
   /** When the key was created. */
   createdAt: string;
@@ -43,7 +43,7 @@ export interface ApiKey {
   keyId: string;
   /** Label for the key. */
   name: string;
-  /** What the key may do. */
+  /** Permissions of the key. */
   permissions: string[];
   /** When the key was created. */
   createdAt: string;
@@ -117,7 +117,7 @@ export interface Message {
   chatId: string;
   /** `incoming`: the session received the message. */
   direction: 'incoming' | 'outgoing';
-  /** What the message contains. */
+  /** Type of the content. */
   type:
     | 'text'
     | 'image'
@@ -253,7 +253,7 @@ export interface MessageWithHistory {
   chatId: string;
   /** `incoming`: the session received the message. */
   direction: 'incoming' | 'outgoing';
-  /** What the message contains. */
+  /** Type of the content. */
   type:
     | 'text'
     | 'image'
@@ -470,7 +470,7 @@ export interface GroupInvite {
   groupId: string;
   /** Code at the end of the link. */
   inviteCode: string;
-  /** Link to send to people; anyone who has it can join. */
+  /** Link to send to people. Anyone with the link can join. */
   inviteLink: string;
 }
 
@@ -520,7 +520,7 @@ export interface WebhookTest {
     | 'unknown_outcome';
   /** HTTP status of the answer; null if there was none. */
   status: number | null;
-  /** What happened, as a sentence. */
+  /** Result as a sentence. */
   message: string;
   /** Duration of the request in milliseconds. */
   latencyMs: number;
@@ -657,7 +657,7 @@ export interface CircuitBreaker {
       | 'unknown_outcome';
     /** HTTP status of the answer; null if there was none. */
     status: number | null;
-    /** What went wrong, as a sentence. */
+    /** Error as a sentence. */
     message: string;
     /** When the attempt failed. */
     at: string;
@@ -858,7 +858,7 @@ export interface DeliveryWithAttempts {
     status: number | null;
     /** Duration of the attempt in milliseconds. */
     durationMs: number;
-    /** What happened, as a sentence. */
+    /** Outcome as a sentence. */
     message: string;
     /** First 1 KiB of the answer, which can repeat what was sent; null if there was none. */
     response: string | null;
@@ -956,7 +956,7 @@ export interface Operations {
         type: 'jwt' | 'api_key';
         /** Id of the API key (`key_…`). */
         keyId?: string;
-        /** What the credential may do. */
+        /** Permissions of the credential. */
         permissions: string[];
       };
     };
@@ -976,7 +976,7 @@ export interface Operations {
     input: {
       /** Label for the key, such as `my integration`. */
       name: string;
-      /** What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
+      /** Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
       permissions?: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;
@@ -1005,7 +1005,7 @@ export interface Operations {
       keyId: string;
       /** Label for the key, such as `my integration`. */
       name?: string;
-      /** What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
+      /** Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
       permissions?: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;
@@ -1209,7 +1209,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). */
       sessionId: string;
-      /** What happens; see the description of the operation. */
+      /** Event to simulate; see the description of the operation. */
       action:
         | 'pair'
         | 'incoming'
@@ -1265,7 +1265,7 @@ export interface Operations {
       groupId?: string;
       /** Id of the message (`msg_…`) that changes, or is replied to. */
       messageId?: string;
-      /** What the receipt says about the message. */
+      /** Status that the receipt reports. */
       status?: 'delivered' | 'read' | 'failed';
       /** Reason that the network gives, as a sentence. */
       reason?: string;
@@ -1276,7 +1276,7 @@ export interface Operations {
       phoneNumbers?: string[];
     };
     output: {
-      /** What happens; see the description of the operation. */
+      /** Event to simulate; see the description of the operation. */
       simulated:
         | 'pair'
         | 'incoming'
@@ -2093,7 +2093,7 @@ export interface Operations {
     };
     output: SecretRotation;
   };
-  /** Test a webhook. Send one signed sample event to a webhook right now, whatever the state of the circuit breaker. Returns the request, the answer, and the result of each stage. */
+  /** Test a webhook. Send one signed sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage. */
   'webhooks.endpoints.test': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -2119,7 +2119,7 @@ export interface Operations {
     };
     output: CircuitBreaker;
   };
-  /** Reset the circuit breaker of a webhook. Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it after the receiver was repaired. */
+  /** Reset the circuit breaker of a webhook. Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again. */
   'webhooks.endpoints.reset_circuit_breaker': {
     input: {
       /** Id of the webhook (`whk_…`). */

@@ -325,7 +325,7 @@ async function* streamEvents(
       );
       for await (const { id, data } of readEvents(response, silenceMs, connection)) {
         failures = 0;
-        // The first one has no data: its id says where the stream begins.
+        // The first event has no data: its id marks the start of the stream.
         last = id;
         if (data !== undefined) yield { id, ...JSON.parse(data) };
       }

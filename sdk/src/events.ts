@@ -261,7 +261,7 @@ export interface EventData {
     /** Name of the group after the change. */
     subject: string;
     change: {
-      /** What changed. It determines which of the other fields are present. */
+      /** Type of the change. It determines which of the other fields are present. */
       type: 'subject' | 'description' | 'settings' | 'participants' | 'picture' | 'invite_link';
       /** New name of the group. */
       subject?: string;
@@ -275,7 +275,7 @@ export interface EventData {
         /** An admin must approve people who join with the invite link. */
         joinApproval?: boolean;
       };
-      /** What happened to the participants in `phoneNumbers`. */
+      /** Type of the change to the participants in `phoneNumbers`. */
       action?: 'add' | 'remove' | 'promote' | 'demote';
       phoneNumbers?: string[];
     };

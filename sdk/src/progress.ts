@@ -8,9 +8,9 @@ export interface Progress {
 type Tell = (progress: Progress) => void;
 
 /**
- * Sends a request as `fetch` does, and tells how far its body has come. In a browser that is what has gone out, which
- * only `XMLHttpRequest` knows there; a `fetch` of the caller's own is then asked all the same, and nothing is told.
- * Elsewhere, and of a stream, it is what the connection has taken.
+ * Sends a request like `fetch`, and reports the progress of its body. In a browser, progress is the bytes sent, which
+ * only `XMLHttpRequest` reports. If the caller replaced `fetch` there, nothing is reported. Elsewhere, and for a
+ * stream, progress is the bytes that the connection accepted.
  */
 export async function sendTelling(
   tell: Tell,
@@ -47,7 +47,7 @@ function sizeOf(body: BodyInit): number | undefined {
   return typeof body === 'string' ? new Blob([body]).size : undefined;
 }
 
-/** Reads a body in pieces: read as a whole, it would count as sent before its first byte is. */
+/** Reads a body in pieces. Read as a whole, it would count as sent before its first byte is. */
 const PIECE_BYTES = 64 * 1024;
 
 function countedStream(body: ReadableStream<Uint8Array<ArrayBuffer>>, count: (bytes: number) => void) {
@@ -75,7 +75,7 @@ function countedStream(body: ReadableStream<Uint8Array<ArrayBuffer>>, count: (by
   );
 }
 
-/** @throws {TypeError} if there is no answer, as `fetch` does */
+/** @throws {TypeError} if there is no answer, like `fetch` */
 function sendByXhr(
   tell: Tell,
   url: string,

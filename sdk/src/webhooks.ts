@@ -201,7 +201,7 @@ export type MessageIncoming = EventData['message.incoming'];
 export type MessageSent = EventData['message.sent'];
 /** The `data` of `message.delivered` and `message.read`. */
 export type MessageReceipt = EventData['message.delivered'];
-/** What a message can contain besides its text. */
+/** The optional parts of a message besides its text. */
 export type MessageParts = Omit<
   Pick<MessageIncoming, keyof MessageIncoming & keyof MessageSent>,
   keyof MessageReceipt | 'message'

@@ -11,8 +11,8 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /**
- * Resolves or rejects as `work` does.
- * @throws what `late` returns if that takes longer than `ms`; `work` goes on
+ * Resolves or rejects like `work`, within `ms`.
+ * @throws the error that `late` returns after `ms`; `work` continues
  */
 export async function withTimeout<T>(
   clock: Clock,
@@ -30,8 +30,8 @@ export async function withTimeout<T>(
 }
 
 /**
- * Resolves or rejects as `work` does.
- * @throws the reason of `signal` as soon as it is aborted; `work` goes on
+ * Resolves or rejects like `work`, unless `signal` is aborted first.
+ * @throws the reason of `signal` as soon as it is aborted; `work` continues
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -45,7 +45,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
   }
 }
 
-/** Resolves when `work` has settled, or after `ms`; `work` goes on. */
+/** Resolves when `work` has settled, or after `ms`; `work` continues. */
 export async function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const { promise: timeout, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(ms, resolve);
@@ -73,7 +73,7 @@ export class KeyedQueue {
     return mine;
   }
 
-  /** How much work of the key is running or waits. */
+  /** Counts the running and waiting work of the key. */
   length(key: string): number {
     return this.#queues.get(key)?.length ?? 0;
   }

@@ -10,7 +10,7 @@ import { contentDir, readSettings, type Settings, SettingsError } from './config
  * Copies the data of a server on SQLite, which may be running, into a new folder that takes the place of `DATA_DIR`.
  */
 
-/** A backup that cannot be made; the message says what to do. */
+/** The backup failed; the message says what to do. */
 export class BackupError extends Error {
   constructor(message: string) {
     super(message);
@@ -22,7 +22,7 @@ const BUSY_MS = 5000;
 
 /**
  * Copies the database as of one moment, the secret that signs login tokens, and the files. The folder appears under its
- * name once everything in it is on the disk; a backup that fails leaves nothing.
+ * name once everything in it is synced; a failed backup leaves nothing.
  * @returns how many files were copied
  * @throws {BackupError}
  */
@@ -37,13 +37,13 @@ export async function backUp(settings: Settings, target: string): Promise<{ file
   }
   if (existsSync(target)) throw new BackupError(`${target} exists already. Name a folder that does not exist.`);
   const partial = `${target}.partial`;
-  await rm(partial, { recursive: true, force: true }); // of a backup that was cut short
+  await rm(partial, { recursive: true, force: true }); // of an interrupted backup
   await mkdir(partial, { recursive: true, mode: 0o700 });
   try {
     copyDatabase(database, join(partial, 'switchboard.db'));
     await seal(join(partial, 'switchboard.db'));
     await copyIfThere(join(dataDir, 'jwt-secret'), join(partial, 'jwt-secret'));
-    // After the database: a file is there before a row speaks of it.
+    // After the database, because a file is stored before the row that refers to it.
     const isHere = settings.mediaS3Url === undefined;
     const files = isHere ? await copyFolder(contentDir(settings), join(partial, 'media', 'content')) : 0;
     for (const folder of [join(partial, 'media'), partial]) if (existsSync(folder)) await flush(folder);
@@ -58,7 +58,7 @@ export async function backUp(settings: Settings, target: string): Promise<{ file
 
 /**
  * `VACUUM INTO` reads one snapshot, however much is written meanwhile. The backup API of SQLite starts again whenever
- * another process writes: with 23 sends per second it never finished at 1 GB. Free pages are left out.
+ * another process writes: with 23 sends per second it never finished at 1 GB. The copy has no free pages.
  */
 function copyDatabase(from: string, to: string): void {
   const database = new DatabaseSync(from, { readOnly: true, timeout: BUSY_MS });
@@ -69,7 +69,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** @returns how many files it had; none if there is no such folder */
+/** @returns the number of files; 0 if there is no such folder */
 async function copyFolder(from: string, to: string): Promise<number> {
   if (!existsSync(from)) return 0;
   await mkdir(to, { recursive: true, mode: 0o700 });
@@ -83,7 +83,10 @@ async function copyFolder(from: string, to: string): Promise<number> {
   return copied;
 }
 
-/** A file may be removed between the listing and the copy. @returns whether it was there */
+/**
+ * Copies a file that may be removed between the listing and the copy.
+ * @returns whether it existed
+ */
 async function copyIfThere(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
@@ -95,7 +98,7 @@ async function copyIfThere(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Makes a finished file its owner's alone, and puts it on the disk. */
+/** Makes a finished file readable by its owner only, and syncs it. */
 async function seal(file: string): Promise<void> {
   await chmod(file, 0o600);
   await flush(file);

@@ -1,11 +1,11 @@
 /**
- * Where time comes from. Everything that reads the time or waits takes a `Clock`, so that a test can
- * stand at any moment and let minutes pass at once.
+ * The source of time. Everything that reads the time or waits takes a `Clock`, so that a test can set the time and skip
+ * waits.
  */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. May go backwards when somebody sets the machine's clock. */
+  /** Milliseconds since the Unix epoch. May go backwards when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since some moment, for measuring spans: no one can set it, and it never goes back. */
+  /** Milliseconds since an arbitrary moment, for measuring durations: setting the clock does not affect it. */
   elapsed(): number;
   /** Runs `action` once after `delayMs`. The returned function cancels it; calling it twice is harmless. */
   after(delayMs: number, action: () => void): () => void;
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A moment as the API shows it: ISO 8601, UTC, milliseconds. */
+/** Formats a moment as the API does: ISO 8601, UTC, milliseconds. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null | undefined): string | null;
 export function isoTime(ms: number | null | undefined): string | null {

@@ -361,7 +361,7 @@ export const settingsTable = {
 type Table = typeof settingsTable;
 export type Settings = { readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never };
 
-/** All problems of the environment in one error, so that they are mended in one go. */
+/** Reports all problems of the environment at once. */
 export class SettingsError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
@@ -393,11 +393,11 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     }
   }
   if (problems.length > 0) throw new SettingsError(problems);
-  // Each value was made by the parser that its type is read off.
+  // Each value was made by the parser that determines its type.
   return Object.freeze(settings) as Settings;
 }
 
-/** The folder of the files, unless an S3 store has them. */
+/** The folder of the files, unless they are in an S3 store. */
 export const contentDir = ({ mediaDir, dataDir }: Settings) => join(mediaDir ?? join(dataDir, 'media'), 'content');
 
 /** The table as text, for `--help`. */
@@ -523,10 +523,10 @@ function clientVersion(text: string): readonly [number, number, number] | undefi
 }
 
 function databaseUrl(text: string): string {
-  // The value may hold a password, so the message does not repeat it.
+  // The value may contain a password, so the message does not repeat it.
   if (text !== '' && !/^postgres(ql)?:\/\//.test(text))
     throw new Error('must start with postgres://, or be empty for SQLite');
-  // Without a host a socket is meant, and the URL is still one.
+  // A URL without a host means a Unix socket, which `canParse` rejects.
   if (text !== '' && !URL.canParse(text.replace('@/', '@localhost/')))
     throw new Error('is not a valid URL; percent-encode characters such as @ : / ? # [ and % in the password');
   return text;

@@ -1,6 +1,6 @@
 /**
- * Every error a caller can act on: `code → [HTTP status, title]`. The codes are part of the API and never change
- * their meaning; the sentence beside them (`detail`) may. Documented in docs and in OpenAPI from this table.
+ * Every error that a caller can act on: `code → [HTTP status, title]`. The codes are part of the API and never change
+ * their meaning; the text of `detail` may change. The docs and OpenAPI list this table.
  */
 export const errors = {
   validation_failed: [400, 'One or more fields are missing or invalid'],
@@ -51,7 +51,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** What is away now is asked for again after this, unless somebody knows better. */
+/** The default `Retry-After` of errors that pass by themselves. */
 const COMES_BACK_SECONDS = 2;
 
 interface Details {
@@ -60,7 +60,10 @@ interface Details {
   readonly cause?: unknown;
 }
 
-/** An error that a caller can act on. Anything else that is thrown is a bug and answers 500 without its text. */
+/**
+ * An error that a caller can act on. Anything else that is thrown is a bug, which is answered with 500 and without its
+ * text.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];
@@ -79,17 +82,17 @@ export class AppError extends Error {
   }
 }
 
-/** Whether the database or the media store is away for the moment: whoever works in the background tries again. */
+/** Whether the database or the media store is temporarily unavailable, so that background work should retry. */
 export const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
 
-/** Makes a `validation_failed` error for one field, for rules that a schema cannot state. */
+/** Makes a `validation_failed` error for one field, for rules that a schema cannot express. */
 export function invalidField(field: string, message: string, code = 'invalid'): AppError {
-  // A predicate, such as "is required", needs its field before it.
+  // A predicate, such as "is required", is prefixed with the field.
   const detail = /^[a-z]/.test(message) ? `${field} ${message}` : message;
   return new AppError('validation_failed', detail, { fields: [{ field, code, message }] });
 }
 
-/** A problem document as of RFC 9457, with `code`, `requestId` and `errors` beside the standard members. */
+/** A problem document (RFC 9457), with the additional members `code`, `requestId` and `errors`. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -100,7 +103,7 @@ export interface Problem {
   readonly errors?: readonly FieldError[];
 }
 
-/** Any thrown value as a problem document. What is not an `AppError` tells nothing of its inside. */
+/** Turns any thrown value into a problem document. Only an `AppError` reveals its message. */
 export function toProblem(error: unknown, requestId: string): Problem {
   const known = error instanceof AppError ? error : new AppError('internal_error', undefined, { cause: error });
   const [status, title] = errors[known.code];

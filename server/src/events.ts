@@ -7,8 +7,7 @@ const Test = {
 };
 
 /**
- * Marks a field with content of a message. Who may see only metadata gets it empty or, where it may be missing, not at
- * all.
+ * Marks a field with message content. Callers who may see only metadata get it empty or, if it is optional, not at all.
  */
 export const messageContent = { 'x-message-content': true } as const;
 
@@ -22,7 +21,7 @@ const MessageType = Type.String({
   description: 'Type of the message: `text`, `image`, `video`, `audio`, `document`, …',
 });
 
-/** A file that somebody has sent or shows. */
+/** A file that was sent or is shown. */
 export const MediaPart = Type.Object({
   mediaId: Type.String({ description: 'Id of the media (`med_…`).' }),
   mimeType: Type.String({ description: 'Media type of the file, such as `image/jpeg`.' }),
@@ -35,7 +34,7 @@ export const MediaPart = Type.Object({
 
 const Part = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
 
-/** What a message may have beside its text, in events and in the API. */
+/** The optional parts of a message besides its text, in events and in the API. */
 export const messageParts = {
   media: Part(MediaPart),
   location: Part(
@@ -75,14 +74,14 @@ export const messageParts = {
   payload: Part(Type.String({ description: 'Id of the button or list row that the sender chose.' })),
 };
 
-/** Of a message or an event that somebody sees without its content; no webhook gets it. */
+/** Part of a message or event whose content the caller may not see. Webhooks never get it. */
 export const ContentHidden = Type.Optional(
   Type.Literal(true, {
     description: 'Present if the content is left out because the API key has the permission `metadata` but not `read`.',
   }),
 );
 
-/** Of a message whose sender hides the number. */
+/** Part of a message whose sender hides the phone number. */
 export const Unidentified = Type.Optional(
   Type.Literal(true, {
     description:
@@ -97,14 +96,14 @@ const Replayed = Type.Optional(
   }),
 );
 
-/** Of a message that the session's own number has sent, and nobody by the API. */
+/** Part of a message that was sent by the session's own number, but not through the API. */
 export const SentElsewhere = Type.Optional(
   Type.Literal(true, {
     description: 'Present if the message was sent from the phone or another linked device, not through the API.',
   }),
 );
 
-/** What a status change of an outgoing message tells: `message.sent`, `message.delivered`, `message.read`. */
+/** The status change of an outgoing message: `message.sent`, `message.delivered`, `message.read`. */
 const MessageStatusChange = Type.Object({
   messageId: MessageId,
   to: Type.String({
@@ -127,10 +126,10 @@ export const Participant = Type.Object({
   }),
 });
 
-/** What changed about a group; which of the other fields are there depends on `type`. */
+/** A change of a group; `type` determines the other fields. */
 export const GroupChange = Type.Object({
   type: Type.Enum(['subject', 'description', 'settings', 'participants', 'picture', 'invite_link'], {
-    description: 'What changed. It determines which of the other fields are present.',
+    description: 'Type of the change. It determines which of the other fields are present.',
   }),
   subject: Type.Optional(Type.String({ description: 'New name of the group.' })),
   description: Type.Optional(
@@ -147,7 +146,7 @@ export const GroupChange = Type.Object({
   ),
   action: Type.Optional(
     Type.Enum(['add', 'remove', 'promote', 'demote'], {
-      description: 'What happened to the participants in `phoneNumbers`.',
+      description: 'Type of the change to the participants in `phoneNumbers`.',
     }),
   ),
   phoneNumbers: Type.Optional(Type.Array(Digits('Phone number digits of a participant.'))),
@@ -155,9 +154,9 @@ export const GroupChange = Type.Object({
 export type GroupChange = Static<typeof GroupChange>;
 
 /**
- * The eight event types: what each means and the shape of its `data`. The contract fixes the types and the
- * fields of `message.incoming`, `message.sent` and `session.connected`; the rest is ours. Docs, OpenAPI and the
- * samples that a test sends are made from this table.
+ * The eight event types: the meaning of each and the shape of its `data`. The contract fixes the types and the fields
+ * of `message.incoming`, `message.sent` and `session.connected`; we define the rest. Docs, OpenAPI and the samples of
+ * webhook tests derive from this table.
  */
 export const events = {
   'message.incoming': {
@@ -250,20 +249,20 @@ export const events = {
 export type EventKind = keyof typeof events;
 export type EventData<K extends EventKind> = Static<(typeof events)[K]['data']>;
 
-/** What a delivery's body holds. Source: "Event envelope" of the contract. */
+/** The body of a delivery. Source: "Event envelope" of the contract. */
 export interface Envelope<K extends EventKind = EventKind> {
   readonly event: K;
   readonly data: EventData<K>;
 }
 
-// The keys of the table are exactly the kinds; Object.keys forgets that.
+// The keys of the table are exactly the event types, which the type of Object.keys loses.
 export const eventKinds = Object.keys(events) as readonly EventKind[];
 
 export function isEventKind(value: string): value is EventKind {
   return Object.hasOwn(events, value);
 }
 
-/** A made-up event of the given kind, in that kind's exact shape, marked `test: true`. */
+/** Makes a sample event of a type, in its exact shape, marked `test: true`. */
 export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
   const message = { messageId: 'msg_00000000000000000000000000', to: '491701234567', timestamp, test: true as const };
   const session = { sessionId: 'ses_00000000000000000000000000', phoneNumber: '491701234567', test: true as const };

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** What an id names, by its prefix. */
+/** The resource of an id, by its prefix. */
 export type IdPrefix =
   | 'acc' // account
   | 'att' // attempt
@@ -16,18 +16,19 @@ export type IdPrefix =
   | 'ses' // session
   | 'whk'; // webhook
 
-/** Makes ids such as `msg_01JD3V0Z5W8QK4T0N9R2X7C6BA`. */
+/** Makes an id such as `msg_01JD3V0Z5W8QK4T0N9R2X7C6BA`. */
 export type NewId = (prefix: IdPrefix) => string;
 
-// Crockford's base 32: no I, L, O, U, so an id survives being read aloud. In ASCII order, so ids sort as text.
+// Crockford's base 32: without I, L, O and U, so an id can be read aloud. In ASCII order, so ids sort as text.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
 
 /**
- * Ids as in the ULID specification: 48 bits of milliseconds, 80 random bits, Crockford's base 32. Within a process
- * they strictly increase, even inside one millisecond. Lists rest on their order, so the milliseconds are those of
- * steady time, which goes on behind the newest stored id after a restart. Source: https://github.com/ulid/spec
+ * Makes ids as in the ULID specification: 48 bits of milliseconds, 80 random bits, Crockford's base 32. Within a
+ * process they strictly increase, even within one millisecond. The order of lists depends on this, so the milliseconds
+ * are those of steady time, which continues after the newest stored id after a restart. Source:
+ * https://github.com/ulid/spec
  */
 export function createIds(clock: Clock): NewId {
   const pool = Buffer.allocUnsafe(4096);
@@ -55,7 +56,7 @@ export function createIds(clock: Clock): NewId {
       }
       random[i] = 0;
     }
-    moveTo(lastMs + 1); // 2^80 ids in one millisecond: borrow the next one
+    moveTo(lastMs + 1); // 2^80 ids in one millisecond: uses the next one
   }
 
   function moveTo(ms: number): void {
@@ -74,12 +75,12 @@ export function createIds(clock: Clock): NewId {
   };
 }
 
-/** The smallest id of that kind that can have been made at `ms` or later: where a range of time begins. */
+/** The smallest id of a type that can have been made at `ms` or later: the start of a time range. */
 export function firstIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${'0'.repeat(RANDOM_DIGITS)}`;
 }
 
-/** The milliseconds in an id; 0 for a text that is no id. */
+/** The milliseconds in an id; 0 if the text is not an id. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1).slice(0, TIME_DIGITS);
   let ms = 0;

@@ -3,8 +3,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * The process log: JSON lines on standard output. What is secret never reaches it: credentials are cut out here,
- * message bodies and webhook secrets are not passed to it in the first place.
+ * The process log: JSON lines on standard output. Secrets never reach it: credentials are redacted here, and message
+ * bodies and webhook secrets are not logged in the first place.
  */
 export function createLog(level: string, destination?: DestinationStream): Log {
   return pino(
@@ -32,7 +32,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   );
 }
 
-/** `?key=` and the tokens that networks show, in every spelling that the router reads as that name: `%6bey` is `key`. */
+/** `?key=` and the tokens of networks, in every spelling that the router decodes to that name: `%6bey` is `key`. */
 const SECRET_IN_QUERY = new RegExp(`([?&#;](?:${spelled('key')}|[\\w.%-]*${spelled('token')})=)[^&]*`, 'gi');
 
 function spelled(word: string): string {
@@ -44,20 +44,20 @@ function spelled(word: string): string {
     .join('');
 }
 
-/** A path and query fit for the log, without the deprecated `?key=` credential and the tokens that networks show. */
+/** A path and query for the log, without the deprecated `?key=` credential and the tokens of networks. */
 export function redactUrl(url: string): string {
   return url.replace(SECRET_IN_QUERY, '$1[redacted]');
 }
 
 const REDACTED = '[redacted]';
-/** Shorter ones would take ordinary words out of a text. */
+/** Shorter secrets would match ordinary words. */
 const SHORTEST_SECRET = 6;
-/** As much of a text by somebody else as is worth keeping. */
+/** Limit of logged text that a third party wrote. */
 const LONGEST_TEXT = 1000;
 
 /**
- * A text that a network wrote, such as its error message, fit to be stored, shown and logged: at most 1,000 characters,
- * without these secrets and without anything that looks like a credential.
+ * Makes a text of a network, such as its error message, safe to store, show and log: at most 1,000 characters, without
+ * the given secrets and anything that looks like a credential.
  */
 export function redactSecrets(text: string, secrets: readonly string[] = []): string {
   const known = secrets
@@ -71,6 +71,6 @@ export function redactSecrets(text: string, secrets: readonly string[] = []): st
       /\b([\w-]{0,40}(?:token|secret|password|proof|key)["']?\s{0,3}(?:=|:\s{0,3}(?=["']))\s{0,3}["']?)(?!\[redacted\])[^\s"'&,;)}\]]+/gi,
       `$1${REDACTED}`,
     )
-    .replace(/\bEAA[A-Za-z0-9]{12,}/g, REDACTED) // how Meta's access tokens begin
+    .replace(/\bEAA[A-Za-z0-9]{12,}/g, REDACTED) // the prefix of Meta's access tokens
     .slice(0, LONGEST_TEXT);
 }

@@ -7,10 +7,10 @@ import { WrongKeyError } from './db/sealing.ts';
 import { DatabaseDamagedError } from './db/sqliteFiles.ts';
 import { version } from './version.ts';
 
-/** Files, addresses and databases that are not as they should be: of these the place in our code says nothing. */
+/** Errors of files, addresses and databases. Their cause is outside our code, so a stack trace would not help. */
 const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
 
-/** What the error says is all there is to know. */
+/** Errors whose message is a complete explanation. */
 const MENDABLE = [
   SettingsError,
   DataInUseError,
@@ -64,7 +64,9 @@ async function run(): Promise<void> {
   }
 }
 
-/** What whoever starts the server can mend is said in words; anything else is a bug and shows where it is. */
+/**
+ * Explains problems that the operator can fix in plain words. Anything else is a bug and is shown with its stack trace.
+ */
 function explain(error: unknown): string {
   if (MENDABLE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof Error && 'code' in error) {

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { eventKinds } from './events.ts';
 import { version } from './version.ts';
 
-/** The state of the process and of the database at this moment. */
+/** The current state of the process and of the database. */
 export interface Present {
   readonly inFlight: number;
   readonly isReady: boolean;
@@ -15,11 +15,11 @@ export interface Present {
   readonly totals: Totals | undefined;
 }
 
-/** What a node owns, and which nodes it knows. */
+/** The leases of a node, and the nodes that it knows. */
 export interface ClusterCounts {
   /** Live nodes, including this one. */
   readonly nodes: number;
-  /** Those that store their files elsewhere than this one. */
+  /** Nodes that use another file store than this one. */
   readonly nodesWithOtherFiles: number;
   readonly sessions: number;
   readonly webhooks: number;
@@ -47,7 +47,7 @@ type SettledState = (typeof settledStates)[number];
 const OPERATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
-/** What the process counts, for Prometheus. No label names an account, a session or a webhook. */
+/** Counters and gauges of the process for Prometheus. No label identifies an account, a session or a webhook. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests = this.#counter('switchboard_http_requests_total', 'Answered HTTP requests by method and status', [
@@ -83,9 +83,9 @@ export class Metrics {
 
   constructor() {
     const registry = this.#registry;
-    // Memory, processor, open files, and how far the event loop is behind.
+    // Memory, CPU, open files, and the lag of the event loop.
     collectDefaultMetrics({ register: registry });
-    // A counter that appears with its first count hides that count from `rate` and `increase`.
+    // If a counter first appears with a count, `rate` and `increase` miss that count.
     for (const kind of eventKinds) this.#events.inc({ kind }, 0);
     for (const state of settledStates) this.#settled.inc({ state }, 0);
     const info = { name: 'switchboard_info', help: 'Versions of Switchboard and Node.js' };
@@ -226,14 +226,14 @@ const gauges: readonly GaugeDefinition[] = [
   },
 ];
 
-/** The share of the time that a throttled query may take. */
+/** The fraction of time that a throttled query may take. */
 const SHARE = 0.01;
 const CACHED_AT_LEAST_MS = 1000;
 const CACHED_AT_MOST_MS = 60_000;
 
 /**
- * Caches the result of a query for 100 times as long as it took, at least a second and at most a minute. A failure is
- * cached for a second: it says nothing about what the query costs.
+ * Caches the result of a query for 100 times its duration, at least one second and at most a minute. A failure is
+ * cached for one second, because its duration says nothing about the query's cost.
  */
 export function throttle<T>(query: () => Promise<T>, elapsed = () => performance.now()): () => Promise<T> {
   let cached: Promise<T> | undefined;

@@ -2,26 +2,26 @@ import { readFileSync } from 'node:fs';
 import { AppError } from './errors.ts';
 
 /*
- * Connections that the server opens for accounts: webhook attempts, tests of webhooks, files behind URLs. A process has
- * so many sockets and no more, and one account's slow receivers must not take them all.
+ * Connections that the server opens for accounts: webhook attempts, webhook tests, files behind URLs. The number of
+ * sockets of a process is limited, and one account's slow receivers must not use them all.
  */
 
-/** What the server needs files and sockets for beside outgoing connections: callers, sessions, the database, files. */
+/** File descriptors that are reserved for everything else: callers, sessions, the database, files. */
 const OTHER_FILES = 1024;
 
 export interface OpenFiles {
-  /** The soft limit of this process; undefined where it cannot be read. */
+  /** The soft limit of this process; undefined if unknown. */
   readonly limit: number | undefined;
-  /** What `OUTGOING_CONNECTIONS` takes, with all the rest. */
+  /** The file descriptors needed for `OUTGOING_CONNECTIONS` and everything else. */
   readonly wanted: number;
 }
 
-/** How many outgoing connections there may be: as many as the operator wants, and half of the files at most. */
+/** Returns the number of outgoing connections: the configured number, but at most half of the file limit. */
 export function outgoingLimit(wanted: number, { limit = Number.POSITIVE_INFINITY }: OpenFiles): number {
   return Math.max(1, Math.min(wanted, Math.floor(limit / 2)));
 }
 
-/** Reads the limit as Linux tells it; Node has raised the soft limit to the hard one by then. */
+/** Reads the limit that Linux reports. At startup, Node raises the soft limit to the hard one. */
 export function readOpenFiles(outgoing: number, path = '/proc/self/limits'): OpenFiles {
   return { limit: readSoftLimit(path), wanted: outgoing + OTHER_FILES };
 }
@@ -38,8 +38,8 @@ function readSoftLimit(path: string): number | undefined {
 }
 
 /**
- * Hands out connections. An account may take another one while it has fewer than are free: alone it gets half of them,
- * two get a third each, and there is always a share left for the next one. (Dynamic thresholds, as switches share their
+ * Distributes connections fairly. An account may take another one while it has fewer than are free: alone it gets half
+ * of them, two get a third each, and a share is always left for the next one. (Dynamic thresholds, as in shared switch
  * buffers: Choudhury and Hahne, 1998.)
  */
 export class OutgoingConnections {
@@ -55,7 +55,7 @@ export class OutgoingConnections {
     return this.#used >= this.#limit;
   }
 
-  /** @returns false when the account has its share; otherwise `release` is due once */
+  /** @returns false if the account has used up its share; otherwise call `release` once */
   take(accountId: string): boolean {
     const own = this.#byAccount.get(accountId) ?? 0;
     if (own >= this.#limit - this.#used) return false;
@@ -72,8 +72,8 @@ export class OutgoingConnections {
   }
 
   /**
-   * Does something that takes one connection.
-   * @throws {AppError} `rate_limited` when the account has its share
+   * Runs work that uses one connection.
+   * @throws {AppError} `rate_limited` if the account has used up its share
    */
   async use<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     if (!this.take(accountId))

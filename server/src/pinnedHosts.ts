@@ -3,27 +3,27 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from './clock.ts';
 
 /*
- * A URL that comes from a network is chosen by a stranger: the sender of a message, or somebody who plays the phone of
- * a session. The server fetches it only from the network's own hosts, by https, without following redirects, and within
- * limits of size and time. Every request for such a URL goes through a dispatcher that is made here, also those that a
- * network's client library makes by itself.
+ * URLs that come from a network are chosen by strangers: the sender of a message, or somebody who plays the phone of a
+ * session. The server fetches them only from the network's own hosts, over https, without following redirects, and
+ * within limits of size and time. Every request for such a URL uses a dispatcher that is made here, including those of
+ * a network's client library.
  */
 
 export interface Pins {
   /**
-   * The hosts that may be asked, with the port where that is not 443. A leading dot stands for all names below:
-   * `.whatsapp.net` is any host of that domain. An origin, such as `http://10.0.0.1:80`, is allowed as it stands: for a
-   * host that the operator has set.
+   * The allowed hosts, with a port if it is not 443. A leading dot matches all subdomains: `.whatsapp.net` allows any
+   * host of that domain. An origin, such as `http://10.0.0.1:80`, is allowed as it is, for a host that the operator has
+   * configured.
    */
   readonly hosts: readonly string[];
-  /** Largest answer, as it comes over the wire. */
+  /** Limit of a response, in bytes on the wire. */
   readonly maxBytes: number;
-  /** For the whole request, from waiting for a connection to the last byte. */
+  /** Deadline of the whole request, from waiting for a connection to the last byte. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** The request was not made, or its answer was not read: the host, or what it answered, is not allowed. */
+/** The request was not made, or its response was not read, because the host or the response is not allowed. */
 export class PinnedHostError extends Error {
   constructor(message: string) {
     super(message);
@@ -31,7 +31,7 @@ export class PinnedHostError extends Error {
   }
 }
 
-/** Wraps a dispatcher, so that it asks only the pinned hosts. Closing the result closes the dispatcher. */
+/** Wraps a dispatcher so that it only calls the pinned hosts. Closing the result closes the dispatcher. */
 export function pinHosts(dispatcher: Dispatcher, pins: Pins): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
     const origin = new URL(String(options.origin));
@@ -40,14 +40,14 @@ export function pinHosts(dispatcher: Dispatcher, pins: Pins): Dispatcher {
   });
 }
 
-/** Whether a URL leads to one of these hosts, by https. */
+/** Whether a URL leads to one of these hosts, over https. */
 export function isPinned({ origin, protocol, host, hostname }: URL, hosts: readonly string[]): boolean {
   if (hosts.includes(origin)) return true;
   if (protocol !== 'https:') return false;
   return hosts.some((pin) => (pin.startsWith('.') ? host === hostname && host.endsWith(pin) : host === pin));
 }
 
-/** Passes an answer on until it breaks a limit: the request then fails. */
+/** Passes a response on until it exceeds a limit, which fails the request. */
 class LimitedAnswer implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #pins: Pins;

@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Encryption at rest of what is secret in rows: webhook secrets, and what connectors keep. AES-256-GCM under a key
- * drawn from `ENCRYPTION_KEY`. Without that setting texts are kept as they are, and what was stored before it was set
- * is read as it is.
+ * Encryption at rest of the secrets in rows: webhook secrets, and the data of connectors. AES-256-GCM with a key
+ * derived from `ENCRYPTION_KEY`. Without that setting values are stored as plain text, and values from before it was
+ * set stay readable.
  *
- * A sealed text is `sealed:v1:` and base64url of nonce (12 bytes), ciphertext and tag (16 bytes). `about` says what it
- * belongs to, such as `webhooks/whk_…/secret`: moved to another row it does not open, so who can write to the database
- * and not read the key cannot have one account's secret used for another one.
+ * A sealed text is `sealed:v1:` and base64url of nonce (12 bytes), ciphertext and tag (16 bytes). `about` names its
+ * place, such as `webhooks/whk_…/secret`. A sealed text cannot be opened in another place, so an attacker who can write
+ * to the database but does not have the key cannot use one account's secret for another one.
  */
 export interface Seal {
   close(text: string, about: string): string;
-  /** @throws {SealError} when it was sealed with another key, for another place, or is damaged */
+  /** @throws {SealError} if it was sealed with another key or for another place, or is damaged */
   open(stored: string, about: string): string;
 }
 
@@ -23,7 +23,7 @@ export class SealError extends Error {
 }
 
 const SEALED = 'sealed:v1:';
-/** Before a plain text that begins like one of ours: a caller may call a secret anything. */
+/** Marks a plain text that starts like a sealed one, because callers choose their secrets freely. */
 const PLAIN = 'plain:v1:';
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -31,7 +31,8 @@ const TAG_BYTES = 16;
 
 /** @param secret of 32 characters or more; empty for no encryption */
 export function createSeal(secret: string): Seal {
-  // A secret of that length needs no slow derivation; HKDF (RFC 5869) gives the key its length and its one purpose.
+  // A secret of that length needs no slow key derivation; HKDF (RFC 5869) gives the key its length and binds it to one
+  // purpose.
   const key = secret === '' ? undefined : Buffer.from(hkdfSync('sha256', secret, '', 'switchboard seal v1', 32));
   return {
     close(text, about) {

@@ -1,18 +1,18 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Time for order and for waiting. It begins at a stored moment, advances with the monotonic clock and never goes back,
- * so setting the machine's clock neither reorders ids nor strands or bursts what waits. On PostgreSQL the nodes keep
- * it in common (see `db/steadyTime.ts`), whatever their own clocks say.
+ * The clock for order and waiting. It starts at a stored moment, advances with the monotonic clock and never goes back,
+ * so setting the machine's clock neither reorders ids nor delays or releases whatever waits. On PostgreSQL the nodes
+ * keep it in sync (see `db/steadyTime.ts`), independently of their own clocks.
  *
- * It may differ from the time of day. What people or other systems see (timestamps, signatures, expiry) is the time of
- * day of a `Clock`; `toWall` gives that of a moment of this one.
+ * It may differ from the time of day. Times that people or other systems see (timestamps, signatures, expiry) are times
+ * of day of a `Clock`; `toWall` converts a moment of this clock.
  */
 export class SteadyClock implements Clock {
   readonly #clock: Clock;
   #ahead: number;
 
-  /** @param startsAt where it begins */
+  /** @param startsAt first moment */
   constructor(clock: Clock, startsAt: number) {
     this.#clock = clock;
     this.#ahead = startsAt - clock.elapsed();
@@ -30,17 +30,17 @@ export class SteadyClock implements Clock {
     return this.#clock.after(delayMs, action);
   }
 
-  /** Goes to a later moment; an earlier one changes nothing. */
+  /** Advances to a later moment; ignores an earlier one. */
   advanceTo(ms: number): void {
     this.#ahead = Math.max(this.#ahead, ms - this.#clock.elapsed());
   }
 
-  /** The time of day at a moment of this clock, by what both say now. */
+  /** Converts a moment of this clock to a time of day, by the current difference. */
   toWall(ms: number): number {
     return ms - this.now() + this.#clock.now();
   }
 
-  /** The moment of this clock at a time of day. */
+  /** Converts a time of day to a moment of this clock. */
   fromWall(ms: number): number {
     return ms - this.#clock.now() + this.now();
   }

@@ -3,21 +3,22 @@ import { closeSync, openSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 
 /*
- * Where the server may call for an account: webhooks, and files to send. The account chooses the URL and the server
- * makes the request, which must not become a way into the server's own network. The address that is vetted is the one that is dialled: names are vetted in the
- * connection's own lookup, where a name server cannot give a second answer; literal addresses are not looked up by
- * Node, so they are vetted before, when the webhook is set and again before every attempt or redirect.
+ * Vets the targets that the server calls for an account: webhooks, and files to send. The account chooses the URL and
+ * the server makes the request, which must not give access to the server's own network. The vetted address is the one
+ * that is dialed: names are vetted in the connection's own lookup, so a name server cannot give a second answer. Node
+ * does not look up literal addresses, so they are vetted when the webhook is set and again before every attempt or
+ * redirect.
  */
 
 export interface TargetPolicy {
   /** 127.0.0.0/8 and ::1, in these plain forms only. */
   readonly allowLoopback: boolean;
   readonly allowed: readonly Range[];
-  /** Hears why a name was refused, which its account is not told: for the server's log. */
+  /** Called with the reason why a name was refused, for the server's log. The account does not see it. */
   readonly onRefused: (refusal: { readonly host: string; readonly reason: string }) => void;
 }
 
-/** Whether a target may be used; if not, by which rule and in words that setting and sending share. */
+/** Whether a target may be used; if not, the violated rule and a message, for setting and sending alike. */
 export type Verdict =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly rule: TargetRule; readonly message: string };
@@ -30,8 +31,8 @@ type Range = readonly [Address, number];
 const LONGEST_URL = 2048;
 
 /**
- * Where clouds tell an instance about itself, credentials included. A range that is allowed does not open them; only an
- * address of its own does, such as 100.100.100.200/32.
+ * Addresses where clouds serve an instance its metadata, including credentials. An allowed range does not open them;
+ * only a range of that single address does, such as 100.100.100.200/32.
  */
 const metadata = ranges([
   // AWS, Google Cloud, Azure, DigitalOcean, Hetzner, OpenStack, Oracle and others.
@@ -44,7 +45,8 @@ const metadata = ranges([
   ['fd00:ec2::254/128', 'the metadata address of AWS'],
   // https://cloud.google.com/compute/docs/metadata/querying-metadata
   ['fd20:ce::254/128', 'the metadata address of Google Cloud'],
-  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public by its number alone.
+  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: a platform address in a public
+  // range.
   ['168.63.129.16/32', 'the platform address of Azure'],
   // https://www.alibabacloud.com/help/ecs/user-guide/view-instance-metadata
   ['100.100.100.200/32', 'the metadata address of Alibaba Cloud'],
@@ -60,7 +62,7 @@ const metadata = ranges([
   ['fe80::a9fe:a9fe/128', 'the metadata address of OpenStack'],
 ]);
 
-/** What is never a public receiver (RFC 6890 and what was registered since), with the words for it. */
+/** Ranges that are never public receivers (RFC 6890 and later registrations), with the reason. */
 const refused = ranges([
   ['0.0.0.0/8', 'an unspecified address'],
   ['10.0.0.0/8', 'a private address'],
@@ -97,16 +99,16 @@ const refused = ranges([
   ['3fff::/20', 'a documentation address'],
   ['5f00::/16', 'a segment routing address'],
 ]);
-/** All of IPv6 that is given out to the public. */
+/** The allocated public part of IPv6. */
 const globalUnicast = parseRange('2000::/3');
 const loopback = [parseRange('127.0.0.0/8'), parseRange('::1/128')];
 
 /**
- * @param host address that the server listens on: one that only this machine can reach may also be its receivers'
- * @param otherHosts hosts under which callers reach the server through a proxy: strangers may then set webhooks, and
- *   this machine is no longer theirs
- * @param isBehindProxy whether a proxy leads here, under whatever host
- * @param allowedCidrs ranges that are opened all the same; the settings have checked them
+ * @param host address that the server listens on: if only this machine can reach it, loopback receivers are allowed
+ * @param otherHosts hosts under which callers reach the server through a proxy: strangers may then set webhooks, so
+ * loopback receivers are not allowed
+ * @param isBehindProxy whether there is a proxy, under whatever host
+ * @param allowedCidrs ranges to allow anyway; already validated by the settings
  */
 export function createTargetPolicy({
   host,
@@ -125,17 +127,17 @@ export function createTargetPolicy({
   return { allowLoopback, allowed: allowedCidrs.map(parseRange), onRefused };
 }
 
-/** Whether only this machine reaches a host, as far as its name tells. */
+/** Whether a host can be reached only from this machine, judging by its name. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '');
   if (!ipaddr.isValid(bare)) return bare === 'localhost';
   return loopback.some((range) => isWithin(ipaddr.parse(bare), range));
 }
 
-/** Vets a URL as far as that needs no name server. */
+/** Vets a URL without resolving its name. */
 export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
   if (raw.length > LONGEST_URL) return refuse('too_long', `The URL is longer than ${LONGEST_URL} characters`);
-  // The URL parser is lenient where people are careless: `http:host`, backslashes and line breaks would pass.
+  // The URL parser is too lenient: `http:host`, backslashes and line breaks would pass.
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\\\s]/i.test(raw) || /[\s\\]/.test(raw) || !URL.canParse(raw)) {
     return refuse('not_absolute', `"${raw.slice(0, 100)}" is not an absolute URL, such as https://example.com/hooks`);
   }
@@ -146,7 +148,7 @@ export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
   if (url.username !== '' || url.password !== '') {
     return refuse('credentials', 'The URL must not contain a user name or password');
   }
-  // The parser has turned every spelling of an IPv4 address (octal, hexadecimal, one number) into the plain one.
+  // The parser has normalized every spelling of an IPv4 address (octal, hexadecimal, one number).
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (/(^|\.)localhost$/i.test(host))
     return policy.allowLoopback ? { ok: true, url } : refuseAddress(host, 'this machine');
@@ -156,8 +158,8 @@ export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
 }
 
 /**
- * A name does not lead to an address that may be called. It says nothing more: whether an internal name exists, and
- * where it leads, is not for an account to find out. The policy's `onRefused` hears it.
+ * A name does not resolve to an allowed address. The message reveals nothing more, because an account must not learn
+ * whether an internal name exists and where it leads. The policy's `onRefused` gets the reason.
  */
 export class TargetRefused extends Error {
   readonly code = 'ERR_TARGET_REFUSED';
@@ -169,7 +171,7 @@ export class TargetRefused extends Error {
   }
 }
 
-/** Errors of a lookup that are this machine's own: they say nothing about the name. */
+/** Lookup errors of this machine, which say nothing about the name. */
 const OWN_FAULTS: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAI_MEMORY']);
 
 export type Lookup = (
@@ -179,8 +181,8 @@ export type Lookup = (
 ) => void;
 
 /**
- * A `lookup` for `net.connect`: resolves all addresses of a name and refuses when any one of them is refused. What it
- * answers with is what is dialled, so a name server that changes its mind gains nothing.
+ * A `lookup` for `net.connect`: resolves all addresses of a name and refuses if any of them is not allowed. The
+ * returned addresses are the ones that are dialed, so a name server that changes its answer gains nothing.
  */
 export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup) {
   return (
@@ -207,7 +209,9 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
   };
 }
 
-/** A resolver that can open no file or socket calls the name unknown: only another attempt to open one tells. */
+/**
+ * Without a free file descriptor, a resolver reports that the name does not exist. Opening a file shows which it is.
+ */
 function ownFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undefined {
   if (OWN_FAULTS.has(error.code)) return error;
   try {
@@ -227,7 +231,7 @@ function refusalOfAny(addresses: readonly LookupAddress[], policy: TargetPolicy)
   return undefined;
 }
 
-/** Why an address is refused, in words; undefined when it may be used. */
+/** The reason why an address is refused; undefined if it may be used. */
 export function refusalOf(text: string, policy: TargetPolicy): string | undefined {
   // A zone names an interface of this machine: only link-local addresses have one.
   const address = ipaddr.parse(text.replace(/%.*$/, ''));
@@ -261,7 +265,7 @@ function sentence(address: string, why: string): string {
   return `The address ${address} is not allowed because it is ${why}; WEBHOOK_ALLOWED_CIDRS can open it`;
 }
 
-/** An IPv4 range says nothing of IPv6 forms that embed its addresses: those are opened only as IPv6 ranges. */
+/** An IPv4 range does not cover IPv6 forms that embed its addresses: those need an IPv6 range. */
 function isWithin(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits);
 }

@@ -1,7 +1,7 @@
 import packageJson from '../package.json' with { type: 'json' };
 
-/** The product's version, as `package.json` has it. */
+/** The product's version in `package.json`. */
 export const version: string = packageJson.version;
 
-/** What the path of every operation begins with. */
+/** The prefix of every operation's path. */
 export const API_PREFIX = '/api/v1';

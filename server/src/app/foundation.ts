@@ -12,14 +12,14 @@ import { SteadyClock } from '../steadyClock.ts';
 import { createTargetPolicy, type TargetPolicy } from '../target.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
-/** What a test replaces. */
+/** Replacements for tests. */
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly random?: () => number;
 }
 
-/** What every part of the server builds on. */
+/** Everything that all parts of the server build on. */
 export interface Foundation {
   readonly settings: Settings;
   readonly nodeId: string;
@@ -39,7 +39,10 @@ export interface Foundation {
   readonly tracing: Tracing | undefined;
 }
 
-/** Checks the settings, and opens the database. @throws {SettingsError} and as `openDatabase` */
+/**
+ * Checks the settings, and opens the database.
+ * @throws {SettingsError}, and the errors of `openDatabase`
+ */
 export async function openFoundation(settings: Settings, overrides: Overrides): Promise<Foundation> {
   const { clock = systemClock, log = createLog(settings.logLevel), random = Math.random } = overrides;
   const nodeId = createIds(clock)('nod');

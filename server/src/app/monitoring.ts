@@ -11,7 +11,7 @@ import type { Foundation } from './foundation.ts';
 
 const PATIENCE_MS = 2000;
 
-/** Tells load balancers whether the server is ready, and Prometheus what it measures. */
+/** Reports readiness to load balancers and metrics to Prometheus. */
 export class Monitoring {
   readonly #database: Database;
   readonly #metrics: Metrics;
@@ -34,7 +34,7 @@ export class Monitoring {
     }));
   }
 
-  /** Reports the server as not ready from now on, because it stops. */
+  /** Reports the server as not ready, because it is stopping. */
   drain(): void {
     this.#isDraining = true;
   }

@@ -35,7 +35,7 @@ import { createFeed } from '../webhooks/feed.ts';
 import { Retention } from '../webhooks/retention.ts';
 import type { Foundation } from './foundation.ts';
 
-/** For a file behind a URL, which a caller waits for. */
+/** Deadline for fetching a file from a URL, for which a caller waits. */
 const FETCH_TIMEOUT_MS = 60_000;
 
 export function openContentStore({ settings, clock }: Foundation): ContentStore {
@@ -60,7 +60,7 @@ export async function openCluster(foundation: Foundation, store: ContentStore): 
   });
 }
 
-/** What nodes use to send each other requests. */
+/** Creates the requests between nodes, and their signatures. */
 export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundation) {
   const signatures = new NodeSignatures(secret, nodeId, steady);
   const client = new NodeClient(signatures);
@@ -94,7 +94,7 @@ export function createAuth({ settings, database, clock, steady, secret }: Founda
   };
 }
 
-/** Events and their delivery. */
+/** Creates the parts that store events and deliver them. */
 export function createDelivery(foundation: Foundation, cluster: Cluster) {
   const { settings, database, clock, random, tracing } = foundation;
   const openFiles = readOpenFiles(settings.outgoingConnections);
@@ -148,7 +148,7 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   return { media, previews: new Previews(media.read) };
 }
 
-/** Sessions, and what they send and receive. */
+/** Creates the parts that connect sessions, send and receive. */
 export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {
   const { settings, database, clock, steady, log, tracing } = foundation;
   const sandbox = new Sandbox({
@@ -169,7 +169,7 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
     ...common,
     connectors: [sandbox, ...foundation.connectors],
     publicUrl: settings.publicUrl,
-    // One network for all, or one for each account.
+    // One network for all accounts, or one for each.
     scopeOf: settings.sandboxShared ? () => '' : (accountId) => accountId,
   });
   return { sandbox, liveSessions, sender, sessions };
@@ -185,6 +185,6 @@ async function identityOf(store: ContentStore, log: Log): Promise<string | null>
   }
 }
 
-/** On the file system of the contents. Nodes that share it have a folder each. */
+/** On the same file system as the contents. Nodes that share it have a folder each. */
 const incomingDir = ({ mediaDir: shared, dataDir }: Settings) =>
   shared === undefined ? join(dataDir, 'media', 'incoming') : join(shared, 'incoming', instanceOf(dataDir));

@@ -8,11 +8,11 @@ import { type Context, defineOperation, type Effect, type Operation } from '../i
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
-/* Operations that exist twice: on the default webhook, which the contract has, and on a webhook by its id. */
+/* Operations that exist twice: for the default webhook, which the contract requires, and for a webhook by its id. */
 
 type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | undefined>;
 
-/** An operation on any webhook: on the default one, and on one by its id. */
+/** An operation for both the default webhook and a webhook by its id. */
 interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TSchema> {
   /** Last part of both ids: `stats` for `webhooks.stats` and `webhooks.endpoints.stats`. */
   readonly name: string;
@@ -23,10 +23,10 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
   readonly effect: Effect;
   readonly isRepeatable?: true;
   readonly thirdPartyText?: boolean;
-  /** Input fields beside `webhookId`. */
+  /** Input fields besides `webhookId`. */
   readonly fields: F;
   readonly output: O;
-  /** Whether it answers `webhook_not_set` without a default webhook. */
+  /** Whether it throws `webhook_not_set` without a default webhook. */
   readonly needsWebhook: boolean;
   /** @param find returns undefined only if no default webhook is set */
   run(ctx: Context, find: FindWebhook, input: Static<TObject<F>>): Promise<Static<O>>;
@@ -34,7 +34,7 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
 
 type Texts = Pick<Operation, 'summary' | 'description'>;
 
-/** Makes the operation on the default webhook and the one on a webhook by its id. */
+/** Makes both operations: for the default webhook, and for a webhook by its id. */
 export function onAnyWebhook<F extends TProperties, O extends TSchema>(
   shared: AnyWebhook<F, O>,
   onDefault: Texts & { tool?: true },

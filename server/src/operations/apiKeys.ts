@@ -15,7 +15,7 @@ const Permissions = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 50,
   description:
-    'What the key may do: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
+    'Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
 });
 const ExpiresAt = orNull(Time, 'When the key stops working; null for never.');
 const KeyId = Type.String({ description: 'Id of the key (`key_…`).' });
@@ -23,7 +23,7 @@ const KeyId = Type.String({ description: 'Id of the key (`key_…`).' });
 const fields = {
   keyId: KeyId,
   name: Type.String({ description: 'Label for the key.' }),
-  permissions: Type.Array(Type.String(), { description: 'What the key may do.' }),
+  permissions: Type.Array(Type.String(), { description: 'Permissions of the key.' }),
   createdAt: Type.String({ format: 'date-time', description: 'When the key was created.' }),
   expiresAt: ExpiresAt,
 };
@@ -188,7 +188,7 @@ export const revokeApiKey = defineOperation({
 
 async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTable>) {
   const row = await ctx.database.commit(({ kysely }) => {
-    // Setting the id to itself keeps a change of nothing a valid statement.
+    // Setting the id to itself keeps the statement valid if nothing changes.
     return kysely
       .updateTable('api_keys')
       .set({ key_id: keyId, ...change })

@@ -10,7 +10,7 @@ import { type Context, defineOperation, type PublicContext } from '../invoke/ope
 
 const Email = Type.String({
   maxLength: 254,
-  // Not the whole grammar: something before the @ (64 characters at most, RFC 5321), and a host after it.
+  // Not the whole grammar: something before the @ (at most 64 characters, RFC 5321), and a host after it.
   pattern: '^[^\\s@]{1,64}@[^\\s@]+$',
   description: 'Email address, such as you@example.com. Case does not matter.',
 });
@@ -80,7 +80,8 @@ export const register = defineOperation({
       };
       const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
       const refusal = await orGiveBack(inserting, guess);
-      if (refusal !== undefined) throw new AppError(refusal); // keeps the guess: it tells whether the email exists
+      // does not return the guess, because the error reveals whether the email exists
+      if (refusal !== undefined) throw new AppError(refusal);
       await guess.wasRight();
       return row;
     });
@@ -146,7 +147,7 @@ export const forgetLogin = defineOperation({
   login: 'ends',
   method: 'POST',
   path: '/auth/forget-login',
-  credential: 'none', // also for a login that is over
+  credential: 'none', // works with an expired login too
   permission: null,
   effect: 'write',
   summary: 'Log out in this browser',
@@ -170,7 +171,7 @@ export const me = defineOperation({
     credential: Type.Object({
       type: Type.Enum(['jwt', 'api_key'], { description: '`jwt` is a login token.' }),
       keyId: Type.Optional(Type.String({ description: 'Id of the API key (`key_…`).' })),
-      permissions: Type.Array(Type.String(), { description: 'What the credential may do.' }),
+      permissions: Type.Array(Type.String(), { description: 'Permissions of the credential.' }),
     }),
   }),
   async run(ctx) {
@@ -202,7 +203,7 @@ export const changePassword = defineOperation({
   async run(ctx, input) {
     const account = await ownAccount(ctx);
     await requireStrong(ctx, 'newPassword', input.newPassword, account.email);
-    // A caller that is logged in shares no limit with strangers.
+    // Logged-in callers share no limit with strangers.
     const device = `that is logged in to ${account.account_id}`;
     await ctx.loginLimit.guess({ email: account.email, address: ctx.address, device }, async (guess) => {
       const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
@@ -225,12 +226,12 @@ async function requireStrong(
   if (weakness !== undefined) throw invalidField(field, weakness.message, weakness.code);
 }
 
-/** Gives back what was taken if the work fails, so that a busy server costs no guess. */
+/** Returns the taken tokens if the work fails, so that a busy server costs no guess. */
 async function orGiveBack<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {
   try {
     return await working;
   } catch (error) {
-    for (const each of taken) await each.giveBack().catch(() => {}); // the first error tells why
+    for (const each of taken) await each.giveBack().catch(() => {}); // the first error is the cause
     throw error;
   }
 }
@@ -244,7 +245,7 @@ async function requireRegistrable({ settings, database }: PublicContext, email: 
   if ((await select.where('email', '=', email).executeTakeFirst()) !== undefined) throw new AppError('email_taken');
 }
 
-/** @returns why the account was not inserted */
+/** @returns the reason why the account was not inserted */
 async function insertAccount(
   { settings }: PublicContext,
   { kysely, connection, dialect }: Tx,
@@ -282,7 +283,7 @@ async function ownAccount(ctx: Context): Promise<AccountTable> {
     .executeTakeFirstOrThrow(() => new AppError('unauthorized'));
 }
 
-/** Ends every login token, and sets the password when there is a new one. */
+/** Revokes every login token, and sets the password if a hash is passed. */
 async function raiseTokenVersion(ctx: Context, passwordHash?: string): Promise<number> {
   const { token_version } = await ctx.database.commit(({ kysely }) =>
     kysely

@@ -220,7 +220,7 @@ export const markChatRead = defineOperation({
       .execute();
     if (unread.length > 0) {
       const markRead = await ctx.liveSessions.part(session, 'markRead');
-      // The network first: when it does not take it, the chat is still unread and the call can be repeated.
+      // The network first: if it fails, the chat is still unread and the call can be repeated.
       await markRead(
         { type: chat.type, id: chat.network_id ?? chatId },
         unread.map(({ network_id: networkId, from_number: from }) => ({ networkId, from })),
@@ -237,7 +237,7 @@ export const markChatRead = defineOperation({
         .where(isUnread)
         .where('message_id', '<=', last)
         .execute();
-      // What came meanwhile stays unread.
+      // Messages that arrived in the meantime stay unread.
       await tx.kysely
         .updateTable('chats')
         .set((eb) => ({
@@ -258,7 +258,7 @@ export const markChatRead = defineOperation({
   },
 });
 
-// Word for word as the index `messages_unread` has it: SQLite takes the index for nothing less.
+// Exactly the condition of the index `messages_unread`: SQLite uses the index only if it is the same.
 const isUnread = sql<boolean>`direction = 'incoming' and status = 'delivered'`;
 
 /** @throws {AppError} `not_found` */

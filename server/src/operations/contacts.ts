@@ -77,7 +77,7 @@ export const listContacts = defineOperation({
   },
 });
 
-/** How long an answer of the network is believed: asking it often gets numbers banned. */
+/** How long an answer of the network is cached, because frequent checks get numbers banned. */
 const CHECK_KEPT_MS = 24 * 3600 * 1000;
 const CHECKED_AT_ONCE = 100;
 
@@ -172,7 +172,7 @@ export const setContactBlocked = defineOperation({
     const number = phoneNumber('phoneNumber', input.phoneNumber);
     const setBlocked = await ctx.liveSessions.part(session, 'setBlocked');
     await setBlocked(number, input.blocked);
-    // It may turn out only now that the network knows it by another one.
+    // The network may have reported only now that it knows the number by another one.
     const known = ctx.liveSessions.find(session)?.connection.numberOf?.(number) ?? number;
     await ctx.database.commit(
       (tx) => noteBlocked.run(tx, { ...session, phoneNumber: known, blocked: Number(input.blocked) }),
@@ -199,7 +199,7 @@ function toContact(row: ContactTable) {
   };
 }
 
-/** A text as `like` takes it literally. */
+/** Escapes a text for `like`. */
 function likeText(text: string): string {
   return text.replace(/[\\%_]/g, (mark) => `\\${mark}`);
 }

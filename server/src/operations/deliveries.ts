@@ -59,7 +59,7 @@ const DeliveryWithAttempts = Type.Object(
         class: Class,
         status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
         durationMs: Type.Integer({ description: 'Duration of the attempt in milliseconds.' }),
-        message: Type.String({ description: 'What happened, as a sentence.' }),
+        message: Type.String({ description: 'Outcome as a sentence.' }),
         response: Type.Union([Type.String(), Type.Null()], {
           description: 'First 1 KiB of the answer, which can repeat what was sent; null if there was none.',
           ...messageContent,
@@ -260,7 +260,9 @@ export const replayDeliveries = defineOperation({
 
 type ReplayInput = Parameters<typeof replayDeliveries.run>[1];
 
-/** Ids of settled deliveries that are meant, in order, some at a time. Those of webhooks that are gone are not. */
+/**
+ * Ids of the matching settled deliveries, in order, one batch at a time. Deliveries of deleted webhooks are left out.
+ */
 async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after: string): Promise<string[]> {
   const states: readonly DeliveryState[] =
     input.states ??
@@ -323,11 +325,13 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
   };
 }
 
-/** When the next attempt is due, as a time of day: what never waited for a retry is due since it was stored. */
+/**
+ * When the next attempt is due, as a time of day. A delivery that never waited for a retry is due since it was stored.
+ */
 const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
   row.due_at === 0 ? row.created_at : steady.toWall(row.due_at);
 
-/** Why a delivery has not arrived, or that it has: one sentence for a person. */
+/** Explains in one sentence why a delivery has or has not arrived. */
 function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const settledAt = isoTime(row.settled_at);
   const last = row.last_message ?? 'no attempt has been made';

@@ -9,7 +9,7 @@ import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
 
 const LONGEST_WAIT_SECONDS = 30;
-/** How long an event may stay unseen when its announcement was missed. */
+/** How late a waiting call notices an event whose announcement was missed. */
 const POLL_MS = 1000;
 
 export const listEvents = defineOperation({
@@ -90,20 +90,20 @@ const contentless = new Map(
   }),
 );
 
-/** The body of an event without the content of the message. Of a kind that is not known here nothing is left. */
+/** The body of an event without message content. Nothing is left of an event type that is unknown here. */
 export function withoutContent(kind: string, body: string): string {
   const { event, data } = JSON.parse(body) as Envelope;
   return JSON.stringify({ event, data: contentless.get(kind)?.(data) ?? {} });
 }
 
-/** Reads until there are events, the time is over or the caller is gone. */
+/** Reads until there are events, the time is over or the caller hangs up. */
 async function waitForEvents(ctx: Context, read: () => Promise<LoggedEvent[]>, wait: number): Promise<LoggedEvent[]> {
   const until = ctx.clock.elapsed() + wait * 1000;
   const end = ctx.waitingCalls.begin(ctx.accountId);
   const signal = ctx.signal();
   try {
     for (;;) {
-      // Before reading, so that what comes between reading and waiting is not slept through.
+      // Before reading, so that an event between reading and waiting is noticed.
       const news = new AbortController();
       const next = ctx.feed.next(
         ctx.accountId,

@@ -104,7 +104,7 @@ export const createGroup = defineOperation({
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const phoneNumbers = normalise(input.phoneNumbers);
-    // The network tells the session of the new group, which stores it and emits the event.
+    // The network reports the new group to the session, which stores it and emits the event.
     const groups = await ctx.liveSessions.part(session, 'groups');
     const { networkId } = await groups.create(input.subject, phoneNumbers);
     return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));
@@ -196,7 +196,7 @@ const Invite = Type.Object(
   {
     groupId: GroupId,
     inviteCode: Type.String({ description: 'Code at the end of the link.' }),
-    inviteLink: Type.String({ description: 'Link to send to people; anyone who has it can join.' }),
+    inviteLink: Type.String({ description: 'Link to send to people. Anyone with the link can join.' }),
   },
   { title: 'GroupInvite' },
 );
@@ -303,12 +303,12 @@ export const leaveGroup = defineOperation({
   },
 });
 
-/** What the session of a group can do with groups. */
+/** The group actions of a group's session. */
 function partOf(ctx: Context, { session_id: sessionId }: GroupTable): Promise<GroupActions> {
   return ctx.liveSessions.part({ accountId: ctx.accountId, sessionId }, 'groups');
 }
 
-/** The group that the network has told the session of. */
+/** The group as the network reported it to the session. */
 function groupOnNetwork(ctx: Context, { accountId, sessionId }: SessionRef, networkId: string): Promise<GroupTable> {
   return ctx.database.reader.kysely
     .selectFrom('groups')
@@ -323,7 +323,7 @@ function toInvite(groupId: string, { code, link }: GroupInvite) {
   return { groupId, inviteCode: code, inviteLink: link };
 }
 
-/** Those of the wanted settings that the group does not have yet. */
+/** The wanted settings that differ from the current ones. */
 function changedSettings(row: GroupTable, wanted: Partial<GroupSettings> = {}): Partial<GroupSettings> {
   const present = settingsOf(row);
   const isChanged = (name: keyof GroupSettings) => wanted[name] !== undefined && wanted[name] !== present[name];
@@ -355,7 +355,7 @@ async function toGroup(ctx: Context, row: GroupTable) {
   return (await groupReader(ctx, [row]))(row);
 }
 
-/** Reads the participants of these groups at once, and shows each group with its own. */
+/** Reads the participants of all groups at once, and returns a function that shows a group. */
 async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
   const groupIds = JSON.stringify(rows.map(({ group_id }) => group_id));
   const participants = await participantsOf.all(ctx.database.reader, { accountId: ctx.accountId, groupIds });

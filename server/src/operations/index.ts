@@ -46,7 +46,7 @@ import { rotateEndpointSecret, rotateWebhookSecret } from './webhookSecret.ts';
 import { deleteWebhook, getWebhook, setWebhook } from './webhooks.ts';
 import { testEndpoint, testWebhook } from './webhookTest.ts';
 
-/** What the platform can do. Routes, OpenAPI and permissions derive from this list; there is no second one. */
+/** All operations. Routes, OpenAPI and permissions derive from this list. */
 export const operations: readonly Operation[] = [
   register,
   login,

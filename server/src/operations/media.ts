@@ -10,7 +10,7 @@ import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
 export const MediaId = Type.String({ maxLength: 100, description: 'Id of the file (`med_…`).' });
 
-/** A picture of a group or a profile. */
+/** The picture of a group or a profile. */
 export const PictureMediaId = orNull(
   Type.String({ maxLength: 100 }),
   'Id of an uploaded image; null removes the picture.',
@@ -57,7 +57,7 @@ export const uploadMedia = defineOperation({
   },
 });
 
-/** What a model can look at. A larger picture is too much for its context. */
+/** Image types that models accept. Larger images would not fit into their context. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
 const LARGEST_IMAGE_BYTES = 4 * 1024 * 1024;
 
@@ -85,7 +85,7 @@ export const getMedia = defineOperation({
   run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
 });
 
-/** @throws {AppError} `not_found`; `validation_failed` for a file that is no image */
+/** @throws {AppError} `not_found`; `validation_failed` if the file is not an image */
 export async function pictureOf(ctx: Context, mediaId: string | null): Promise<NetworkMedia | null> {
   if (mediaId === null) return null;
   const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));

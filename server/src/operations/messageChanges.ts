@@ -8,7 +8,7 @@ import { keyOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 
-/* The network comes first: when it does not take a change, nothing has changed here either and it can be repeated. */
+/* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
 const changeErrors = [
   'not_found',
@@ -112,7 +112,7 @@ export const deleteMessage = defineOperation({
   },
 });
 
-/** @throws {AppError} `not_found`; `message_state` for what the other side cannot know (yet, or any more) */
+/** @throws {AppError} `not_found`; `message_state` if the other side does not have the message yet, or no longer */
 async function requireSent(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await requireMessage(ctx, messageId);
   if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');

@@ -23,7 +23,7 @@ const Status = Type.Enum(['queued', 'scheduled', 'sent', 'delivered', 'read', 'f
   description:
     '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
 });
-const MessageType = Type.Enum([...messageTypes], { description: 'What the message contains.' });
+const MessageType = Type.Enum([...messageTypes], { description: 'Type of the content.' });
 
 export const Message = Type.Object(
   {
@@ -133,7 +133,7 @@ export const listMessages = defineOperation({
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
     const { q } = input;
-    // Which messages have a word tells what they say.
+    // A search reveals content: which messages contain a word.
     if (q !== undefined) requireContent(ctx, 'messages');
     const filters = await knownFilters(ctx, input);
     const found =
@@ -179,7 +179,8 @@ export const messageStats = defineOperation({
       .selectFrom('messages')
       .select(({ fn }) => [minute.as('minute'), 'direction', fn.countAll<number>().as('count')])
       .where('account_id', '=', accountId)
-      // Ids are in order of time: the index leads to the first of the hour. What was planned has an index of its own.
+      // Ids are in order of time, so the index leads to the first one of the hour. Scheduled messages have an index of
+      // their own.
       .where((eb) =>
         eb.or([
           eb('message_id', '>=', firstIdAt('msg', steady.fromWall(since))),
@@ -237,21 +238,21 @@ interface Filters {
 }
 
 /**
- * The filters with the chat as it is stored.
- * @throws {AppError} `not_found` for a session or a chat that the account does not have
+ * The filters with the chat under its stored id.
+ * @throws {AppError} `not_found` if the account has no such session or chat
  */
 async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
   const { sessionId } = filters;
   if (sessionId !== undefined) await resolveSession(ctx, sessionId);
   if (filters.chatId === undefined) return filters;
   const chatId = digitsOf(filters.chatId) ?? filters.chatId;
-  // The chat of a stand-in goes on under the number once that is shown.
+  // The chat of a placeholder continues under the number once the number is known.
   if (!isStandIn(chatId) && !(await hasChat(ctx, sessionId, chatId)))
     throw new AppError('not_found', `The chat ${filters.chatId} does not exist`);
   return { ...filters, chatId };
 }
 
-/** Whether there is such a chat; a group is one before its first message. */
+/** Whether the chat exists; a group counts before its first message. */
 async function hasChat({ database, accountId }: Context, sessionId: string | undefined, chatId: string) {
   const { kysely } = database.reader;
   const sessions =
@@ -273,7 +274,7 @@ async function hasChat({ database, accountId }: Context, sessionId: string | und
   return (await chats.unionAll(groups).executeTakeFirst()) !== undefined;
 }
 
-/** The account's messages that pass the filters, in no order. */
+/** The account's messages that pass the filters, unordered. */
 function messagesOf(
   { database, accountId }: Context,
   filters: Filters,
@@ -287,7 +288,7 @@ function messagesOf(
   if (direction !== undefined) select = select.where('m.direction', '=', direction);
   if (type !== undefined) select = select.where('m.type', '=', type);
   if (status !== undefined) select = select.where('m.status', '=', status);
-  // Says nothing new, but in the very words of the index `messages_status`, by which SQLite finds that it fits.
+  // Redundant, but exactly the condition of the index `messages_status`, so that SQLite uses it.
   if (status !== undefined && rareStatuses.includes(status))
     select = select.where(
       'm.status',
@@ -299,7 +300,7 @@ function messagesOf(
   return select;
 }
 
-/** Of all messages few have these for long. */
+/** Few messages have one of these for long. */
 const rareStatuses: readonly MessageStatus[] = ['queued', 'scheduled', 'sent', 'failed'];
 
 async function newestMessages(ctx: Context, filters: Filters, after: string | undefined, rows: number) {
@@ -307,14 +308,14 @@ async function newestMessages(ctx: Context, filters: Filters, after: string | un
   return (after === undefined ? select : select.where('m.message_id', '<', after)).execute();
 }
 
-/** So many of the newest messages are looked through one by one, before an index without order is asked for all. */
+/** How many of the newest messages are scanned in order, before an unordered index is queried for all. */
 const LOOKED_THROUGH = 20_000;
 
 /**
- * Messages that have all the words, newest first. A common word is found among the newest messages, where the order
- * comes for free; what is not is rare, and all of it is found by the index and sorted. PostgreSQL cannot tell which is
- * which, and walks through a million rows for a rare word (240 ms) when it is left to choose. SQLite's index is read in order from
- * any point on, so there one look does.
+ * Messages that contain all the words, newest first. A common word is found among the newest messages, where the order
+ * is free. Other words are rare, so all their messages are found by the index and sorted. PostgreSQL cannot tell the
+ * two cases apart: left to choose, it scans a million rows for a rare word (240 ms). SQLite's index can be read in
+ * order from any point, so one query is enough.
  */
 async function search(
   ctx: Context,
@@ -340,10 +341,10 @@ async function search(
     .execute();
   if (newest.length === rows || start === 0) return newest;
   const withOlder = kysely.with(
-    (name) => name('older').materialized(), // so that the index is asked, and not the order
+    (name) => name('older').materialized(), // materialized, so that the word index is used instead of the order
     (db) => db.selectFrom('message_words as w').select('w.rowid').where(matches).where('w.rowid', '<', start),
   );
-  // It has one table more, which the filters do not touch.
+  // The wider type has one table more, which the filters do not use.
   const rest = await messagesOf(ctx, filters, withOlder as unknown as QueryCreator<Schema>)
     .innerJoin(sql<{ rowid: number }>`older`.as('older'), 'older.rowid', 'm.seq')
     .orderBy('older.rowid', 'desc')
@@ -367,12 +368,12 @@ export async function requireMessage(ctx: Context, messageId: string): Promise<M
   return row;
 }
 
-/** The message as it is now, with what others have added to it. */
+/** The current message, with reactions and votes. */
 export async function readMessage(ctx: Context, row: MessageRow) {
   return (await messageReader(ctx, [row]))(row);
 }
 
-/** Reads at once what belongs to these messages, and shows each with its own. */
+/** Reads the reactions and votes of all messages at once, and returns a function that shows a message. */
 export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
   const { reader } = ctx.database;
   const ids = { accountId: ctx.accountId, ids: JSON.stringify(rows.map(({ message_id }) => message_id)) };
@@ -399,7 +400,7 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
   };
 }
 
-/** A message by itself: as it is when it has just been sent. */
+/** A message without reactions and votes, such as one that was just sent. */
 export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
   return {
     messageId: row.message_id,

@@ -93,7 +93,7 @@ export const updateProfile = defineOperation({
   },
 });
 
-/** Makes a picture that the network has shown a file of the account. */
+/** Stores a picture of the network as a file of the account. */
 async function keepPicture({ media, accountId }: Context, picture: NetworkMedia) {
   const { mimeType, fileName } = picture;
   return mediaPart(

@@ -24,7 +24,7 @@ export const sendBulk = defineOperation({
   path: '/messages/send-bulk',
   owner: undefined, // every node can schedule
   soFar: undefined,
-  messageContent: undefined, // its answer has none
+  messageContent: undefined, // the output contains no message content
   summary: 'Send a text to many recipients',
   description:
     'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',

@@ -10,7 +10,7 @@ import { findMessage, type SessionRef } from '../messages/store.ts';
 import { Message, toMessage } from './messages.ts';
 import { OptionalSessionId, resolveSession } from './sessions.ts';
 
-/* What all operations that send a message share. */
+/* Shared by all operations that send a message. */
 
 export const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the message.' });
 
@@ -47,7 +47,7 @@ export const envelope = {
     }),
   ),
 };
-/** Declares what all sends share. */
+/** Properties that all send operations share. */
 export const sendOperation = {
   method: 'POST',
   owner: { of: 'sessionId', unless: 'sendAt' },
@@ -59,7 +59,7 @@ export const sendOperation = {
   status: 201,
   idempotent: true,
   output: Message,
-  // The time that a network has to answer, and some for the database.
+  // The deadline of the network's answer, plus some time for the database.
   deadlineMs: 35_000,
   async soFar(ctx: Context) {
     const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
@@ -85,7 +85,7 @@ interface Envelope {
   readonly sendAt?: string | undefined;
 }
 
-/** Content of a message. */
+/** The content of a message. */
 interface Content {
   readonly type: MessageType;
   readonly text: string;

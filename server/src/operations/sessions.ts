@@ -285,7 +285,7 @@ export const deleteSession = defineOperation({
 });
 
 /**
- * Which session is meant: the one that is named, or the only one there is.
+ * Returns the session with this id, or the only one of the account.
  * @throws {AppError} `not_found`, `session_required`
  */
 export async function resolveSession(ctx: Context, sessionId: string | undefined): Promise<SessionRef> {
@@ -316,8 +316,8 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
 }
 
 /**
- * Options as they are stored.
- * @param present the session as it is, whose secrets stay where no new ones are given
+ * Validates options and keeps stored secrets.
+ * @param present the current session, whose secrets stay unless new ones are passed
  */
 function checkedOptions(
   ctx: Context,
@@ -341,7 +341,7 @@ function checkedOptions(
 
 function visibleOptions({ sessions, database }: Context, row: SessionTable): Record<string, unknown> {
   const connector = sessions.connectors.get(row.connector);
-  // Without its connector nobody knows which of them are secrets.
+  // Without the connector it is unknown which options are secrets.
   return connector === undefined ? {} : { ...withoutSecrets(connector.options, readOptions(database.seal, row)) };
 }
 

@@ -25,7 +25,7 @@ const Action = Type.Enum(
     'group_subject',
     'group_leave',
   ],
-  { description: 'What happens; see the description of the operation.' },
+  { description: 'Event to simulate; see the description of the operation.' },
 );
 
 export const simulateSession = defineOperation({
@@ -114,7 +114,7 @@ export const simulateSession = defineOperation({
         Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`) that changes, or is replied to.' }),
       ),
       status: Type.Optional(
-        Type.Enum(['delivered', 'read', 'failed'], { description: 'What the receipt says about the message.' }),
+        Type.Enum(['delivered', 'read', 'failed'], { description: 'Status that the receipt reports.' }),
       ),
       reason: Type.Optional(
         Type.String({ minLength: 1, maxLength: 200, description: 'Reason that the network gives, as a sentence.' }),
@@ -199,7 +199,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   }
 }
 
-/** What the simulated message says: the one thing that is given, and the text beside it. */
+/** The content of the simulated message: the one kind that was passed, with its text. */
 async function toContent(ctx: Context, input: SimulateInput): Promise<MessageContent> {
   const { message, mediaId, location, contact, poll } = input;
   const text = message ?? '';

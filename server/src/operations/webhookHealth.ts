@@ -11,7 +11,7 @@ import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/
 import { onAnyWebhook } from './anyWebhook.ts';
 import { Class } from './webhookRecord.ts';
 
-/* How a webhook is doing: its circuit breaker, and its statistics. */
+/* The health of a webhook: its circuit breaker and its statistics. */
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 const State = Type.Enum(['closed', 'open', 'half_open'], {
@@ -72,7 +72,7 @@ const CircuitBreaker = Type.Object(
       Type.Object({
         class: Class,
         status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
-        message: Type.String({ description: 'What went wrong, as a sentence.' }),
+        message: Type.String({ description: 'Error as a sentence.' }),
         at: { ...Time, description: 'When the attempt failed.' },
       }),
       'Last attempt that failed; null if none has.',
@@ -205,7 +205,7 @@ export const [resetCircuitBreaker, resetEndpointBreaker] = onAnyWebhook(
   {
     summary: 'Reset the circuit breaker of a webhook',
     description:
-      'Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it after the receiver was repaired.',
+      'Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again.',
   },
 );
 

@@ -17,7 +17,7 @@ const WebhookTest = Type.Object(
     delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx.' }),
     class: Class,
     status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
-    message: Type.String({ description: 'What happened, as a sentence.' }),
+    message: Type.String({ description: 'Result as a sentence.' }),
     latencyMs: Type.Integer({ description: 'Duration of the request in milliseconds.' }),
     stages: Type.Array(Stage, {
       description: 'Result of each stage, in order: URL, name lookup, connection, TLS, HTTP.',
@@ -68,6 +68,6 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
   {
     summary: 'Test a webhook',
     description:
-      'Send one signed sample event to a webhook right now, whatever the state of the circuit breaker. Returns the request, the answer, and the result of each stage.',
+      'Send one signed sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage.',
   },
 );

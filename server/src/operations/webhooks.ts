@@ -5,7 +5,7 @@ import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../web
 import { acceptedKinds } from './eventTypes.ts';
 import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
 
-/* The account's default webhook, as the contract has it. */
+/* The account's default webhook, which the contract requires. */
 
 const none = strictObject({});
 

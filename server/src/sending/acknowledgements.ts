@@ -15,14 +15,15 @@ interface Acknowledgement {
 const RETRY_MS = 1000;
 
 /**
- * Stores that networks accepted messages. What cannot be stored while the database is away is kept, or the message
- * would be sent again, and comes before what the network takes later in its chat: events follow the order of sending.
+ * Stores that networks accepted messages. An acceptance that cannot be stored while the database is unavailable is
+ * kept, because the message would otherwise be sent again. It is stored before later ones of its chat, because events
+ * follow the order of sending.
  */
 export class Acknowledgements {
   readonly #inbox: Inbox;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Chat → what its network took and the database does not know yet, oldest first. */
+  /** Chat → messages that the network accepted and the database does not have yet, oldest first. */
   readonly #waiting = new Map<string, Acknowledgement[]>();
   readonly #storing = new Map<string, Promise<void>>();
   #isRunning = false;
@@ -41,13 +42,13 @@ export class Acknowledgements {
     this.#isRunning = false;
   }
 
-  /** Whether the network has this message and the database does not know it. */
+  /** Whether the network accepted this message and the database does not have that yet. */
   isWaiting({ session_id, chat_id, message_id }: { session_id: string; chat_id: string; message_id: string }): boolean {
     const waiting = this.#waiting.get(`${session_id} ${chat_id}`) ?? [];
     return waiting.some(({ message }) => message.messageId === message_id);
   }
 
-  /** @throws {AppError} `storage_unavailable`: it will be stored later */
+  /** @throws {AppError} `storage_unavailable`: it is stored later */
   async add(session: LiveSession, message: SentMessage, accepted: Accepted): Promise<void> {
     const chat = `${message.sessionId} ${message.chatId}`;
     const waiting = this.#waiting.get(chat);
@@ -76,7 +77,7 @@ export class Acknowledgements {
   async #storeLater(chat: string): Promise<void> {
     while (this.#isRunning && this.#waiting.has(chat)) {
       await sleep(this.#clock, RETRY_MS);
-      await this.#store(chat).catch(() => {}); // it is tried again
+      await this.#store(chat).catch(() => {}); // retried later
     }
   }
 
@@ -93,7 +94,7 @@ export class Acknowledgements {
     const waiting = this.#waiting.get(chat) ?? [];
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       const { session, message, accepted } = next;
-      // Who has the session now asks its network again, by the same id.
+      // Another owner repeats the message with the same id.
       if (session.isOurs()) {
         try {
           await this.#inbox.acknowledge(message, accepted);

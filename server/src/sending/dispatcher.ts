@@ -17,11 +17,11 @@ import { Acknowledgements } from './acknowledgements.ts';
 /** Returns how long a message waits after an error of its network, in ms; undefined if the message has failed. */
 export type HoldMs = (error: unknown) => number | undefined;
 
-/** The network accepts nothing of the session for so long: the message stays queued. */
+/** The network accepts nothing from the session at the moment: the message stays queued. */
 export class HeldError extends Error {
   readonly ms: number;
   constructor(ms: number) {
-    super('The network accepts nothing for now');
+    super('The network accepts nothing at the moment');
     this.ms = ms;
   }
 }
@@ -32,8 +32,8 @@ export class StillQueuedError extends AppError {
   constructor(messageId: string) {
     super(
       'session_unavailable',
-      `The session is being closed, or handed to another node. The message ${messageId} is queued and goes out as soon ` +
-        'as the session is connected: ask for it by its id, or repeat the request with its idempotency key',
+      `The session is closing or moving to another node. The message ${messageId} is queued and goes out as soon ` +
+        'as the session is connected: check it by its id, or repeat the request with its idempotency key',
     );
     this.messageId = messageId;
   }
@@ -82,7 +82,10 @@ export class Dispatcher {
     this.#acknowledgements.stop();
   }
 
-  /** Claims a message for the caller, until it calls `release`. @returns whether nobody else had claimed it */
+  /**
+   * Claims a message for the caller, until it calls `release`.
+   * @returns whether nobody else had claimed it
+   */
   claim(messageId: string): boolean {
     if (this.#claimed.has(messageId)) return false;
     this.#claimed.add(messageId);
@@ -97,7 +100,7 @@ export class Dispatcher {
     return this.#claimed.has(messageId);
   }
 
-  /** Whether the network has accepted the message and the database does not know it yet. */
+  /** Whether the network accepted the message and the database does not have that yet. */
   isAccepted(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
     return this.#acknowledgements.isWaiting(row);
   }
@@ -106,7 +109,7 @@ export class Dispatcher {
    * Sends a stored message and stores the outcome.
    * @param holdMs decides whether an error fails the message; without it every error does
    * @returns when the network accepted it
-   * @throws {AppError} `send_failed`, or what the network says
+   * @throws {AppError} `send_failed`, or the network's error
    * @throws {StillQueuedError} the session ended, or moved, before there was an outcome
    * @throws {HeldError} the message has to wait
    */
@@ -120,7 +123,7 @@ export class Dispatcher {
     const message = toSent(row);
     // The session was paired again with a different number.
     if (row.from_number !== session.phoneNumber) {
-      const reason = `The message was to be sent from ${row.from_number}, but the session was re-paired with a different number`;
+      const reason = `The message belongs to ${row.from_number}, but the session was re-paired with a different number`;
       await this.#inbox.refuse(message, reason);
       throw new AppError('send_failed', reason);
     }
@@ -146,7 +149,7 @@ export class Dispatcher {
     return accepted.timestamp;
   }
 
-  /** A message that failed because no answer came is sent after all if the answer comes later. */
+  /** If the answer arrives after the timeout, a message that failed becomes sent after all. */
   async #acceptLate(session: LiveSession, message: SentMessage, answer: Promise<Accepted> | undefined): Promise<void> {
     const accepted = await answer?.catch(() => undefined);
     if (accepted !== undefined && session.isOurs())

@@ -7,14 +7,14 @@ import type { LiveSession } from '../sessions/liveSessions.ts';
 
 /** A message to send. */
 export interface Draft {
-  /** The id to give it. A second run with the same id finds the message of the first. */
+  /** The message's id. A second run with the same id finds the message of the first. */
   readonly messageId: string;
   /** Digits, or the id of a group of the session. */
   readonly to: string;
   readonly type: MessageType;
   readonly text: string;
   readonly content: StoredContent;
-  /** Id of the message that it answers. */
+  /** Id of the message that it replies to. */
   readonly replyTo: string | null;
 }
 
@@ -42,14 +42,20 @@ export function rowOf(
   });
 }
 
-/** Stores an outgoing message. @returns whether it is new */
+/**
+ * Stores an outgoing message.
+ * @returns whether it is new
+ */
 export function storeOutgoing(database: Database, row: NewRow, { type }: NetworkChat): Promise<boolean> {
-  // A scheduled message is not the last one of its chat yet.
+  // A scheduled message does not become the last one of its chat yet.
   const chat = row.status === 'scheduled' ? undefined : { type, unread: 0 };
   return database.commitJointly(storeMessages, { row, chat }, row.session_id);
 }
 
-/** Returns the session's phone number, digits. @throws {AppError} `session_not_connected` */
+/**
+ * Returns the session's phone number, digits.
+ * @throws {AppError} `session_not_connected`
+ */
 export async function numberOf({ reader }: Database, session: SessionRef): Promise<string> {
   const phoneNumber = (await findSession(reader, session))?.phone_number;
   if (phoneNumber !== undefined && phoneNumber !== null) return phoneNumber;

@@ -18,10 +18,10 @@ import { type Dispatcher, HeldError } from './dispatcher.ts';
 /** How long a queued message waits for a rate limit to pass. Then it fails with the network's error. */
 const LONGEST_PAUSE_MS = 10 * 60_000;
 const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
-/** How many chats of a session are sent to at the same time. The messages of one chat go out one after the other. */
+/** How many chats of a session are sent to concurrently. The messages of one chat go out one after the other. */
 const CHATS_AT_ONCE = 8;
 const LOOK_EVERY_MS = 30_000;
-/** How many earlier queued messages of a chat are read: more than one node sends in a chat at a time. */
+/** How many earlier queued messages of a chat are checked: at times more than one node sends in a chat. */
 const LOOKED_AT = 200;
 
 interface Options {
@@ -31,15 +31,15 @@ interface Options {
   readonly live: LiveSessions;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
-  /** What the order goes by. */
+  /** Determines the order. */
   readonly steady: SteadyClock;
   readonly log: Log;
 }
 
 /**
- * Sends messages that are stored as `queued`: their process died before the network had them, their session was away,
- * their scheduled time has come, or their network asked for a pause. They go out as soon as their session is connected
- * somewhere, in the order of their times.
+ * Sends messages that are stored as `queued`: their process died before the network accepted them, their session was
+ * not connected, their scheduled time has come, or their network asked for a pause. They go out as soon as their
+ * session is connected on any node, in the order of their times.
  */
 export class SendQueue {
   readonly #options: Options;
@@ -47,7 +47,7 @@ export class SendQueue {
   readonly #sending = new Map<string, boolean>();
   /** Sessions whose network asked for a pause → cancels its end. */
   readonly #pauses = new Map<string, () => void>();
-  /** Messages that their network has held → since when. */
+  /** Messages that their network asked to hold → since when. */
   readonly #heldSince = new Map<string, number>();
   #isRunning = false;
   #cancelLook = () => {};
@@ -74,21 +74,21 @@ export class SendQueue {
     this.#pauses.clear();
   }
 
-  /** Has the owner of the session, this node or another one, send what is queued for it. */
+  /** Makes the owner of the session, this node or another one, send its queued messages. */
   wake(session: SessionRef): void {
     if (!this.#wakeHere(session))
       this.#options.cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
   }
 
   /**
-   * Returns whether a stored message has to wait for its turn in the queue, because earlier messages of its chat are
-   * queued. Messages that are being dispatched without having been in the queue do not count.
+   * Returns whether a stored message has to wait for its turn, because earlier messages of its chat are queued.
+   * Messages that are dispatched directly, without the queue, do not count.
    */
   async isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean> {
     const { database, cluster, dispatcher } = this.#options;
     const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
     const hasQueue = this.#sending.has(sessionId) || this.#pauses.has(sessionId);
-    // Another node may have queued something, and its signal may come late or not at all.
+    // Another node may have queued a message, and its signal may be late or lost.
     if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
     const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: LOOKED_AT });
     return before.some((other) => hasQueue || !dispatcher.isClaimed(other.message_id));
@@ -111,7 +111,7 @@ export class SendQueue {
       .finally(() => this.#sending.delete(sessionId));
   }
 
-  /** Repeats while more is queued. A pause that one message has to wait for is the whole session's. */
+  /** Repeats while more is queued. A pause that one message asks for applies to the whole session. */
   async #sendAll(session: SessionRef): Promise<void> {
     const { database, live, steady } = this.#options;
     do {
@@ -141,7 +141,10 @@ export class SendQueue {
     return heldMs;
   }
 
-  /** A message that cannot be sent must not hold up those behind it. @returns how long the session has to pause, in ms */
+  /**
+   * Sends one message. An error must not hold up the messages behind it.
+   * @returns how long the session has to pause, in ms
+   */
   async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
     const { dispatcher, log } = this.#options;
     const { message_id: messageId } = row;
@@ -160,7 +163,7 @@ export class SendQueue {
 
   async #dispatch(session: LiveSession, row: MessageRow): Promise<void> {
     const { database, inbox, dispatcher } = this.#options;
-    // The row was read before those in front of it were sent.
+    // The row was read before the earlier ones were sent.
     const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
     if (status !== 'queued') return;
     const chat = await chatOf(database.reader, session, row.chat_id).catch(async (error) => {
@@ -170,7 +173,7 @@ export class SendQueue {
     await dispatcher.dispatch(session, row, chat, (error) => this.#holdMs(row, error));
   }
 
-  /** Returns undefined if waiting does not help, or took too long. */
+  /** Returns undefined if waiting does not help, or has taken too long. */
   #holdMs({ message_id: messageId }: MessageRow, error: unknown): number | undefined {
     if (!(error instanceof AppError)) return undefined;
     if (error.code === 'session_not_connected') return UNTIL_CONNECTED;
@@ -183,7 +186,7 @@ export class SendQueue {
     return ms;
   }
 
-  /** The queue goes on after the pause, or when the session is connected again. */
+  /** The queue resumes after the pause, or when the session reconnects. */
   #pause(session: SessionRef, ms: number): void {
     if (ms === UNTIL_CONNECTED || !this.#isRunning) return;
     const cancel = this.#options.clock.after(ms, () => {
@@ -193,7 +196,7 @@ export class SendQueue {
     this.#pauses.set(session.sessionId, cancel);
   }
 
-  /** Finds messages of a node that died before it could send a signal. A safety net, not the mechanism. */
+  /** Finds messages of a node that died before it could send a signal. Only a fallback. */
   async #look(): Promise<void> {
     this.#cancelLook();
     try {
@@ -224,7 +227,7 @@ const queuedMessages = query((db, p: SessionRef) =>
     .orderBy('message_id'),
 );
 
-/** Compares rows by the time in their id, or the time that they were scheduled for. */
+/** Compares rows by the time in their id, or their scheduled time. */
 function byTurn(steady: SteadyClock): (one: MessageRow, other: MessageRow) => number {
   const turnOf = ({ scheduled_at: scheduledAt, message_id: id }: MessageRow) =>
     scheduledAt === null ? timeOfId(id) : steady.fromWall(scheduledAt);
@@ -250,7 +253,7 @@ const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageI
     .limit(p.limit),
 );
 
-/** The sessions that have something queued. */
+/** The sessions that have queued messages. */
 const sessionsWithQueued = query((db, _: object) =>
   db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
 );

@@ -16,7 +16,7 @@ export interface ScheduledDraft extends Draft {
 }
 
 const AT_ONCE = 100;
-/** Timers end at some 24 days, and clocks are set: the schedule is read at least this often. */
+/** Timers are limited to some 24 days, and clocks get set, so the schedule is read at least this often. */
 const EVERY_MS = 60_000;
 const RETRY_MS = 1000;
 
@@ -32,7 +32,7 @@ interface Options {
   readonly onQueued: (session: SessionRef) => void;
 }
 
-/** Messages that wait for their time. Each is queued when it comes. */
+/** Messages that wait for their time, and are queued when it comes. */
 export class Schedule {
   readonly #options: Options;
   /** Account → messages that are being stored at the moment. */
@@ -72,14 +72,17 @@ export class Schedule {
     }
   }
 
-  /** Cancels a scheduled message. @returns whether it was still scheduled */
+  /**
+   * Cancels a scheduled message.
+   * @returns whether it was still scheduled
+   */
   async cancel({ account_id: accountId, session_id: sessionId, message_id: messageId }: MessageRow): Promise<boolean> {
     const { database, clock } = this.#options;
     const now = clock.now();
     return (await database.commit((tx) => markCancelled.run(tx, { accountId, messageId, now }), sessionId)) === 1;
   }
 
-  /** Queues what is due, and sets the timer for what comes next. Call it when either may have changed. */
+  /** Queues due messages, and sets the timer for the next ones. Call it when either may have changed. */
   async plan(): Promise<void> {
     const { clock, log } = this.#options;
     this.#mustPlan = true;
@@ -99,8 +102,8 @@ export class Schedule {
   }
 
   /**
-   * Makes room for messages within the account's limit. Messages that are being stored at the same time count as well.
-   * @returns what to call once they are stored
+   * Reserves room within the account's limit. Messages that are being stored concurrently count as well.
+   * @returns a function to call once they are stored
    * @throws {AppError} `too_many`
    */
   async #takeRoom(accountId: string, added: number): Promise<() => void> {
@@ -144,7 +147,7 @@ export class Schedule {
     return rows;
   }
 
-  /** @returns when to look again, by the time of day */
+  /** @returns the time of day of the next check */
   async #queueDue(): Promise<number> {
     const { database, cluster, clock } = this.#options;
     const { nodeId } = cluster;
@@ -170,7 +173,7 @@ export class Schedule {
 // A literal, so that the planner can use the partial index.
 const isScheduled = sql.lit('scheduled' as const);
 
-/** Scheduled messages that this node has to queue: those of sessions that it owns, or that have no owner. */
+/** Scheduled messages that this node queues: those of sessions that it owns, or that have no owner. */
 const scheduled = (db: Kysely<Schema>, p: { nodeId: string }) =>
   db
     .selectFrom('messages as m')

@@ -17,9 +17,9 @@ import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft
 import { SendQueue } from './queue.ts';
 import { Schedule, type ScheduledDraft } from './schedule.ts';
 
-/** When to look whether another node, or the queue, has sent a message: mostly within a second. */
+/** Waits between checks whether another node, or the queue, has sent a message: usually within a second. */
 const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500, 500, 500];
-/** When a node with many sessions dies, not every request can look. */
+/** Limits concurrent checks, for when a node with many sessions dies. */
 const LOOKING = 200;
 
 interface Options {
@@ -56,7 +56,7 @@ export class Sender {
     this.#queue = new SendQueue({ ...options, dispatcher: this.#dispatcher });
     this.#schedule = new Schedule({ ...options, onQueued: (session) => this.#queue.wake(session) });
     live.on('connected', (session) => {
-      void this.#schedule.plan(); // messages may have fallen due while the session had no owner
+      void this.#schedule.plan(); // messages may have become due while the session had no owner
       this.#queue.wake(session);
     });
   }
@@ -77,8 +77,8 @@ export class Sender {
    * Stores a message as `queued` and sends it.
    * @returns the message as `sent`; as `queued` if the owner of the session has not sent it within some seconds
    * @throws {MovedError} another node owns the session; nothing is stored
-   * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or what the network says;
-   *   `session_unavailable` if the session is closing: the message is stored, and goes out later
+   * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or the network's error;
+   * `session_unavailable` if the session is closing: the message is stored, and goes out later
    */
   async send(session: SessionRef, draft: Draft): Promise<NewRow> {
     try {
@@ -91,14 +91,18 @@ export class Sender {
   }
 
   /**
-   * Stores messages as `scheduled`. One that falls due while its session is not connected goes out as soon as it is.
-   * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`, `too_many`
+   * Stores messages as `scheduled`. A message that becomes due while its session is not connected goes out once it is.
+   * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`,
+   * `too_many`
    */
   schedule(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
     return this.#schedule.add(session, drafts);
   }
 
-  /** Cancels a scheduled message. @returns whether it was still scheduled */
+  /**
+   * Cancels a scheduled message.
+   * @returns whether it was still scheduled
+   */
   cancel(row: MessageRow): Promise<boolean> {
     return this.#schedule.cancel(row);
   }
@@ -128,7 +132,10 @@ export class Sender {
     }
   }
 
-  /** Returns undefined while the session is on its way to a node. @throws {AppError} as `LiveSessions.require` */
+  /**
+   * Returns undefined while the session moves between nodes.
+   * @throws {AppError} the errors of `LiveSessions.require`
+   */
   async #liveOrUnavailable(session: SessionRef): Promise<LiveSession | undefined> {
     try {
       return await this.#live.require(session);
@@ -140,8 +147,8 @@ export class Sender {
   }
 
   /**
-   * Stores a message that goes out when its session has an owner again.
-   * @returns the message, if an earlier run has got further
+   * Stores a message that goes out once its session has an owner.
+   * @returns the message, if an earlier run has made progress
    * @throws {StillQueuedError}
    */
   async #storeForLater(session: SessionRef, draft: Draft): Promise<NewRow> {
@@ -160,10 +167,10 @@ export class Sender {
   }
 
   /**
-   * Waits a moment for the owner of the session, or its next one, to send a queued message. That is this node when
-   * other messages of the chat come first.
+   * Waits a moment for the current or next owner of the session to send a queued message. The owner is this node if
+   * earlier messages of the chat are queued.
    * @returns the message; as `queued` if that takes longer
-   * @throws {StillQueuedError} the session is not to have an owner
+   * @throws {StillQueuedError} the session will not get an owner
    * @throws {AppError} `send_failed`
    */
   async #sentByQueue(session: SessionRef, stillQueued: StillQueuedError): Promise<NewRow> {

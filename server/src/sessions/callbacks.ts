@@ -1,6 +1,6 @@
 import { API_PREFIX } from '../version.ts';
 
-/** Where a network calls a session. Who knows the address still has to show the connector who it is. */
+/** The path of a session's callback. A caller of it must still authenticate to the connector. */
 export function callbackPath(sessionId: string): string {
   return `${API_PREFIX}/callbacks/${sessionId}`;
 }

@@ -4,7 +4,10 @@ import type { SessionRef } from '../messages/store.ts';
 
 const DELETED_AT_ONCE = 500;
 
-/** Deletes what belongs to the session, in pieces that keep the database free for others, the session itself last. */
+/**
+ * Deletes the session and everything that belongs to it, in batches that keep the database available, the session
+ * itself last.
+ */
 export async function deleteSessionRows(commit: Commit, { accountId, sessionId }: SessionRef): Promise<void> {
   for (;;) {
     const deleted = await commit(async (tx) => {

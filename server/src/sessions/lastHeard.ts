@@ -4,16 +4,16 @@ import { query } from '../db/query.ts';
 import type { Log } from '../log.ts';
 import type { SessionRef } from '../messages/store.ts';
 
-/** A session, and when something was last heard of it. */
+/** A session, and when its network last reported something. */
 export interface Heard extends SessionRef {
   readonly lastEventAt: number | undefined;
-  /** The `lastEventAt` that the database knows. */
+  /** The stored `lastEventAt`. */
   notedAt: number | undefined;
 }
 
 export interface LastHeard {
   start(): void;
-  /** Notes it for a session that is about to leave `sessions`. Resolves also when that fails: it is worth no error. */
+  /** Stores the time for a session that is about to leave `sessions`. Ignores errors. */
   keep(session: Heard): Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,8 +21,9 @@ export interface LastHeard {
 const EVERY_MS = 10_000;
 
 /**
- * Notes when something was last heard of each session: now and then, for it is worth no write per message.
- * @param sessions those that are here
+ * Stores when the network last reported something for each session, periodically, because it is not worth a write per
+ * message.
+ * @param sessions the sessions of this process
  */
 export function createLastHeard(
   { commit }: Database,
@@ -64,7 +65,7 @@ export function createLastHeard(
     async stop() {
       isStopped = true;
       cancel();
-      await note(sessions()).catch(() => {}); // worth no error: it is told with the next event again
+      await note(sessions()).catch(() => {}); // ignored: the next event stores it
     },
   };
 }

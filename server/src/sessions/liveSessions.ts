@@ -14,13 +14,13 @@ export interface Pairing {
   readonly expiresAt: number;
 }
 
-/** A session that is connected in this process: messages are sent through it. */
+/** A session that is connected in this process and can send. */
 export interface LiveSession extends SessionRef {
   readonly connector: Connector;
   readonly connection: Connection;
   /** Digits. */
   readonly phoneNumber: string;
-  /** False once it is closing, moved or lost: it sends nothing more, and its failures say nothing about a message. */
+  /** False once it is closing, moved or lost: it sends nothing more, and its errors say nothing about a message. */
   isOpen(): boolean;
   /** False once another node may own the session: this node must not store the outcome of a send. */
   isOurs(): boolean;
@@ -32,33 +32,39 @@ export interface SessionState extends SessionRef {
   connection: Connection | undefined;
   phoneNumber: string | null;
   isConnected: boolean;
-  /** It was connected elsewhere or before, and its network has not said yet whether it is again. */
+  /** It was connected elsewhere or earlier, and its network has not confirmed the new connection yet. */
   isReturning: boolean;
-  /** This node closes it, or has: it sends nothing more, and a failure does not settle what is still under way. */
+  /**
+   * This node is closing it or has closed it: it sends nothing more, and an error does not settle a message that is in
+   * flight.
+   */
   isClosing: boolean;
-  /** Another node owns the session, or may: nothing that this connection reports may change anything. */
+  /** Another node owns the session, or may own it: reports of this connection must not change anything. */
   isLost: boolean;
   pairing: Pairing | undefined;
   lastEventAt: number | undefined;
-  /** The `lastEventAt` that the database has. */
+  /** The stored `lastEventAt`. */
   notedAt: number | undefined;
 }
 
 export type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
 
-/** How long a session that closes waits for the answers to its last messages. */
+/** How long a closing session waits for the answers to its last messages. */
 const DRAIN_MS = 5000;
 
 /**
- * The sessions that have a connection in this process, and who owns the others. Emits `connected` when a session can
- * send.
+ * The sessions that have a connection in this process, and the owners of the others. Emits `connected` when a session
+ * can send.
  */
 export class LiveSessions extends EventEmitter<{ connected: [session: LiveSession] }> {
   readonly #database: Database;
   readonly #cluster: Cluster;
   readonly #clock: Clock;
   readonly #states = new Map<string, SessionState>();
-  /** Sessions that this node acquired and has not opened yet → the batch: one may be lost, and acquired again. */
+  /**
+   * Sessions that this node acquired and has not opened yet → the batch, because a session can be lost and acquired
+   * again.
+   */
   readonly #restoring = new Map<string, object>();
   /** Session → sends that its network has not answered. */
   readonly #inFlight = new Map<string, Set<Promise<unknown>>>();
@@ -79,7 +85,10 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     if (this.#states.get(state.sessionId) === state) this.#states.delete(state.sessionId);
   }
 
-  /** Removes all. @returns what there was */
+  /**
+   * Removes all.
+   * @returns the removed states
+   */
   clear(): SessionState[] {
     const all = [...this.#states.values()];
     this.#states.clear();
@@ -91,7 +100,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return this.#states.values();
   }
 
-  /** Returns the state of the session with this id, whichever account's it is. */
+  /** Returns the state of the session with this id, of any account. */
   stateById(sessionId: string): SessionState | undefined {
     return this.#states.get(sessionId);
   }
@@ -101,7 +110,9 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return state?.accountId === accountId ? state : undefined;
   }
 
-  /** Emits `connected` if the session is: its connection, and the event that it is connected, come in either order. */
+  /**
+   * Emits `connected` once both the connection and the event that it is connected are there; they come in either order.
+   */
   announce(state: SessionState): void {
     const session = this.#toLive(state);
     if (session !== undefined) this.emit('connected', session);
@@ -118,7 +129,10 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return [...this.#states.values()].flatMap((state) => this.#toLive(state) ?? []);
   }
 
-  /** Returns the session. @throws {AppError} `session_not_connected`, and as `requireOwner` */
+  /**
+   * Returns the session.
+   * @throws {AppError} `session_not_connected`, and the errors of `requireOwner`
+   */
   async require(session: SessionRef): Promise<LiveSession> {
     const early = this.find(session);
     if (early !== undefined) return early;
@@ -129,8 +143,8 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
   }
 
   /**
-   * Returns a part of a connection that not every network has.
-   * @throws {AppError} `session_not_connected`, `not_supported`, and as `requireOwner`
+   * Returns an optional part of a connection.
+   * @throws {AppError} `session_not_connected`, `not_supported`, and the errors of `requireOwner`
    */
   async part<K extends OptionalPart>(session: SessionRef, name: K): Promise<NonNullable<Connection[K]>> {
     await this.requireOwner(session);
@@ -139,7 +153,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     if (connection === undefined || state?.isReturning) throw notConnected(state);
     const found = connection[name];
     if (found === undefined || found === null) throw new AppError('not_supported');
-    // A method must keep its connection when it is called apart from it.
+    // Bound, because callers call a method without its connection.
     return (typeof found === 'function' ? found.bind(connection) : found) as NonNullable<Connection[K]>;
   }
 
@@ -156,14 +170,17 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
       this.requireOwnedBy(owner, await findSession(this.#database.reader, session));
   }
 
-  /** @throws {AppError} as `requireOwner` */
+  /** @throws {AppError} the errors of `requireOwner` */
   requireOwnedBy(owner: Owner, row: SessionTable | undefined): void {
     if (typeof owner === 'object') throw new MovedError();
     const isOnItsWay = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
     if (isOnItsWay) throw new AppError('session_unavailable');
   }
 
-  /** Notes that a batch of acquired sessions is about to be opened. @returns what to call as each has been */
+  /**
+   * Marks a batch of acquired sessions as about to be opened.
+   * @returns a function to call after each has been
+   */
   restoring(sessionIds: readonly string[]): (sessionId: string) => void {
     const batch = {};
     for (const sessionId of sessionIds) this.#restoring.set(sessionId, batch);
@@ -184,7 +201,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return send;
   }
 
-  /** Lets the session send nothing more. Resolves once its network has answered its last messages, or after 5 s. */
+  /** Stops the session from sending. Resolves once its network has answered its last messages, or after 5 s. */
   async drain(state: SessionState): Promise<void> {
     state.isClosing = true;
     const sends = this.#inFlight.get(state.sessionId) ?? [];
@@ -200,7 +217,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
   }
 }
 
-/** Whether it sends nothing more: it is closing here, or another node may own it. */
+/** Whether the session no longer sends, because it is closing or another node may own it. */
 export const isEnding = ({ isClosing, isLost }: SessionState) => isClosing || isLost;
 
 const notConnected = (state: SessionState | undefined) =>

@@ -4,8 +4,8 @@ import { aboutOptions } from '../db/sealing.ts';
 import type { Seal } from '../seal.ts';
 
 /*
- * The options of a session, as its connector's schema has them. Those with the annotation `writeOnly` (JSON Schema's
- * word for it) are secrets: they go in, and never out. The column is sealed as a whole.
+ * The options of a session, validated by its connector's schema. Options with the annotation `writeOnly` of JSON Schema
+ * are secrets, which are never returned. The column is encrypted as a whole.
  */
 
 export type Options = Readonly<Record<string, unknown>>;
@@ -14,22 +14,22 @@ export function optionsColumn(seal: Seal, sessionId: string, options: Options): 
   return seal.close(JSON.stringify(options), aboutOptions(sessionId));
 }
 
-/** @throws {SealError} when they cannot be decrypted */
+/** @throws {SealError} if they cannot be decrypted */
 export function readOptions(seal: Seal, { session_id: sessionId, options }: SessionTable): Options {
   return JSON.parse(seal.open(options, aboutOptions(sessionId)));
 }
 
-/** New options, with the secrets that are there where none are given: nobody can read them to give them again. */
+/** New options, plus the stored secrets that they do not set: callers cannot read secrets to pass them again. */
 export function keepSecrets(schema: TObject, present: Options, given: Options): Options {
   return { ...Object.fromEntries(Object.entries(present).filter(([name]) => isSecret(schema, name))), ...given };
 }
 
-/** What may be shown of them. */
+/** The options that callers may see. */
 export function withoutSecrets(schema: TObject, options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !isSecret(schema, name)));
 }
 
-/** Those of them that are secret, in plain text. */
+/** The secrets among the options, as texts. */
 export function secretsOf(schema: TObject, options: Options): string[] {
   return Object.entries(options).flatMap(([name, value]) =>
     isSecret(schema, name) && typeof value === 'string' ? [value] : [],
@@ -38,6 +38,6 @@ export function secretsOf(schema: TObject, options: Options): string[] {
 
 function isSecret({ properties }: TObject, name: string): boolean {
   const option: (TSchema & { writeOnly?: boolean }) | undefined = properties[name];
-  // What the schema no longer has may have been one.
+  // An option that is no longer in the schema may have been a secret.
   return option === undefined || option.writeOnly === true;
 }

@@ -19,7 +19,7 @@ import { toNetworkMedia } from '../messages/content.ts';
 const MAIL_KEPT_MS = 30 * 86_400_000;
 const NO_PROFILE: SandboxProfile = { name: null, about: null, picture: null };
 
-/** Keeps the sandbox networks in the database. Of files there is the hash: every node can open them by that. */
+/** Keeps the sandbox networks in the database. Files are stored as hashes, by which every node can open them. */
 export class DatabaseSandboxStore implements SandboxStore {
   readonly #database: Database;
   readonly #media: Media;
@@ -56,7 +56,7 @@ export class DatabaseSandboxStore implements SandboxStore {
   }
 
   put(envelope: Envelope): Promise<readonly string[]> {
-    // One key for all: mail is stored in the order of the calls.
+    // One key for all, so that mail is stored in the order of the calls.
     return this.#database.commitJointly(this.#putAll, envelope, 'sandbox mailboxes');
   }
 
@@ -86,7 +86,8 @@ export class DatabaseSandboxStore implements SandboxStore {
     return this.#database.commit(async (tx) => {
       const toRows = (ids: readonly number[]) => ids.map((mail_id) => ({ mail_id }));
       await deleteMail.run(tx, toRows(dropped));
-      // Only the reader of the receipt can tell whether it is the last one: two nodes may remove mail at the same time.
+      // Only the reader of the receipt can tell whether it is the last one, because two nodes may remove mail at the
+      // same time.
       const receipts = (await deleteMail.all(tx, toRows(delivered))).flatMap(({ message_id, receipt_to }) =>
         message_id === null || receipt_to === null ? [] : [{ session_id: receipt_to, message_id }],
       );
@@ -179,7 +180,7 @@ export class DatabaseSandboxStore implements SandboxStore {
     return [...new Set(stored.map(({ session_id }) => session_id))];
   }
 
-  /** Reads what this store wrote. Files have their hash, by which they can be opened. */
+  /** Parses JSON of this store. Files contain their hash, by which they can be opened. */
   #parse<T>(text: string): T {
     return JSON.parse(text, (key, value) => {
       const isFile = (key === 'media' || key === 'picture') && typeof value?.hash === 'string';
@@ -231,7 +232,7 @@ const mailColumns = {
   created_at: 'bigint',
 } as const;
 
-/** Mail for the numbers that are signed up. A message that its sender sends again may wait there already. */
+/** Inserts mail for registered numbers. A message that its sender repeats may already be there. */
 const insertMail = batch<typeof mailColumns, { session_id: string }>(
   mailColumns,
   (rows) => sql`
@@ -293,7 +294,7 @@ const groupByCode = query((db, p: { address: string }) =>
   db.selectFrom('sandbox_groups').select('state').where('invite_code', '=', p.address),
 );
 
-/** Changes nothing, but until the transaction ends no other one changes the group: on both databases. */
+/** Changes nothing, but locks the group until the transaction ends, on both databases. */
 const lockGroup = query((db, p: { address: string }) =>
   db
     .updateTable('sandbox_groups')

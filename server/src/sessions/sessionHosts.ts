@@ -33,15 +33,15 @@ interface Options {
   readonly media: Media;
   readonly live: LiveSessions;
   readonly lastHeard: LastHeard;
-  /** Where networks reach the server; undefined when nobody has said. */
+  /** Where networks reach the server; undefined unless it is configured. */
   readonly publicUrl: URL | undefined;
-  /** As `SessionHost.scope`. */
+  /** See `SessionHost.scope`. */
   readonly scopeOf: (accountId: string) => string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What connectors are given for their sessions. The events that they report are stored, and then change the state. */
+/** Creates the hosts that connectors get for their sessions. Reported events are stored, and then change the state. */
 export class SessionHosts {
   readonly #options: Options;
 
@@ -76,9 +76,9 @@ export class SessionHosts {
   async #take(state: SessionState, event: NetworkEvent): Promise<void> {
     const { cluster, inbox, clock } = this.#options;
     const file = await this.#keepFile(state, event);
-    // Another node may own the session: a network whose event is rejected keeps it and reports it again.
+    // Another node may own the session. The network keeps an event that is rejected and reports it again.
     if (state.isLost || !cluster.sessions.isOurs(state.sessionId)) throw new AppError('session_not_connected');
-    // It reconnected in the moment in which this node closed it.
+    // The network reconnected just as this node closed the session.
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
     state.lastEventAt = clock.now();
@@ -111,7 +111,7 @@ export class SessionHosts {
     }
   }
 
-  /** Stores the file that came with an event before there is a row that refers to it. */
+  /** Stores the file of an event before the row that refers to it. */
   async #keepFile({ accountId }: SessionState, event: NetworkEvent): Promise<StoredMedia | undefined> {
     const file = fileOf(event);
     if (file === undefined) return undefined;
@@ -119,9 +119,10 @@ export class SessionHosts {
     return storedMedia(await this.#options.media.keep(accountId, { stream: await file.open(), mimeType, fileName }));
   }
 
-  /** Its connection has ended for good. */
+  /** Removes a session whose connection has ended for good. */
   async #drop(state: SessionState): Promise<void> {
-    this.#options.live.remove(state); // first: a caller that hears of it may connect the session again at once
+    // first, because callers may connect the session again as soon as they see the event
+    this.#options.live.remove(state);
     await this.#options.lastHeard.keep(state);
   }
 }
@@ -133,7 +134,7 @@ function fileOf(event: NetworkEvent) {
     : undefined;
 }
 
-/** A reason that a network reports is stored and shown: a token that its server quoted must not stay in it. */
+/** Reasons of a network are stored and shown, so secrets that its server quoted are removed. */
 function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent {
   switch (event.type) {
     case 'disconnected':

@@ -32,15 +32,18 @@ interface Options {
   readonly media: Media;
   readonly connectors: readonly Connector[];
   readonly live: LiveSessions;
-  /** Where networks reach the server; undefined when nobody has said. */
+  /** Where networks reach the server; undefined unless it is configured. */
   readonly publicUrl: URL | undefined;
-  /** As `SessionHost.scope`. */
+  /** See `SessionHost.scope`. */
   readonly scopeOf: (accountId: string) => string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Opens and closes the connections of sessions: for accounts, and as this node acquires and releases sessions. */
+/**
+ * Opens and closes the connections of sessions: when accounts ask for it, and when this node acquires or releases
+ * sessions.
+ */
 export class Sessions implements LeaseWorker {
   /** By name; each has the schema of its options. */
   readonly connectors: ReadonlyMap<string, Connector>;
@@ -49,7 +52,7 @@ export class Sessions implements LeaseWorker {
   readonly #hosts: SessionHosts;
   readonly #lastHeard: LastHeard;
   readonly #soles: SoleSessions;
-  /** Two changes of one session's connection at the same time would undo each other. */
+  /** Serializes changes of a session's connection, which would otherwise undo each other. */
   readonly #turns = new KeyedQueue();
   #isStarted = false;
   #isStopped = false;
@@ -69,17 +72,17 @@ export class Sessions implements LeaseWorker {
     this.#lastHeard.start();
   }
 
-  /** Closes every connection. None of it is an event, because the sessions come back with the server. */
+  /** Closes every connection without emitting events, because the sessions come back with the server. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#lastHeard.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
-    // A session that is just being opened, or released, may still have a connection that nobody else must overlap.
+    // A session that is being opened or released may still have a connection, which no other node's may overlap.
     await settledWithin(this.#options.clock, TURNS_MS, this.#turns.idle());
     await this.#options.cluster.sessions.releaseAll();
   }
 
-  /** Connects those of the sessions that are to be connected. */
+  /** Connects those of the sessions that should be connected. */
   async onAcquired(sessionIds: readonly string[]): Promise<void> {
     const restored = this.#live.restoring(sessionIds);
     const waiting = sessionIds.values();
@@ -95,7 +98,7 @@ export class Sessions implements LeaseWorker {
     this.#isStarted = true;
   }
 
-  /** Closes the session, because another node is to own it. Resolves once the events that it reported are stored. */
+  /** Closes the session, because another node will own it. Resolves once the events that it reported are stored. */
   onReleasing(sessionId: string): Promise<void> {
     return this.#turns.run(sessionId, async () => {
       const state = this.#live.stateById(sessionId);
@@ -106,14 +109,14 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Connects the session, or does nothing if it is connected or connecting. Resolves when the attempt is under way, or,
-   * on a network that answers within seconds, when it has ended.
+   * Connects the session, or does nothing if it is connected or connecting. Resolves once the attempt has started or,
+   * on a network that answers within seconds, once it has ended.
    * @param signal ends the wait
-   * @throws {AppError} what the network says, and as `LiveSessions.requireOwner`
+   * @throws {AppError} the network's error, and the errors of `LiveSessions.requireOwner`
    */
   async connect(session: SessionRef, signal: AbortSignal): Promise<void> {
     await this.#turns.run(session.sessionId, () => this.#connect(session));
-    // Not in the queue: a disconnect must not have to wait for it.
+    // Outside the queue, so that a disconnect need not wait for it.
     const attempt = this.#live.stateOf(session)?.connection?.attempt;
     if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
   }
@@ -144,11 +147,11 @@ export class Sessions implements LeaseWorker {
     });
   }
 
-  /** Logs out a session that is being deleted, if its network answers in time, and frees its number. */
+  /** Logs out a session that is being deleted, if its network answers in time, and releases its number. */
   forget(session: SessionRef): Promise<void> {
     return this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
-      // Before its network reports the end in words of its own.
+      // Before the network reports the end with its own reason.
       await this.#options.inbox.end(session, 'disconnected', 'The account deleted it');
       if (connection !== undefined) await this.#logoutInTime(session, connection);
       await this.#freeNumber(session);
@@ -165,12 +168,12 @@ export class Sessions implements LeaseWorker {
     return this.#live.stateOf(session) !== undefined;
   }
 
-  /** The QR code to scan now; undefined while there is none. */
+  /** The current QR code; undefined if there is none. */
   pairing(session: SessionRef): Pairing | undefined {
     return this.#live.stateOf(session)?.pairing;
   }
 
-  /** When the session last reported something; undefined if it has not since it was opened here. */
+  /** When the network last reported something; undefined if it has not since the session was opened here. */
   lastEventAt(sessionId: string): number | undefined {
     return this.#live.stateById(sessionId)?.lastEventAt;
   }
@@ -183,18 +186,24 @@ export class Sessions implements LeaseWorker {
     this.#soles.recount(accountId);
   }
 
-  /** Dispatches a request to the session's callback URL. @throws {AppError} as `LiveSessions.part` */
+  /**
+   * Dispatches a request to the session's callback.
+   * @throws {AppError} the errors of `LiveSessions.part`
+   */
   async receive(session: SessionRef, request: CallbackRequest): Promise<CallbackAnswer> {
     const take = await this.#live.part(session, 'takeCallback');
     return take(request);
   }
 
-  /** @throws {AppError} what `receive` would answer to any request */
+  /** @throws {AppError} the error with which `receive` would answer any request */
   async requireReceiver(session: SessionRef): Promise<void> {
     await this.#live.part(session, 'takeCallback');
   }
 
-  /** Finds a session of any account, for a network, which has no credential. @throws {AppError} `not_found` */
+  /**
+   * Finds a session of any account, for a network, which has no credential.
+   * @throws {AppError} `not_found`
+   */
   async find(sessionId: string): Promise<SessionRef> {
     const state = this.#live.stateById(sessionId);
     if (state !== undefined) return { accountId: state.accountId, sessionId };
@@ -241,7 +250,7 @@ export class Sessions implements LeaseWorker {
     const owner = await cluster.sessions.acquire(session.sessionId);
     this.#live.requireOwnedBy(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
-    // From now until `inbox.end`, whichever node owns the session connects it.
+    // From now until `inbox.end`, the owner of the session connects it, even after it moves.
     const { accountId, sessionId } = session;
     await database.commit((tx) => markWanted.run(tx, { accountId, sessionId }), sessionId);
     await inbox.note(session, 'connecting', null);
@@ -257,7 +266,7 @@ export class Sessions implements LeaseWorker {
     const connector = this.connectors.get(row.connector);
     if (connector === undefined)
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
-    // It may have moved since it was acquired; its next owner opens it.
+    // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.isOurs(row.session_id)) return;
     const state: SessionState = {
       accountId: row.account_id,
@@ -293,11 +302,12 @@ export class Sessions implements LeaseWorker {
     await this.#live.drain(state);
     await state.connection?.close().catch(() => {});
     await this.#lastHeard.keep(state);
-    await this.#options.database.commit(async () => {}, state.sessionId).catch(() => {}); // after all that was queued
+    // runs after all queued work of the session
+    await this.#options.database.commit(async () => {}, state.sessionId).catch(() => {});
     state.isLost = true;
   }
 
-  /** Closes all connections without storing anything, because other nodes may own the sessions already. */
+  /** Closes all connections without storing anything, because other nodes may already own the sessions. */
   #dropAll(): void {
     for (const state of this.#live.clear()) {
       state.isLost = true;
@@ -306,9 +316,10 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Begins to end a session: it sends nothing more.
+   * Starts ending a session: it sends nothing more.
    * @returns its connection; undefined if it has none
-   * @throws {AppError} `session_unavailable` if another node has acquired it meanwhile, and as `requireOwner`
+   * @throws {AppError} `session_unavailable` if another node has acquired it meanwhile, and the errors of
+   * `requireOwner`
    */
   async #retire(session: SessionRef): Promise<Connection | undefined> {
     await this.#live.requireOwner(session);
@@ -321,7 +332,10 @@ export class Sessions implements LeaseWorker {
     return state.connection;
   }
 
-  /** Nothing is stored about a session that another node may own. @throws {AppError} `session_unavailable` */
+  /**
+   * Prevents storing anything about a session that another node may own.
+   * @throws {AppError} `session_unavailable`
+   */
   #requireOurs({ sessionId }: SessionRef): void {
     if (!this.#options.cluster.sessions.isOurs(sessionId)) throw new AppError('session_unavailable');
   }
@@ -344,7 +358,7 @@ export class Sessions implements LeaseWorker {
     }
   }
 
-  /** Reports to the network that the session gives up its number. */
+  /** Tells the network to release the session's number. */
   async #freeNumber(session: SessionRef): Promise<void> {
     const row = await findSession(this.#options.database.reader, session);
     if (row === undefined) throw new AppError('not_found', 'The session does not exist');

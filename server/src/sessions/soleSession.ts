@@ -5,15 +5,15 @@ import { query } from '../db/query.ts';
 
 export type Sole = { readonly sessionId: string } | 'none' | 'several';
 
-/** The only session of an account, where a request names none. */
+/** Caches the only session of an account, for requests without a `sessionId`. */
 export interface SoleSessions {
   sole(accountId: string): Promise<Sole>;
-  /** The account has got a session more or less. */
+  /** Forgets the cached value, because a session was added or removed. */
   recount(accountId: string): void;
 }
 
 const KEPT = 10_000;
-/** How long another node may still take the only session for the only one. */
+/** How long another node may still use a stale value. */
 const KEPT_MS = 1000;
 
 export function createSoleSessions(reader: Queryable, clock: Clock): SoleSessions {

@@ -1,7 +1,7 @@
 /**
- * Whatever a network tells, without NUL or half a character in any of its texts: PostgreSQL's text has neither, and what
- * cannot be stored would be told again and again. Only plain objects and lists are looked into; what is fine is given
- * back as it is.
+ * Removes NUL and lone surrogates from all texts in a network's report. PostgreSQL stores neither, and the network
+ * would repeat a report that cannot be stored forever. Only plain objects and lists are searched; unchanged values are
+ * returned as they are.
  */
 export function storable<T>(told: T): T;
 export function storable(told: unknown): unknown {

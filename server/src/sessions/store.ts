@@ -6,8 +6,9 @@ import { batch, query } from '../db/query.ts';
 import { aboutStored } from '../db/sealing.ts';
 
 /**
- * What a connector keeps for its session, in the database: sealed, for it is what a network knows the session by.
- * @param isOurs when another node has the session, nothing is written any more: its keys have moved on there
+ * The database storage of a connector for its session, encrypted because it contains credentials.
+ * @param isOurs returns false once another node owns the session: nothing is written then, because the stored keys have
+ * moved on
  */
 export function storeOf(
   { reader, commit, seal }: Database,
@@ -27,7 +28,7 @@ export function storeOf(
       text === null ? [] : [{ session_id: sessionId, key, value: seal.close(text, aboutStored(sessionId, key)) }],
     );
     requireOurs();
-    // Under the session's id: what it writes takes effect in the order in which it wrote it.
+    // Keyed by the session, so that writes take effect in order.
     await commit(async (tx) => {
       if (gone.length > 0) await dropKeys.run(tx, { sessionId, keys: JSON.stringify(gone) });
       await putValues.run(tx, rows);
@@ -54,7 +55,7 @@ export function storeOf(
   };
 }
 
-// "where true" keeps SQLite from taking "on conflict" for a part of a join.
+// "where true" keeps SQLite from parsing "on conflict" as part of a join.
 const putValues = batch(
   { session_id: 'text', key: 'text', value: 'text' },
   (rows) => sql`
