@@ -76,6 +76,10 @@ export class DatabaseSandboxStore implements SandboxStore {
     }));
   }
 
+  async newestMail(sessionId: string): Promise<number> {
+    return (await newestMail.first(this.#database.reader, { sessionId }))?.mail_id ?? 0;
+  }
+
   async withMail(sessionIds: readonly string[]): Promise<readonly string[]> {
     if (sessionIds.length === 0) return [];
     const rows = await sessionsWithMail.all(this.#database.reader, { sessionIds: JSON.stringify(sessionIds) });
@@ -262,6 +266,15 @@ const oldestMail = query((db, p: { sessionId: string; limit: number }) =>
     .where('session_id', '=', p.sessionId)
     .orderBy('mail_id')
     .limit(p.limit),
+);
+
+const newestMail = query((db, p: { sessionId: string }) =>
+  db
+    .selectFrom('sandbox_mailbox')
+    .select('mail_id')
+    .where('session_id', '=', p.sessionId)
+    .orderBy('mail_id', 'desc')
+    .limit(1),
 );
 
 const sessionsWithMail = query((db, p: { sessionIds: string }, dialect) =>

@@ -45,7 +45,6 @@ export class SandboxConnection implements Connection, Phone {
    * receipt.
    */
   readonly #unblockedAt = new Map<string, number>();
-  /** A moment of steady time. */
   #onlineSince = 0;
 
   constructor(network: SandboxNetwork, host: SessionHost) {
@@ -79,6 +78,10 @@ export class SandboxConnection implements Connection, Phone {
     return this.#network.addressOf(this.#number);
   }
 
+  get onlineSince(): number {
+    return this.#onlineSince;
+  }
+
   get name(): string | null {
     return this.#name;
   }
@@ -87,9 +90,8 @@ export class SandboxConnection implements Connection, Phone {
     return this.#blocked.has(from) || sentAt < (this.#unblockedAt.get(from) ?? 0);
   }
 
-  receive(event: NetworkEvent, sentAt?: number): Promise<void> {
-    const hasWaited = event.type === 'message' && sentAt !== undefined && sentAt < this.#onlineSince;
-    return this.#host.onEvent(hasWaited ? { ...event, isReplayed: true } : event);
+  receive(event: NetworkEvent, hasWaited = false): Promise<void> {
+    return this.#host.onEvent(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
   }
 
   async hasStored({ group }: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean> {

@@ -13,11 +13,13 @@ export interface Phone extends Sender {
   readonly name: string | null;
   /** Whether it refuses what this number sent to it alone at that moment of steady time. */
   refuses(from: string, sentAt: number): boolean;
+  /** When it came online, in steady time of this node. */
+  readonly onlineSince: number;
   /**
    * Resolves when the event is stored.
-   * @param sentAt the moment of steady time at which it was done
+   * @param hasWaited it happened while the phone was offline
    */
-  receive(event: NetworkEvent, sentAt?: number): Promise<void>;
+  receive(event: NetworkEvent, hasWaited: boolean): Promise<void>;
   /** Whether a change of a group was stored before, although its mail is still there. */
   hasStored(event: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean>;
 }
@@ -44,6 +46,7 @@ interface Parts {
  */
 export class MailboxReader {
   readonly phone: Phone;
+  readonly #newestWaiting: number;
   readonly #parts: Parts;
   readonly #started = Promise.withResolvers<void>();
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
@@ -52,8 +55,10 @@ export class MailboxReader {
   /** Only mail of the first page may have been dispatched before. */
   #mayHaveStored = true;
 
-  constructor(phone: Phone, parts: Parts) {
+  /** @param newestWaiting `mailId` of the newest mail when the phone came online: nodes differ in their clocks */
+  constructor(phone: Phone, newestWaiting: number, parts: Parts) {
     this.phone = phone;
+    this.#newestWaiting = newestWaiting;
     this.#parts = parts;
   }
 
@@ -131,13 +136,13 @@ export class MailboxReader {
     if (settled.some(({ event }) => event.type === 'group_updated')) this.#mayHaveStored = false;
   }
 
-  async #dispatch({ event, isEarly, directFrom, sentAt }: Mail): Promise<'delivered' | 'dropped' | 'left'> {
+  async #dispatch({ mailId, event, isEarly, directFrom, sentAt }: Mail): Promise<'delivered' | 'dropped' | 'left'> {
     if (isEarly || (directFrom !== null && this.phone.refuses(directFrom, sentAt ?? 0))) return 'dropped';
     let mayHaveStored = this.#mayHaveStored;
     for (let failures = 0; this.#state === 'started'; mayHaveStored = true) {
       try {
         if (mayHaveStored && event.type === 'group_updated' && (await this.phone.hasStored(event))) return 'delivered';
-        await this.phone.receive(event, sentAt ?? undefined);
+        await this.phone.receive(event, mailId <= this.#newestWaiting);
         return 'delivered';
       } catch (error) {
         if (!isPassing(error)) failures++;

@@ -73,7 +73,10 @@ export class Mailboxes {
     if ((await this.#parts.store.claim(address, sessionId)) !== sessionId)
       throw new AppError('phone_number_in_use', `Another session uses ${number}; log it out or delete it first`);
     const announce = (sessionIds: readonly string[]) => this.announce(sessionIds);
-    const reader = new MailboxReader(phone, { ...this.#parts, announce });
+    const reader = new MailboxReader(phone, await this.#parts.store.newestMail(sessionId), {
+      ...this.#parts,
+      announce,
+    });
     this.#byAddress.set(address, reader);
     this.#bySession.set(sessionId, reader);
   }
@@ -198,7 +201,7 @@ export class Mailboxes {
       readers.map(async ({ phone }) => {
         if (directFrom !== undefined && phone.refuses(directFrom, sentAt ?? 0)) return false;
         try {
-          await phone.receive(event, sentAt);
+          await phone.receive(event, sentAt !== undefined && sentAt < phone.onlineSince);
           return true;
         } catch {
           this.#enqueue(this.#unattended({ ...envelope, to: [phone.address] }, true));

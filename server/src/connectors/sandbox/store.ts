@@ -61,6 +61,8 @@ export interface SandboxStore {
   put(envelope: Envelope): Promise<readonly string[]>;
   /** The oldest mail of a session. */
   mailOf(sessionId: string, limit: number): Promise<readonly Mail[]>;
+  /** `mailId` of the newest mail of a session; 0 if it has none. */
+  newestMail(sessionId: string): Promise<number>;
   /** Which of these sessions have mail. */
   withMail(sessionIds: readonly string[]): Promise<readonly string[]>;
   /** Removes mail. The senders of messages among `delivered` get receipts; nobody hears of what is `dropped`. */
