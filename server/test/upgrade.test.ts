@@ -16,7 +16,7 @@ import {
   restoreFixture,
 } from './support/fixtures.ts';
 import { queryOf } from './support/nodes.ts';
-import { bearer, eventOf, sharedSandbox, startServer } from './support/server.ts';
+import { type Answer, bearer, eventOf, sharedSandbox, startServer } from './support/server.ts';
 
 /**
  * What becomes of rows of earlier schemas, where a migration does not keep them as they are. A migration that only adds
@@ -97,15 +97,15 @@ describeOnEachFixture((version, database) => {
     const { body: list } = await call('GET', '/messages');
     assert.equal(list.data[0].messageId, sent.body.messageId, 'the newest message comes first');
 
+    // A message that was queued before the upgrade may be sent meanwhile.
     const { body: news } = await eventually(
       () => asOwner('GET', `/events?kinds=message.sent&after=${log.nextCursor}`),
-      ({ body }) => body.data.length > 0,
+      ({ body }) =>
+        body.data.some(({ data }: { data: { messageId: string } }) => data.messageId === sent.body.messageId),
     );
-    assert.deepEqual(
-      news.data.map(({ data }: { data: { messageId: string } }) => data.messageId),
-      [sent.body.messageId],
-      'the log goes on behind a cursor of before',
-    );
+    const idsOf = ({ data }: Answer['body']) =>
+      new Set<string>(data.map(({ eventId }: { eventId: string }) => eventId));
+    assert.ok(idsOf(news).isDisjointFrom(idsOf(log)), 'the log goes on behind a cursor of before');
 
     const pending = await server.app.services.database.reader.kysely
       .selectFrom('deliveries')
