@@ -16,7 +16,7 @@ import {
   restoreFixture,
 } from './support/fixtures.ts';
 import { queryOf } from './support/nodes.ts';
-import { type Answer, bearer, eventOf, sharedSandbox, startServer } from './support/server.ts';
+import { bearer, eventOf, sharedSandbox, startServer } from './support/server.ts';
 
 /**
  * What becomes of rows of earlier schemas, where a migration does not keep them as they are. A migration that only adds
@@ -103,9 +103,9 @@ describeOnEachFixture((version, database) => {
       ({ body }) =>
         body.data.some(({ data }: { data: { messageId: string } }) => data.messageId === sent.body.messageId),
     );
-    const idsOf = ({ data }: Answer['body']) =>
-      new Set<string>(data.map(({ eventId }: { eventId: string }) => eventId));
-    assert.ok(idsOf(news).isDisjointFrom(idsOf(log)), 'the log goes on behind a cursor of before');
+    const before = new Set(log.data.map(({ eventId }: { eventId: string }) => eventId));
+    const again = news.data.filter(({ eventId }: { eventId: string }) => before.has(eventId));
+    assert.deepEqual(again, [], 'the log goes on behind a cursor of before');
 
     const pending = await server.app.services.database.reader.kysely
       .selectFrom('deliveries')
