@@ -17,7 +17,7 @@ const LEASE_MS = 4000;
 /** Within this a session of a node that has died is to be taken over. */
 const TAKEOVER_MS = 15_000;
 
-it('a node gives up dead ones while steady time cannot be stored', async (test) => {
+it('a node evicts dead ones even if steady time cannot be stored', async (test) => {
   const home = await newHome('postgres');
   const ends = [home.remove];
   test.after(async () => {
@@ -40,7 +40,7 @@ it('a node gives up dead ones while steady time cannot be stored', async (test) 
   );
 });
 
-it('delivers the first event of a new webhook before webhooks are divided among the nodes again', async (test) => {
+it('delivers the first event of a new webhook before webhooks are redistributed among the nodes', async (test) => {
   const home = await newHome('postgres');
   const receiver = await startReceiver();
   const ends = [home.remove, receiver.close];
@@ -64,7 +64,7 @@ it('delivers the first event of a new webhook before webhooks are divided among 
 });
 
 describe('three nodes', () => {
-  it('lose nothing that was acknowledged while one after the other is killed', async (test) => {
+  it('lose nothing acknowledged while they are killed one after the other', async (test) => {
     const { nodes, home, load, settle, report } = await startDeployment(test);
     const violations = await watchForTwoHolders(home);
     load.start();
@@ -90,7 +90,7 @@ describe('three nodes', () => {
     );
   });
 
-  it('change nothing through one that was stopped beyond its lease and goes on', async (test) => {
+  it('are unharmed by one that was paused beyond its lease', async (test) => {
     const { nodes, home, load, settle, report } = await startDeployment(test);
     const violations = await watchForTwoHolders(home);
     load.start();
@@ -115,7 +115,7 @@ describe('three nodes', () => {
     test.diagnostic(`${report()}; all sessions of the stopped node sent again after ${seconds(takeover)} s`);
   });
 
-  it('hand over at once when one ends in order', async (test) => {
+  it('release sessions immediately when one shuts down', async (test) => {
     const { nodes, home, load, settle, report } = await startDeployment(test);
     const violations = await watchForTwoHolders(home);
     load.start();
@@ -137,7 +137,7 @@ describe('three nodes', () => {
     );
   });
 
-  it('survive a PostgreSQL that dies under load', async (test) => {
+  it('survive a PostgreSQL that crashes under load', async (test) => {
     const postgres = await startPostgres();
     const { load, settle, report } = await startDeployment(test, await newHome('postgres', postgres.url));
     test.after(() => postgres.remove());

@@ -55,7 +55,7 @@ describe('sandbox sessions on different nodes', () => {
   });
   after(() => server.stop());
 
-  it('are with different nodes, as these tests take for granted', async () => {
+  it('are owned by different nodes, as these tests assume', async () => {
     const [a, b] = [await personOf(server), await personOf(server)];
     const owners = await queryOf(server.home)<{ lease_owner: string }>(
       `select distinct lease_owner from sessions where session_id in ('${a.sessionId}', '${b.sessionId}')`,
@@ -63,7 +63,7 @@ describe('sandbox sessions on different nodes', () => {
     assert.equal(owners.length, 2);
   });
 
-  it('get what follows in the order in which it was done: each message is there before it is edited', async () => {
+  it('receive each message before its edit', async () => {
     const [a, b] = [await personOf(server), await personOf(server)];
     const send = async (n: number) => {
       const { body } = await a.call('POST', '/messages/send', { to: b.number, message: `draft ${n}` });
@@ -79,7 +79,7 @@ describe('sandbox sessions on different nodes', () => {
     assert.deepEqual(texts.toSorted(), expected.toSorted());
   });
 
-  it('confirm a message to a group when the last member has it, wherever the members are', async () => {
+  it('confirm a group message once the last member has it, wherever the members are', async () => {
     const [a, b, c] = [await personOf(server), await personOf(server), await personOf(server)];
     const group = await a.call('POST', '/groups', { subject: 'three', phoneNumbers: [b.number, c.number] });
     await c.call('POST', `/sessions/${c.sessionId}/disconnect`);
@@ -95,7 +95,7 @@ describe('sandbox sessions on different nodes', () => {
     assert.deepEqual(await textsOf(c), ['to both']);
   });
 
-  it('take what is played on the phone of one of them as if all were together', async () => {
+  it('see simulated actions on one phone as if they were on one node', async () => {
     const [a, b] = [await personOf(server), await personOf(server)];
     const founder = newNumber();
     const created = await a.call('POST', `/sessions/${a.sessionId}/simulate`, {
@@ -122,7 +122,7 @@ describe('sandbox sessions on different nodes', () => {
     assert.deepEqual([left.change.action, left.change.phoneNumbers], ['remove', [founder]]);
   });
 
-  it('change a group one after the other: of changes at the same time none is lost', async () => {
+  it('serialize concurrent group changes without losing one', async () => {
     const [a, b] = [await personOf(server), await personOf(server)];
     const { body: mine } = await a.call('POST', '/groups', { subject: 'busy', phoneNumbers: [b.number] });
     const participants = `/groups/${mine.groupId}/participants`;
@@ -146,7 +146,7 @@ describe('sandbox sessions on different nodes', () => {
     }
   });
 
-  it('leave nothing behind once everything has arrived', async () => {
+  it('leave no mail behind once everything has arrived', async () => {
     await eventually(
       () => mailIn(server.home),
       (left) => left === 0,
@@ -154,8 +154,8 @@ describe('sandbox sessions on different nodes', () => {
   });
 });
 
-describe('the mailboxes of the sandbox network', () => {
-  it('is not touched by what stays on one node', async () => {
+describe('sandbox mailboxes', () => {
+  it('are not used between sessions of one node', async () => {
     const server = await startServer({ database: 'postgres', env: sharedSandbox });
     try {
       const [a, b] = [await personOf(server), await personOf(server)];
@@ -173,7 +173,7 @@ describe('the mailboxes of the sandbox network', () => {
     }
   });
 
-  it('is looked through now and then, for a wake-up may get lost', async () => {
+  it('are polled, because a wake-up may be lost', async () => {
     const clock = createFakeClock();
     const server = await startServer({ database: 'postgres', clock, env: sharedSandbox });
     try {
@@ -203,7 +203,7 @@ describe('the mailboxes of the sandbox network', () => {
     }
   });
 
-  it('keeps no server from starting or stopping with what cannot be stored', async (test) => {
+  it('block neither start nor stop with mail that cannot be stored', async (test) => {
     const home = await newHome('postgres');
     const clock = createFakeClock(Date.now());
     const ask = queryOf(home);
@@ -237,7 +237,7 @@ describe('the mailboxes of the sandbox network', () => {
     await eventOf(bearer(third.url, token), 'message.incoming', ({ message }) => message === 'not now');
   });
 
-  it('send one receipt for a message that two nodes remove at the same time', async (test) => {
+  it('send one receipt for a message that two nodes remove concurrently', async (test) => {
     const home = await newHome('postgres');
     const databases = [
       await openDatabase(home, systemClock),
@@ -284,116 +284,113 @@ describe('the mailboxes of the sandbox network', () => {
   });
 });
 
-describeOnEachDatabase(
-  'a sandbox mailbox whose process dies before it removes what it has delivered',
-  (newHome, name) => {
-    /** From now on, nothing can be removed from a mailbox; `allow` ends that. */
-    async function forbidRemoval({ app }: TestServer): Promise<{ allow(server: TestServer): Promise<void> }> {
-      const run = ({ app: { services } }: Pick<TestServer, 'app'>, statements: readonly string[]) =>
-        services.database.commit(async ({ connection }) => {
-          for (const statement of statements) await connection.query(statement, []);
-        });
-      if (name === 'sqlite') {
-        await run({ app }, [
-          `create trigger keep_mail before delete on sandbox_mailbox begin select raise(abort, 'not now'); end`,
-        ]);
-        return { allow: (server) => run(server, ['drop trigger keep_mail']) };
-      }
-      await run({ app }, [
-        `create function refuse() returns trigger as $$ begin raise exception 'not now'; end $$ language plpgsql`,
-        'create trigger keep_mail before delete on sandbox_mailbox for each row execute function refuse()',
-      ]);
-      return { allow: (server) => run(server, ['drop trigger keep_mail on sandbox_mailbox', 'drop function refuse']) };
-    }
-
-    it('delivers every event again, and each of them takes effect once', async (test) => {
-      const home = await newHome();
-      const first = await startServer({ home });
-      test.after(async () => {
-        await first.stop();
-        await home.remove();
+describeOnEachDatabase('a sandbox mailbox after a crash between delivery and removal', (newHome, name) => {
+  /** From now on, nothing can be removed from a mailbox; `allow` ends that. */
+  async function forbidRemoval({ app }: TestServer): Promise<{ allow(server: TestServer): Promise<void> }> {
+    const run = ({ app: { services } }: Pick<TestServer, 'app'>, statements: readonly string[]) =>
+      services.database.commit(async ({ connection }) => {
+        for (const statement of statements) await connection.query(statement, []);
       });
-      const { call, token } = await first.account();
-      const [mine, theirs] = [newNumber(), newNumber()];
-      const [me, other] = [await connectSession(call, mine), await connectSession(call, theirs)];
-      const post = async (path: string, body: object): Promise<Body> => {
-        const answer = await call('POST', path, { sessionId: me, ...body });
-        assert.ok(answer.status < 300, JSON.stringify(answer.body));
-        return answer.body;
-      };
-      const send = async (message: string): Promise<string> =>
-        (await post('/messages/send', { to: theirs, message })).messageId;
-      const { groupId } = await post('/groups', { subject: 'crew', phoneNumbers: [theirs] });
-      await call('POST', `/sessions/${other}/disconnect`);
-      const draft = await send('draft');
-      await call('PATCH', `/messages/${draft}`, { message: 'text' });
-      await call('PATCH', `/messages/${draft}`, { message: 'final text' });
-      await call('PUT', `/messages/${draft}/reaction`, { emoji: '🔥' });
-      await call('PUT', `/messages/${draft}/reaction`, { emoji: '👍' });
-      await call('DELETE', `/messages/${await send('mistake')}`);
-      const subjects = ['day crew', 'night crew', 'day crew'];
-      for (const subject of subjects) await call('PATCH', `/groups/${groupId}`, { subject });
-      await send('the last');
+    if (name === 'sqlite') {
+      await run({ app }, [
+        `create trigger keep_mail before delete on sandbox_mailbox begin select raise(abort, 'not now'); end`,
+      ]);
+      return { allow: (server) => run(server, ['drop trigger keep_mail']) };
+    }
+    await run({ app }, [
+      `create function refuse() returns trigger as $$ begin raise exception 'not now'; end $$ language plpgsql`,
+      'create trigger keep_mail before delete on sandbox_mailbox for each row execute function refuse()',
+    ]);
+    return { allow: (server) => run(server, ['drop trigger keep_mail on sandbox_mailbox', 'drop function refuse']) };
+  }
 
-      const { allow } = await forbidRemoval(first);
-      const isTheirs = ({ sessionId }: Body) => sessionId === other;
-      const has = (texts: readonly string[], text: string) => texts.includes(text);
-      const stored = async (asked: Call): Promise<string[]> => {
-        const { body } = await asked('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);
-        return body.data.map(({ message }: Body) => message).reverse();
-      };
-      await call('POST', `/sessions/${other}/connect`);
-      await eventOf(call, 'group.updated', (data) => isTheirs(data) && data.subject === 'day crew');
-      assert.ok(!has(await stored(call), 'the last'), 'a change of a group is removed before what is behind it');
+  it('delivers every event again, and each takes effect once', async (test) => {
+    const home = await newHome();
+    const first = await startServer({ home });
+    test.after(async () => {
       await first.stop();
-
-      const second = await startServer({ home });
-      test.after(() => second.stop());
-      const again = bearer(second.url, token);
-      await eventually(
-        async () => (await again('GET', `/sessions/${other}`)).body.status,
-        (status) => status === 'connected',
-      );
-      await allow(second);
-      await eventually(
-        () => stored(again),
-        (texts) => has(texts, 'the last'),
-        30_000,
-      );
-      const eventsOf = async (kind: string) =>
-        (await again('GET', `/events?kinds=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
-      assert.deepEqual(await stored(again), ['final text', '', 'the last']);
-      assert.equal((await eventsOf('message.incoming')).filter(isTheirs).length, 3);
-      const told = (await eventsOf('group.updated')).filter(isTheirs);
-      assert.deepEqual(
-        told.map(({ subject }: Body) => subject),
-        subjects,
-      );
-      const { body: list } = await again('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);
-      const received = list.data.find(({ message }: Body) => message === 'final text');
-      const { reactions } = (await again('GET', `/messages/${received.messageId}`)).body;
-      assert.deepEqual(
-        reactions.map(({ emoji }: Body) => emoji),
-        ['👍'],
-      );
-      const delivered = await eventually(
-        () => eventsOf('message.delivered'),
-        (all) => all.length >= 3,
-      );
-      assert.equal(delivered.length, 3);
+      await home.remove();
     });
-  },
-);
+    const { call, token } = await first.account();
+    const [mine, theirs] = [newNumber(), newNumber()];
+    const [me, other] = [await connectSession(call, mine), await connectSession(call, theirs)];
+    const post = async (path: string, body: object): Promise<Body> => {
+      const answer = await call('POST', path, { sessionId: me, ...body });
+      assert.ok(answer.status < 300, JSON.stringify(answer.body));
+      return answer.body;
+    };
+    const send = async (message: string): Promise<string> =>
+      (await post('/messages/send', { to: theirs, message })).messageId;
+    const { groupId } = await post('/groups', { subject: 'crew', phoneNumbers: [theirs] });
+    await call('POST', `/sessions/${other}/disconnect`);
+    const draft = await send('draft');
+    await call('PATCH', `/messages/${draft}`, { message: 'text' });
+    await call('PATCH', `/messages/${draft}`, { message: 'final text' });
+    await call('PUT', `/messages/${draft}/reaction`, { emoji: '🔥' });
+    await call('PUT', `/messages/${draft}/reaction`, { emoji: '👍' });
+    await call('DELETE', `/messages/${await send('mistake')}`);
+    const subjects = ['day crew', 'night crew', 'day crew'];
+    for (const subject of subjects) await call('PATCH', `/groups/${groupId}`, { subject });
+    await send('the last');
+
+    const { allow } = await forbidRemoval(first);
+    const isTheirs = ({ sessionId }: Body) => sessionId === other;
+    const has = (texts: readonly string[], text: string) => texts.includes(text);
+    const stored = async (asked: Call): Promise<string[]> => {
+      const { body } = await asked('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);
+      return body.data.map(({ message }: Body) => message).reverse();
+    };
+    await call('POST', `/sessions/${other}/connect`);
+    await eventOf(call, 'group.updated', (data) => isTheirs(data) && data.subject === 'day crew');
+    assert.ok(!has(await stored(call), 'the last'), 'a change of a group is removed before what is behind it');
+    await first.stop();
+
+    const second = await startServer({ home });
+    test.after(() => second.stop());
+    const again = bearer(second.url, token);
+    await eventually(
+      async () => (await again('GET', `/sessions/${other}`)).body.status,
+      (status) => status === 'connected',
+    );
+    await allow(second);
+    await eventually(
+      () => stored(again),
+      (texts) => has(texts, 'the last'),
+      30_000,
+    );
+    const eventsOf = async (kind: string) =>
+      (await again('GET', `/events?kinds=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
+    assert.deepEqual(await stored(again), ['final text', '', 'the last']);
+    assert.equal((await eventsOf('message.incoming')).filter(isTheirs).length, 3);
+    const told = (await eventsOf('group.updated')).filter(isTheirs);
+    assert.deepEqual(
+      told.map(({ subject }: Body) => subject),
+      subjects,
+    );
+    const { body: list } = await again('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);
+    const received = list.data.find(({ message }: Body) => message === 'final text');
+    const { reactions } = (await again('GET', `/messages/${received.messageId}`)).body;
+    assert.deepEqual(
+      reactions.map(({ emoji }: Body) => emoji),
+      ['👍'],
+    );
+    const delivered = await eventually(
+      () => eventsOf('message.delivered'),
+      (all) => all.length >= 3,
+    );
+    assert.equal(delivered.length, 3);
+  });
+});
 
 describe('two nodes of a sandbox network', () => {
-  it('lose nothing between them and double nothing while one after the other is killed', (test) =>
+  it('lose and duplicate nothing while they are killed one after the other', (test) =>
     keepAllWhile(test, KILLS, async (victim) => {
       await victim.process.kill();
       await delay(2000);
       await victim.start();
     }));
 
-  it('lose nothing and double nothing when one stands still beyond its lease and goes on', (test) =>
+  it('lose and duplicate nothing while one is paused beyond its lease', (test) =>
     keepAllWhile(test, 1, async (victim, home) => {
       victim.process.child.kill('SIGSTOP');
       await eventually(

@@ -72,7 +72,7 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
     );
   }
 
-  it('are strangers: a message to the number of another account goes to a virtual contact', async () => {
+  it('are strangers whose messages go to a virtual contact instead of another account', async () => {
     const [mallory, victim] = [await person(), await person()];
     const messageId = await sendTo(mallory.call, victim.number, 'hello stranger');
     await untilStatus(mallory.call, messageId, 'delivered');
@@ -81,7 +81,7 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
     await assertUntouched(victim);
   });
 
-  it('cannot put the numbers of another account into groups, nor join its groups by an invite', async () => {
+  it('cannot add numbers of another account to groups, nor join its groups by invite', async () => {
     const [mallory, victim] = [await person(), await person()];
     const planted = await mallory.call('POST', '/groups', { subject: 'planted', phoneNumbers: [victim.number] });
     assert.equal(planted.status, 201);
@@ -99,14 +99,14 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
     assert.deepEqual([joined.status, joined.body.code], [404, 'not_found']);
   });
 
-  it('see nothing of the profiles of another account', async () => {
+  it('see no profiles of another account', async () => {
     const [mallory, victim] = [await person(), await person()];
     await victim.call('PATCH', `/sessions/${victim.sessionId}/profile`, { about: 'At sea' });
     const seen = await mallory.call('GET', `/contacts/${victim.number}/profile`);
     assert.deepEqual(seen.body, { phoneNumber: victim.number, about: null, picture: null });
   });
 
-  it('may have the same number, each on its own network; one account has it once', async () => {
+  it('can use the same number, each on its own network and once per account', async () => {
     const number = newNumber();
     const [first, second] = [await person(number), await person(number)];
     for (const [{ call }, about] of [
@@ -130,7 +130,7 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
     assert.deepEqual([refused.status, refused.body.code], [409, 'phone_number_in_use']);
   });
 
-  it('take no number of the people that another account writes to', async () => {
+  it('cannot claim a number that another account writes to', async () => {
     const [mallory, victim] = [await person(), await person()];
     const customer = newNumber();
     await connectSession(mallory.call, customer);
@@ -141,7 +141,7 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
 });
 
 describe('accounts that share the sandbox network', () => {
-  it('reach one another, and a number is one of them alone', async (test) => {
+  it('reach one another, and each number belongs to one of them', async (test) => {
     const server = await startServer({ env: sharedSandbox });
     test.after(() => server.stop());
     const [a, b] = [await server.account(), await server.account()];
@@ -155,168 +155,165 @@ describe('accounts that share the sandbox network', () => {
   });
 });
 
-describeOnEachDatabase(
-  'a deployment of the version in which all accounts shared the sandbox network',
-  (newHome, name) => {
-    const CREATED_AT = 1_700_000_000_000;
+describeOnEachDatabase('a deployment upgraded from a version with one shared sandbox network', (newHome, name) => {
+  const CREATED_AT = 1_700_000_000_000;
 
-    /** A database of the first schema: account `acc_a` has the sessions `ses_1` and `ses_2`, `acc_b` has `ses_3`. */
-    async function oldHome(test: TestContext): Promise<{ home: Home; numbers: [string, string, string] }> {
-      const home = await newHome();
-      test.after(() => home.remove());
-      const numbers: [string, string, string] = [newNumber(), newNumber(), newNumber()];
-      const store =
-        home.databaseUrl === '' ? openSqlite(`${home.dataDir}/switchboard.db`) : openPostgres(home.databaseUrl);
-      await migrate(store, Date.now, migrations.slice(0, 1));
-      const tx = await store.begin();
-      const run = (statement: ReturnType<typeof sql>) => statement.execute(tx.kysely);
-      for (const id of ['acc_a', 'acc_b'])
-        await run(sql`insert into accounts (account_id, email, name, password_hash, token_version, created_at)
+  /** A database of the first schema: account `acc_a` has the sessions `ses_1` and `ses_2`, `acc_b` has `ses_3`. */
+  async function oldHome(test: TestContext): Promise<{ home: Home; numbers: [string, string, string] }> {
+    const home = await newHome();
+    test.after(() => home.remove());
+    const numbers: [string, string, string] = [newNumber(), newNumber(), newNumber()];
+    const store =
+      home.databaseUrl === '' ? openSqlite(`${home.dataDir}/switchboard.db`) : openPostgres(home.databaseUrl);
+    await migrate(store, Date.now, migrations.slice(0, 1));
+    const tx = await store.begin();
+    const run = (statement: ReturnType<typeof sql>) => statement.execute(tx.kysely);
+    for (const id of ['acc_a', 'acc_b'])
+      await run(sql`insert into accounts (account_id, email, name, password_hash, token_version, created_at)
         values (${id}, ${`${id}@example.com`}, null, '-', 1, ${CREATED_AT})`);
-      for (const [n, number] of numbers.entries()) {
-        const [account, session] = [n < 2 ? 'acc_a' : 'acc_b', `ses_${n + 1}`];
-        await run(sql`insert into sessions (account_id, session_id, connector, phone_number, status, wanted,
+    for (const [n, number] of numbers.entries()) {
+      const [account, session] = [n < 2 ? 'acc_a' : 'acc_b', `ses_${n + 1}`];
+      await run(sql`insert into sessions (account_id, session_id, connector, phone_number, status, wanted,
           will_reconnect, options, metadata, created_at, lease_generation)
         values (${account}, ${session}, 'sandbox', ${number}, 'disconnected', 0, 0, '{}', '{}', ${CREATED_AT}, 0)`);
-        const profile = JSON.stringify({ name: null, about: `about ${session}`, picture: null });
-        await run(
-          sql`insert into sandbox_profiles (number, session_id, state) values (${number}, ${session}, ${profile})`,
-        );
-        if (name === 'postgres')
-          await run(sql`insert into sandbox_numbers (number, session_id) values (${number}, ${session})`);
-      }
-      if (name === 'postgres') await addGroupAndPost(run, numbers);
-      await tx.commit();
-      await store.close();
-      return { home, numbers };
+      const profile = JSON.stringify({ name: null, about: `about ${session}`, picture: null });
+      await run(
+        sql`insert into sandbox_profiles (number, session_id, state) values (${number}, ${session}, ${profile})`,
+      );
+      if (name === 'postgres')
+        await run(sql`insert into sandbox_numbers (number, session_id) values (${number}, ${session})`);
     }
+    if (name === 'postgres') await addGroupAndPost(run, numbers);
+    await tx.commit();
+    await store.close();
+    return { home, numbers };
+  }
 
-    /** All three are in a group that was renamed while they were away, and `ses_2` has a message waiting. */
-    async function addGroupAndPost(
-      run: (statement: ReturnType<typeof sql>) => Promise<unknown>,
-      [first, second, third]: readonly string[],
-    ): Promise<void> {
-      const group = {
-        networkId: 'old@sandbox',
-        subject: 'after',
-        description: null,
-        createdBy: first,
-        createdAt: CREATED_AT,
-        participants: [
-          { phoneNumber: first, role: 'owner' },
-          { phoneNumber: second, role: 'member' },
-          { phoneNumber: third, role: 'member' },
-        ],
-        settings: { announce: false, locked: false, joinApproval: false },
-        inviteCode: 'code',
-        picture: null,
-      };
-      await run(sql`insert into sandbox_groups (network_id, invite_code, state)
+  /** All three are in a group that was renamed while they were away, and `ses_2` has a message waiting. */
+  async function addGroupAndPost(
+    run: (statement: ReturnType<typeof sql>) => Promise<unknown>,
+    [first, second, third]: readonly string[],
+  ): Promise<void> {
+    const group = {
+      networkId: 'old@sandbox',
+      subject: 'after',
+      description: null,
+      createdBy: first,
+      createdAt: CREATED_AT,
+      participants: [
+        { phoneNumber: first, role: 'owner' },
+        { phoneNumber: second, role: 'member' },
+        { phoneNumber: third, role: 'member' },
+      ],
+      settings: { announce: false, locked: false, joinApproval: false },
+      inviteCode: 'code',
+      picture: null,
+    };
+    await run(sql`insert into sandbox_groups (network_id, invite_code, state)
       values ('old@sandbox', 'code', ${JSON.stringify(group)})`);
-      for (const [account, session] of [
-        ['acc_a', 'ses_1'],
-        ['acc_a', 'ses_2'],
-        ['acc_b', 'ses_3'],
-      ]) {
-        await run(sql`insert into groups (account_id, session_id, group_id, network_id, subject, created_by, announce,
+    for (const [account, session] of [
+      ['acc_a', 'ses_1'],
+      ['acc_a', 'ses_2'],
+      ['acc_b', 'ses_3'],
+    ]) {
+      await run(sql`insert into groups (account_id, session_id, group_id, network_id, subject, created_by, announce,
           locked, join_approval, created_at)
         values (${account}, ${session}, ${`grp_${session}`}, 'old@sandbox', 'before', ${first}, 0, 0, 0, ${CREATED_AT})`);
-        for (const { phoneNumber, role } of group.participants)
-          await run(sql`insert into group_participants (account_id, group_id, phone_number, role, joined_at)
+      for (const { phoneNumber, role } of group.participants)
+        await run(sql`insert into group_participants (account_id, group_id, phone_number, role, joined_at)
           values (${account}, ${`grp_${session}`}, ${phoneNumber}, ${role}, ${CREATED_AT})`);
-      }
-      await run(sql`insert into sandbox_post (number, event, is_counted, created_at)
+    }
+    await run(sql`insert into sandbox_post (number, event, is_counted, created_at)
       values (${second}, ${messageFrom(first, 'was waiting')}, 0, ${CREATED_AT})`);
-    }
+  }
 
-    const messageFrom = (from: string | undefined, text: string) =>
-      JSON.stringify({
-        type: 'message',
-        networkId: randomUUID(),
-        chat: { type: 'direct', id: from },
-        from,
-        content: { type: 'text', text },
-        timestamp: CREATED_AT,
-        replyTo: null,
-      });
+  const messageFrom = (from: string | undefined, text: string) =>
+    JSON.stringify({
+      type: 'message',
+      networkId: randomUUID(),
+      chat: { type: 'direct', id: from },
+      from,
+      content: { type: 'text', text },
+      timestamp: CREATED_AT,
+      replyTo: null,
+    });
 
-    async function start(test: TestContext, home: Home, env: Record<string, string> = {}) {
-      const clock = createFakeClock(CREATED_AT);
-      const server = await startServer({ home, clock, env });
-      test.after(() => server.stop());
-      const callOf = async (accountId: string) =>
-        bearer(server.url, (await server.app.services.tokens.issue(accountId, 1)).token);
-      return { clock, a: await callOf('acc_a'), b: await callOf('acc_b') };
-    }
+  async function start(test: TestContext, home: Home, env: Record<string, string> = {}) {
+    const clock = createFakeClock(CREATED_AT);
+    const server = await startServer({ home, clock, env });
+    test.after(() => server.stop());
+    const callOf = async (accountId: string) =>
+      bearer(server.url, (await server.app.services.tokens.issue(accountId, 1)).token);
+    return { clock, a: await callOf('acc_a'), b: await callOf('acc_b') };
+  }
 
-    const connect = async (call: Call, sessionId: string) =>
-      assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  const connect = async (call: Call, sessionId: string) =>
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
 
-    it('goes on with a network for each account, which has what its sessions had', async (test) => {
+  it('continues with one network per account that keeps its data', async (test) => {
+    const { home, numbers } = await oldHome(test);
+    const [first, second, third] = numbers;
+    const { a, b } = await start(test, home);
+    await connect(a, 'ses_1');
+    const about = async (call: Call, number: string, sessionId: string) =>
+      (await call('GET', `/contacts/${number}/profile?sessionId=${sessionId}`)).body.about;
+    assert.equal(await about(a, second, 'ses_1'), 'about ses_2');
+    assert.equal(await about(a, third, 'ses_1'), null, 'of another account');
+
+    const { body: sent } = await a('POST', '/messages/send', { sessionId: 'ses_1', to: second, message: 'new' });
+    const { body: strange } = await a('POST', '/messages/send', { sessionId: 'ses_1', to: third, message: 'lost' });
+    await untilStatus(a, strange.messageId, 'delivered');
+    assert.equal((await a('GET', `/messages/${sent.messageId}`)).body.status, 'sent', 'its session is away');
+    await connect(a, 'ses_2');
+    await untilStatus(a, sent.messageId, 'delivered');
+    assert.deepEqual((await textsOf(a)).toSorted(), name === 'postgres' ? ['new', 'was waiting'] : ['new']);
+    await connect(b, 'ses_3');
+    assert.deepEqual(await textsOf(b), []);
+    assert.equal(await about(b, first, 'ses_3'), null);
+  });
+
+  it('continues with the shared network if SANDBOX_SHARED=on', async (test) => {
+    const { home, numbers } = await oldHome(test);
+    const { a, b } = await start(test, home, sharedSandbox);
+    await connect(b, 'ses_3');
+    const { messageId } = (await b('POST', '/messages/send', { to: numbers[1], message: 'to another account' })).body;
+    assert.equal((await b('GET', `/messages/${messageId}`)).body.status, 'sent');
+    await connect(a, 'ses_2');
+    await untilStatus(b, messageId, 'delivered');
+    assert.equal((await b('GET', `/contacts/${numbers[1]}/profile`)).body.about, 'about ses_2');
+  });
+
+  if (name === 'postgres') {
+    it('keeps the latest state of its groups, with the members of each account separated', async (test) => {
       const { home, numbers } = await oldHome(test);
-      const [first, second, third] = numbers;
       const { a, b } = await start(test, home);
-      await connect(a, 'ses_1');
-      const about = async (call: Call, number: string, sessionId: string) =>
-        (await call('GET', `/contacts/${number}/profile?sessionId=${sessionId}`)).body.about;
-      assert.equal(await about(a, second, 'ses_1'), 'about ses_2');
-      assert.equal(await about(a, third, 'ses_1'), null, 'of another account');
-
-      const { body: sent } = await a('POST', '/messages/send', { sessionId: 'ses_1', to: second, message: 'new' });
-      const { body: strange } = await a('POST', '/messages/send', { sessionId: 'ses_1', to: third, message: 'lost' });
-      await untilStatus(a, strange.messageId, 'delivered');
-      assert.equal((await a('GET', `/messages/${sent.messageId}`)).body.status, 'sent', 'its session is away');
-      await connect(a, 'ses_2');
-      await untilStatus(a, sent.messageId, 'delivered');
-      assert.deepEqual((await textsOf(a)).toSorted(), name === 'postgres' ? ['new', 'was waiting'] : ['new']);
+      for (const sessionId of ['ses_1', 'ses_2']) await connect(a, sessionId);
       await connect(b, 'ses_3');
-      assert.deepEqual(await textsOf(b), []);
-      assert.equal(await about(b, first, 'ses_3'), null);
+      const promoted = { action: 'promote', phoneNumbers: [numbers[1]] };
+      const { status, body } = await a('POST', '/groups/grp_ses_1/participants', promoted);
+      assert.equal(status, 200, JSON.stringify(body));
+      await eventOf(a, 'group.updated', ({ groupId }) => groupId === 'grp_ses_2');
+      assert.equal((await a('GET', '/groups/grp_ses_2')).body.subject, 'after');
+      const roles = (await b('GET', '/groups/grp_ses_3')).body.participants.map(({ role }: Answer['body']) => role);
+      assert.deepEqual(roles.toSorted(), ['member', 'member', 'owner']);
     });
 
-    it('goes on as it was with SANDBOX_SHARED=on', async (test) => {
-      const { home, numbers } = await oldHome(test);
-      const { a, b } = await start(test, home, sharedSandbox);
-      await connect(b, 'ses_3');
-      const { messageId } = (await b('POST', '/messages/send', { to: numbers[1], message: 'to another account' })).body;
-      assert.equal((await b('GET', `/messages/${messageId}`)).body.status, 'sent');
-      await connect(a, 'ses_2');
-      await untilStatus(b, messageId, 'delivered');
-      assert.equal((await b('GET', `/contacts/${numbers[1]}/profile`)).body.about, 'about ses_2');
-    });
-
-    if (name === 'postgres') {
-      it('has its groups as they were last, each account without the others', async (test) => {
-        const { home, numbers } = await oldHome(test);
-        const { a, b } = await start(test, home);
-        for (const sessionId of ['ses_1', 'ses_2']) await connect(a, sessionId);
-        await connect(b, 'ses_3');
-        const promoted = { action: 'promote', phoneNumbers: [numbers[1]] };
-        const { status, body } = await a('POST', '/groups/grp_ses_1/participants', promoted);
-        assert.equal(status, 200, JSON.stringify(body));
-        await eventOf(a, 'group.updated', ({ groupId }) => groupId === 'grp_ses_2');
-        assert.equal((await a('GET', '/groups/grp_ses_2')).body.subject, 'after');
-        const roles = (await b('GET', '/groups/grp_ses_3')).body.participants.map(({ role }: Answer['body']) => role);
-        assert.deepEqual(roles.toSorted(), ['member', 'member', 'owner']);
-      });
-
-      it('does not upgrade while a node of that version runs', async (test) => {
-        const { home } = await oldHome(test);
-        await queryOf(home)(`insert into nodes (node_id, epoch, instance, version, carries, joined_at, expires_at)
+    it('is not upgraded while a node of the old version runs', async (test) => {
+      const { home } = await oldHome(test);
+      await queryOf(home)(`insert into nodes (node_id, epoch, instance, version, carries, joined_at, expires_at)
         values ('nod_old', 1, 'another machine', '0.0.9', 1, 1, ${Date.now() + 600_000})`);
-        await assert.rejects(start(test, home), /"sandbox mailbox" breaks older nodes: .*nod_old \(0\.0\.9\)/);
-        assert.deepEqual(await queryOf(home)('select max(version) as version from schema_versions'), [{ version: 4 }]);
-      });
+      await assert.rejects(start(test, home), /"sandbox mailbox" breaks older nodes: .*nod_old \(0\.0\.9\)/);
+      assert.deepEqual(await queryOf(home)('select max(version) as version from schema_versions'), [{ version: 4 }]);
+    });
 
-      it('frees the number of a session that is logged out, on the network of all as well', async (test) => {
-        const { home } = await oldHome(test);
-        const { a } = await start(test, home);
-        await connect(a, 'ses_1');
-        assert.equal((await a('POST', '/sessions/ses_1/logout')).status, 200);
-        assert.deepEqual(await queryOf(home)(`select number from sandbox_numbers where session_id = 'ses_1'`), []);
-        const profiles = await queryOf(home)(`select number from sandbox_numbers where profile like '%about ses_1%'`);
-        assert.deepEqual(profiles, []);
-      });
-    }
-  },
-);
+    it('frees the number of a logged-out session on the shared network too', async (test) => {
+      const { home } = await oldHome(test);
+      const { a } = await start(test, home);
+      await connect(a, 'ses_1');
+      assert.equal((await a('POST', '/sessions/ses_1/logout')).status, 200);
+      assert.deepEqual(await queryOf(home)(`select number from sandbox_numbers where session_id = 'ses_1'`), []);
+      const profiles = await queryOf(home)(`select number from sandbox_numbers where profile like '%about ses_1%'`);
+      assert.deepEqual(profiles, []);
+    });
+  }
+});

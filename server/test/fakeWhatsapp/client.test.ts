@@ -10,7 +10,7 @@ const ME = '15550001000';
 const BOB = '15550002000';
 
 describe('signatures', () => {
-  it('are told from forgeries, as the client itself does not', () => {
+  it('are distinguished from forgeries, unlike in the client itself', () => {
     const [mine, other] = [Curve.generateKeyPair(), Curve.generateKeyPair()];
     const message = Buffer.from('a message');
     const signature = Curve.sign(mine.private, message);
@@ -21,7 +21,7 @@ describe('signatures', () => {
   });
 });
 
-it('what is not a WhatsApp client is sent away, and the test can see it', async () => {
+it('rejects and records connections that are not from a WhatsApp client', async () => {
   const whatsapp = await startFakeWhatsapp();
   const socket = new WebSocket(whatsapp.url);
   socket.addEventListener('open', () => socket.send('hello, is this a web page?'));
@@ -49,7 +49,7 @@ describe('a client', () => {
     assert.deepEqual(whatsapp.troubles, []);
   });
 
-  it('is linked by its QR code, is told to restart, and is open', async () => {
+  it('links by QR code, restarts as requested, and opens', async () => {
     client.connect();
     await me.scan(await client.qr());
     assert.equal(await client.closed(), 515);
@@ -73,7 +73,7 @@ describe('a client', () => {
     assert.equal(client.creds.routingInfo?.toString(), 'tst');
   });
 
-  it('sends a text that the other phone reads, and learns that it was accepted, delivered and read', async () => {
+  it('sends a text that the other phone reads, and sees it accepted, delivered and read', async () => {
     const sent = await client.socket.sendMessage(bob.numberJid, { text: 'hello' });
     const id = sent?.key.id ?? '';
     const got = await bob.messages.waitFor((message) => message.id === id);
@@ -91,7 +91,7 @@ describe('a client', () => {
     assert.deepEqual([copy.isOwn, copy.chat], [true, BOB]);
   });
 
-  it('is told of a delivery when the phone says so, late and again', async () => {
+  it('receives a delivery receipt when the phone sends it, even late and twice', async () => {
     bob.confirmsDelivery = false;
     try {
       const sent = await client.socket.sendMessage(bob.numberJid, { text: 'how far?' });
@@ -118,7 +118,7 @@ describe('a client', () => {
     }
   });
 
-  it('reads a text, whichever way its sender is addressed', async () => {
+  it('reads a text, however its sender is addressed', async () => {
     for (const addressing of ['lid', 'number'] as const) {
       const id = await bob.sendText(ME, `hi by ${addressing}`, { addressing });
       const { messages, type } = await client.event('messages.upsert', ({ messages }) => messages[0]?.key.id === id);
@@ -130,7 +130,7 @@ describe('a client', () => {
     }
   });
 
-  it('reads a text of a business that is hosted', async () => {
+  it('reads a text from a hosted business account', async () => {
     const shop = whatsapp.phone('15550003001', 'Shop');
     const id = await shop.sendText(ME, 'open', { addressing: 'hosted' });
     const { messages } = await client.event('messages.upsert', ({ messages }) => messages[0]?.key.id === id);
@@ -149,7 +149,7 @@ describe('a client', () => {
     return Number(answer.content[0].attrs.value);
   };
 
-  it('is told when others have used up its one-time keys, and uploads more', async () => {
+  it('uploads more one-time keys when the server reports that they ran low', async () => {
     const left = await countKeys();
     assert.ok(left > 800);
     const user = { tag: 'user', attrs: { jid: `${me.lid}:1@lid` } };
@@ -161,7 +161,7 @@ describe('a client', () => {
     assert.equal(await eventually(countKeys, (count) => count > 4), 9);
   });
 
-  it('changes its signed key, and is refused one that is not signed by it', async () => {
+  it('rotates its signed key, and is rejected with one of an invalid signature', async () => {
     await client.socket.rotateSignedPreKey();
     const stranger = whatsapp.phone('15550008000', 'Stranger');
     const id = await stranger.sendText(ME, 'we have not met');
@@ -191,7 +191,7 @@ describe('a client', () => {
     await assert.rejects(forged, (error: { data?: unknown }) => error.data === 406);
   });
 
-  it('sends to a number that is not on WhatsApp without hearing of it', async () => {
+  it('sends to a number that is not on WhatsApp without an error', async () => {
     const sent = await client.socket.sendMessage('15559999999@s.whatsapp.net', { text: 'anybody?' });
     const ack = await client.ack(sent?.key.id ?? '');
     assert.equal(ack['error'], undefined);

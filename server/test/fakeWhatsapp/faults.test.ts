@@ -4,7 +4,7 @@ import type { BaileysEventMap } from 'baileys';
 import { createBaileysClient } from '../support/baileysClient.ts';
 import { type Scene, startScene } from '../support/fakeWhatsappScene.ts';
 
-describe('faults by command', () => {
+describe('faults on command', () => {
   let scene: Scene;
   let whatsapp: Scene['whatsapp'];
   let me: Scene['me'];
@@ -17,7 +17,7 @@ describe('faults by command', () => {
   });
   after(() => scene.close());
 
-  it('drops a connection: 428, and the same keys log in again', async () => {
+  it('drops a connection with 428, and accepts the same keys again', async () => {
     whatsapp.faults.drop(me.number);
     assert.equal(await client.closed(), 428);
     await scene.reconnect();
@@ -36,7 +36,7 @@ describe('faults by command', () => {
     }
   });
 
-  it('refuses logins with a number, as often as it is told', async () => {
+  it('refuses logins with a status, a given number of times', async () => {
     for (const reason of [401, 402, 403, 405, 411, 503] as const) {
       whatsapp.faults.refuseLogins(me.number, reason, 1);
       await client.end();
@@ -47,7 +47,7 @@ describe('faults by command', () => {
     assert.equal(whatsapp.counters.refusedLogins, 6);
   });
 
-  it('bans a number for a time, and says for how long', async () => {
+  it('bans a number temporarily, with the duration', async () => {
     whatsapp.faults.ban(me.number, 100);
     await client.end();
     client.connect();
@@ -63,7 +63,7 @@ describe('faults by command', () => {
     await scene.reconnect();
   });
 
-  it('refuses clients that are too old', async () => {
+  it('refuses outdated clients', async () => {
     await client.end();
     whatsapp.faults.requireVersion([2, 3000, 2_000_000_000]);
     client.connect();
@@ -96,7 +96,7 @@ describe('faults by command', () => {
     await scene.reconnect();
   });
 
-  it('keeps back its word on messages, and gives it later', async () => {
+  it('delays the acknowledgement of messages', async () => {
     whatsapp.faults.withholdAcks(me.number);
     const sent = await client.socket.sendMessage(bob.numberJid, { text: 'unsure' });
     const id = sent?.key.id ?? '';
@@ -112,7 +112,7 @@ describe('faults by command', () => {
     await ack;
   });
 
-  it('refuses a message with an error', async () => {
+  it('rejects a message with an error', async () => {
     whatsapp.faults.refuseNextMessage(me.number, 463);
     const sent = await client.socket.sendMessage(bob.numberJid, { text: 'refused' });
     const id = sent?.key.id ?? '';
@@ -124,7 +124,7 @@ describe('faults by command', () => {
     );
   });
 
-  it('delivers twice: the copy cannot be read, and is asked for', async () => {
+  it('delivers twice, and the unreadable copy is requested again', async () => {
     const { deliveries } = whatsapp.counters;
     whatsapp.faults.duplicateNext(me.number);
     const id = await bob.sendText(me.number, 'again and again');
@@ -136,7 +136,7 @@ describe('faults by command', () => {
     assert.equal(whatsapp.counters.retriesFromClients, 1);
   });
 
-  it('is slow, in order', async () => {
+  it('delays answers without reordering them', async () => {
     whatsapp.faults.slow(50);
     const startedAt = performance.now();
     await Promise.all([client.socket.fetchBlocklist(), client.socket.fetchBlocklist()]);
@@ -156,7 +156,7 @@ describe('faults by command', () => {
     assert.deepEqual(await client.socket.fetchBlocklist(), []);
   });
 
-  it('freezes: the socket stays open and nothing comes', async () => {
+  it('freezes with an open socket and no data', async () => {
     whatsapp.faults.freeze(me.number);
     const ping = client.socket.query({ tag: 'iq', attrs: { to: 's.whatsapp.net', type: 'get', xmlns: 'w:p' } }, 200);
     await assert.rejects(ping, /Timed Out/);
@@ -166,7 +166,7 @@ describe('faults by command', () => {
     await scene.reconnect();
   });
 
-  it('unlinks: 401, and the keys are worth nothing any more', async () => {
+  it('unlinks a device with 401 and invalidates its keys', async () => {
     me.unlink();
     assert.equal(await client.closed(), 401);
     client.connect();

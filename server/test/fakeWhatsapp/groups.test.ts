@@ -24,7 +24,7 @@ describe('groups', () => {
   };
   const refusal = (code: number) => (error: { data?: unknown }) => error.data === code;
 
-  it('are created, and every member is told', async () => {
+  it('are created, and every member is notified', async () => {
     assert.equal(group.subject, 'Team');
     assert.equal(group.ownerPn, me.numberJid);
     assert.deepEqual(await rolesOf(), { [me.number]: 'superadmin', [bob.number]: null });
@@ -33,7 +33,7 @@ describe('groups', () => {
     assert.equal(told?.authorPn, me.numberJid);
   });
 
-  it('carry texts to all members and bring their receipts', async () => {
+  it('deliver texts to all members and return their receipts', async () => {
     const sent = await client.socket.sendMessage(group.id, { text: 'hello all' });
     const id = sent?.key.id ?? '';
     const got = await bob.messages.waitFor((message) => message.id === id);
@@ -49,7 +49,7 @@ describe('groups', () => {
     await isOf('readTimestamp');
   });
 
-  it('bring texts of members', async () => {
+  it('deliver texts of members to the client', async () => {
     for (const text of ['first', 'second']) {
       const id = await bob.sendText(group.id, text);
       const { messages } = await client.event('messages.upsert', ({ messages }) => messages[0]?.key.id === id);
@@ -60,7 +60,7 @@ describe('groups', () => {
     }
   });
 
-  it('take in members, who read what comes next, and say why one cannot be added', async () => {
+  it('accept new members, who read the next messages, and report why one cannot be added', async () => {
     carol.profile.refusesGroups = true;
     const add = (jid: string) => client.socket.groupParticipantsUpdate(group.id, [jid], 'add');
     assert.equal((await add(carol.numberJid))[0]?.status, '403');
@@ -77,7 +77,7 @@ describe('groups', () => {
     await bob.messages.waitFor((message) => message.id === id);
   });
 
-  it('change: subject, description, settings', async () => {
+  it('change their subject, description and settings', async () => {
     await client.socket.groupUpdateSubject(group.id, 'Team 2');
     await client.socket.groupUpdateDescription(group.id, 'what we do');
     await client.socket.groupUpdateDescription(group.id, 'what we did');
@@ -100,7 +100,7 @@ describe('groups', () => {
     assert.equal((await client.socket.groupMetadata(group.id)).desc, undefined);
   });
 
-  it('give rights and take them', async () => {
+  it('promote and demote members', async () => {
     await client.socket.groupParticipantsUpdate(group.id, [bob.numberJid], 'promote');
     assert.equal((await rolesOf())[bob.number], 'admin');
     await client.socket.groupParticipantsUpdate(group.id, [bob.numberJid], 'demote');
@@ -109,7 +109,7 @@ describe('groups', () => {
     assert.equal(onOwner?.status, '406');
   });
 
-  it('are joined by their link, when an admin agrees', async () => {
+  it('admit members by link, after approval by an admin', async () => {
     await client.socket.groupParticipantsUpdate(group.id, [carol.numberJid], 'remove');
     const code = (await client.socket.groupInviteCode(group.id)) ?? '';
     assert.equal((await client.socket.groupGetInviteInfo(code)).id, group.id);
@@ -142,7 +142,7 @@ describe('groups', () => {
     await assert.rejects(client.socket.groupMetadata(other), refusal(403));
   });
 
-  it('know who may do what', async () => {
+  it('enforce permissions', async () => {
     const other = bob.groups.create('Bob decides', [me.number]);
     await assert.rejects(client.socket.groupInviteCode(other), refusal(401));
     await assert.rejects(client.socket.groupSettingUpdate(other, 'announcement'), refusal(401));
@@ -159,7 +159,7 @@ describe('groups', () => {
     assert.equal(await (await fetch(url)).text(), 'a picture');
   });
 
-  it('of older clients name their members by number', async () => {
+  it('of older clients identify members by number', async () => {
     const old = bob.groups.create('Old ways', [me.number], 'number');
     const { addressingMode, participants } = await client.socket.groupMetadata(old);
     assert.equal(addressingMode, 'pn');
@@ -181,7 +181,7 @@ describe('groups', () => {
     );
   });
 
-  it('are left', async () => {
+  it('can be left', async () => {
     await client.socket.groupLeave(group.id);
     await client.event('group-participants.update', ({ id, action, participants }) => {
       return id === group.id && action === 'remove' && participants[0]?.phoneNumber === me.numberJid;

@@ -25,7 +25,7 @@ describe('linking', () => {
     return client;
   };
 
-  it('gives a client six QR codes, one after the other, then the client gives up', async () => {
+  it('gives a client six QR codes in turn, then the client gives up', async () => {
     const client = newClient();
     client.connect({ qrTimeout: 20 });
     assert.equal(await client.closed(), 408);
@@ -34,7 +34,7 @@ describe('linking', () => {
     await assert.rejects(me.scan(codes[5] ?? ''), /no client shows this QR code/);
   });
 
-  it('takes any of the codes that were shown, and none with a wrong secret', async () => {
+  it('accepts any code that was shown, and none with a wrong secret', async () => {
     const client = newClient();
     client.connect({ qrTimeout: 200 });
     const first = await client.qr();
@@ -51,7 +51,7 @@ describe('linking', () => {
     await client.opened();
   });
 
-  it('tells a client that the secret of its QR code is retired', async () => {
+  it('reports a retired secret of a QR code to the client', async () => {
     const client = newClient();
     client.connect();
     await client.qr();
@@ -63,7 +63,7 @@ describe('linking', () => {
     await told;
   });
 
-  it('by a code: the phone types what the client shows', async () => {
+  it('works by a pairing code that is typed on the phone', async () => {
     const client = newClient();
     client.connect();
     await client.qr();
@@ -76,7 +76,7 @@ describe('linking', () => {
     assert.match(client.socket.user?.id ?? '', /^15550001000:\d+@/);
   });
 
-  it('by a wrong code links nothing', async () => {
+  it('fails with a wrong pairing code', async () => {
     const client = newClient();
     client.connect();
     await client.qr();
@@ -92,7 +92,7 @@ describe('linking', () => {
     assert.ok(await client.qr());
   });
 
-  it('refuses to give a code, by command', async () => {
+  it('refuses a pairing code on command', async () => {
     const client = newClient();
     client.connect();
     await client.qr();
@@ -105,7 +105,7 @@ describe('linking', () => {
     whatsapp.faults.refuseCodes(undefined);
   });
 
-  it('links several clients to one phone, and each reads what the others send', async () => {
+  it("connects several clients to one phone, which read each other's messages", async () => {
     const [one, two] = [newClient(), newClient()];
     for (const client of [one, two]) await client.linked(async ({ qr }) => me.scan(await qr()));
     const bob = whatsapp.phone('15550002000', 'Bob');

@@ -30,7 +30,7 @@ describe('messages', () => {
     return message;
   };
 
-  it('that came while the client was away come when it is back, in order, with their own times', async () => {
+  it('that arrived while the client was away are delivered in order with their own times', async () => {
     await client.end();
     whatsapp.faults.drop(me.number);
     const before = Math.floor(Date.now() / 1000);
@@ -56,7 +56,7 @@ describe('messages', () => {
     assert.deepEqual(client.events('messages.upsert').map(textOf), ['four']);
   });
 
-  it('that the client has not confirmed come again', async () => {
+  it('that the client has not confirmed are sent again', async () => {
     whatsapp.faults.freeze(me.number);
     const id = await bob.sendText(me.number, 'lost on the way');
     whatsapp.faults.drop(me.number);
@@ -65,7 +65,7 @@ describe('messages', () => {
     assert.equal((await received(id)).message?.conversation, 'lost on the way');
   });
 
-  it('of which the receipts came while the client was away are known to be read when it is back', async () => {
+  it('are shown as read if their receipts arrived while the client was away', async () => {
     const sent = await client.socket.sendMessage(bob.numberJid, { text: 'for later' });
     const id = sent?.key.id ?? '';
     await bob.messages.waitFor((message) => message.id === id);
@@ -91,14 +91,14 @@ describe('messages', () => {
     await client.event('messages.update', ([update]) => update?.key.id === id && update.update.status === 3);
   });
 
-  it('that the client cannot read are asked for and come again', async () => {
+  it('that the client cannot decrypt are requested and sent again', async () => {
     const id = await bob.sendText(me.number, 'garbled', { isCorrupt: true });
     const message = await received(id);
     assert.equal(message.message?.conversation, 'garbled');
     assert.equal(whatsapp.counters.retriesFromClients, 1);
   });
 
-  it('of a group that the client cannot read are asked for and come again', async () => {
+  it('of a group that the client cannot decrypt are requested and sent again', async () => {
     const group = bob.groups.create('Noise', [me.number, carol.number]);
     await received(await bob.sendText(group, 'clear'));
     const id = await bob.sendText(group, 'garbled', { isCorrupt: true });
@@ -107,7 +107,7 @@ describe('messages', () => {
     assert.equal((await received(await bob.sendText(group, 'clear again'))).message?.conversation, 'clear again');
   });
 
-  it('that a phone cannot read are sent again by the client', async () => {
+  it('that a phone cannot decrypt are sent again by the client', async () => {
     const sent = await client.socket.sendMessage(bob.numberJid, { text: 'say again' });
     const isIt = ({ id }: { id: string }) => id === sent?.key.id;
     await bob.askAgain(await bob.messages.waitFor(isIt));
@@ -119,7 +119,7 @@ describe('messages', () => {
     );
   });
 
-  it('that a phone cannot read are sent again after a restart of the client, from what it has kept', async () => {
+  it('that a phone cannot decrypt are sent again after a restart of the client, from its store', async () => {
     const sent = await client.socket.sendMessage(bob.numberJid, { text: 'kept' });
     const message = await bob.messages.waitFor(({ id }) => id === sent?.key.id);
     await client.end();
@@ -137,12 +137,12 @@ describe('messages', () => {
     assert.deepEqual(asked, [sent?.key.id]);
   });
 
-  it('may have been sent long ago', async () => {
+  it('can have an old timestamp', async () => {
     const id = await bob.sendText(me.number, 'an old one', { sentAtS: 1_700_000_000 });
     assert.equal(Number((await received(id)).messageTimestamp), 1_700_000_000);
   });
 
-  it('are not all there is: any stanza can be sent to the client', async () => {
+  it('are not the only stanzas that can be injected', async () => {
     whatsapp.inject(me.number, {
       tag: 'call',
       attrs: { from: bob.lidJid, id: 'call-1', t: '1700000000' },
@@ -152,7 +152,7 @@ describe('messages', () => {
     assert.deepEqual([call?.status, call?.from], ['offer', bob.lidJid]);
   });
 
-  it('of all kinds go both ways', async () => {
+  it('of all types go both ways', async () => {
     const first = await received(await bob.sendText(me.number, 'answer this'));
     const kinds = {
       location: { location: { degreesLatitude: 1, degreesLongitude: 2, name: 'here' } },
@@ -185,7 +185,7 @@ describe('messages', () => {
     assert.equal((await received(reactionId)).message?.reactionMessage?.text, '❤️');
   });
 
-  it('that the owner sends from the phone are seen by the client', async () => {
+  it('that the owner sends from the phone reach the client', async () => {
     const id = await me.sendText(bob.number, 'from my phone');
     await bob.messages.waitFor((message) => message.id === id);
     const message = await received(id);

@@ -30,7 +30,7 @@ describe('media', () => {
   const download = (message: Awaited<ReturnType<typeof receive>>) =>
     downloadMediaMessage(message, 'buffer', {}, { logger: client.socket.logger, reuploadRequest });
 
-  it('of a client is encrypted at the host, and read by the other phone', async () => {
+  it('of a client is encrypted at the host and readable by the other phone', async () => {
     for (const [kind, message] of [
       ['imageMessage', { image: content, caption: 'a picture', jpegThumbnail: '' }],
       ['videoMessage', { video: content, jpegThumbnail: '' }],
@@ -46,14 +46,14 @@ describe('media', () => {
     assert.equal(whatsapp.counters.uploads, 5);
   });
 
-  it('of a phone is downloaded and read by the client', async () => {
+  it('of a phone is downloaded and decrypted by the client', async () => {
     for (const kind of ['image', 'video', 'audio', 'document', 'sticker'] as const) {
       const id = await bob.sendFile(me.number, kind, content, { mimetype: 'application/octet-stream' });
       assert.deepEqual(await download(await receive(id)), content);
     }
   });
 
-  it('that has expired at the host is uploaded again by the phone', async () => {
+  it('that expired at the host is uploaded again by the phone', async () => {
     const message = await receive(await bob.sendFile(me.number, 'image', content));
     whatsapp.faults.expireMedia();
     // The client's own download looks for the 404 in another place than where it is, so it does not ask by itself.
@@ -61,7 +61,7 @@ describe('media', () => {
     assert.deepEqual(await download(await client.socket.updateMediaMessage(message)), content);
   });
 
-  it('is refused by command', async () => {
+  it('is rejected on command', async () => {
     whatsapp.faults.refuseUploads(503);
     await assert.rejects(
       client.socket.sendMessage(bob.numberJid, { document: content, mimetype: 'text/plain' }),

@@ -22,7 +22,7 @@ describe('people', () => {
     assert.deepEqual(found, [{ jid: bob.numberJid, exists: true }]);
   });
 
-  it('may have a number that is written in another way than WhatsApp does', async () => {
+  it('can have a number that is written in another way than in WhatsApp', async () => {
     const ana = scene.whatsapp.phone('551187654321', 'Ana');
     ana.answerTo('5511987654321');
     const found = await client.socket.onWhatsApp('5511987654321', bob.number);
@@ -32,13 +32,13 @@ describe('people', () => {
     ]);
   });
 
-  it('have a LID beside their number', async () => {
+  it('have a LID besides their number', async () => {
     const { lidMapping } = client.socket.signalRepository;
     assert.equal(await lidMapping.getLIDForPN(bob.numberJid), bob.lidJid);
     assert.equal((await lidMapping.getPNForLID(bob.lidJid))?.replace(':0@', '@'), bob.numberJid);
   });
 
-  it('may hide their number, and show it later', async () => {
+  it('can hide their number, and show it later', async () => {
     const shy = scene.whatsapp.phone('15550009000', 'Shy');
     shy.profile.hidesNumber = true;
     const first = await shy.sendText(me.number, 'guess who');
@@ -51,7 +51,7 @@ describe('people', () => {
     assert.equal((await keyOf(second))?.remoteJidAlt, shy.numberJid);
   });
 
-  it('may show their number without a message', async () => {
+  it('can show their number without a message', async () => {
     const shy = scene.whatsapp.phone('15550009001', 'Shy too');
     shy.profile.hidesNumber = true;
     const id = await shy.sendText(me.number, 'guess again');
@@ -61,7 +61,7 @@ describe('people', () => {
     assert.equal(pn, shy.numberJid);
   });
 
-  it('are limited by the network', async () => {
+  it('are rate limited by the network', async () => {
     assert.equal((await client.socket.fetchAccountReachoutTimelock()).isActive, false);
     const endsAt = new Date('2026-12-01T00:00:00Z');
     me.limit({ noNewChatsUntilS: endsAt.getTime() / 1000, newChats: { total: 10, used: 10 } });
@@ -75,7 +75,7 @@ describe('people', () => {
     assert.equal((await client.socket.fetchNewChatMessageCap()).used_quota, 10);
   });
 
-  it('share state between their devices: a name, archived chats', async () => {
+  it('synchronize a name and archived chats between their devices', async () => {
     await client.socket.updateProfileName('Me, renamed');
     assert.equal(me.profile.name, 'Me, renamed');
     await client.socket.chatModify({ pin: true }, bob.numberJid);
@@ -96,7 +96,7 @@ describe('people', () => {
     await other.end();
   });
 
-  it('type, both ways', async () => {
+  it('see each other typing', async () => {
     for (const state of ['composing', 'recording', 'paused'] as const) {
       await client.socket.sendPresenceUpdate(state, bob.numberJid);
       await bob.typings.waitFor((typing) => typing.from === me.number && typing.state === state);
@@ -108,7 +108,7 @@ describe('people', () => {
     await client.event('presence.update', ({ id, presences }) => id === group && bob.lidJid in presences);
   });
 
-  it('are online or not', async () => {
+  it('are online or offline', async () => {
     await client.socket.presenceSubscribe(bob.numberJid);
     const isSeen = (state: 'available' | 'unavailable') =>
       client.event('presence.update', ({ presences }) => presences[bob.lidJid]?.lastKnownPresence === state);
@@ -138,7 +138,7 @@ describe('people', () => {
     await assert.rejects(client.socket.profilePictureUrl(me.numberJid, 'image'), isMissing);
   });
 
-  it('have a line about themselves, and the client changes its own', async () => {
+  it('have an about text, and the client changes its own', async () => {
     bob.profile.about = 'at work';
     const [found] = (await client.socket.fetchStatus(bob.numberJid)) ?? [];
     assert.deepEqual((found?.['status'] as { status: string } | undefined)?.status, 'at work');
@@ -146,14 +146,14 @@ describe('people', () => {
     assert.equal(me.profile.about, 'busy');
   });
 
-  it('may be businesses', async () => {
+  it('can be businesses', async () => {
     assert.equal(await client.socket.getBusinessProfile(bob.numberJid), undefined);
     carol.profile.business = { description: 'We bake.', email: 'carol@example.com' };
     const profile = await client.socket.getBusinessProfile(carol.numberJid);
     assert.deepEqual([profile?.description, profile?.email], ['We bake.', 'carol@example.com']);
   });
 
-  it('are blocked: what they send does not come', async () => {
+  it('do not reach the client while they are blocked', async () => {
     await client.socket.updateBlockStatus(carol.numberJid, 'block');
     assert.deepEqual(await client.socket.fetchBlocklist(), [carol.lidJid]);
     await carol.sendText(me.number, 'hello?');

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { createBaileysClient } from '../support/baileysClient.ts';
 import { forkFakeWhatsapp } from '../support/fakeWhatsapp/remote.ts';
 
-it('does the same in a process of its own', async () => {
+it('behaves the same in a separate process', async () => {
   const whatsapp = await forkFakeWhatsapp();
   const client = createBaileysClient(whatsapp.url);
   try {

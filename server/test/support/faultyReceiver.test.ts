@@ -22,7 +22,7 @@ const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 500);
 let receiver: FaultyReceiver;
 
 // First, while the process has no connection or timer of another test.
-it('close ends every connection and timer at once', async () => {
+it('close ends every connection and timer immediately', async () => {
   const before = openResources();
   const doomed = await startFaultyReceiver({ slowMs: 60_000 });
   const open: Behaviour[] = ['slow', 'hanging', 'headerDrip', 'bodyDrip', 'endlessBody', 'keepAliveClosed'];
@@ -41,18 +41,18 @@ it('close ends every connection and timer at once', async () => {
   assert.equal(codeOf((await attempt(doomed.url('gone'))).error), 'ECONNREFUSED');
 });
 
-describe('behaviours', () => {
+describe('faulty receiver', () => {
   before(async () => {
     receiver = await startFaultyReceiver({ slowMs: 60, dripMs: 2, retryAfterSeconds: 90, now: () => NOW });
   });
   after(() => receiver.close());
 
-  it('every behaviour has its own URL and says what it does', () => {
+  it('gives every fault its own URL and description', () => {
     assert.equal(new Set(behaviours.map((behaviour) => receiver.url(behaviour))).size, behaviours.length);
     for (const behaviour of behaviours) assert.notEqual(behaviourTable[behaviour].does, '');
   });
 
-  it('keeps what came in', async () => {
+  it('keeps received requests', async () => {
     await post('unauthorized', { headers: { 'x-webhook-id': 'evt_1' } });
     const [received] = receiver.requests('unauthorized');
     assert.ok(received);
@@ -97,7 +97,7 @@ describe('behaviours', () => {
     assert.ok(bytesRead > 1);
   });
 
-  it('bodyDrip answers 200 at once, then a body that never ends', async () => {
+  it('bodyDrip answers 200 immediately, then a body that never ends', async () => {
     const { statusCode, body } = await request(receiver.url('bodyDrip'), { method: 'POST', body: BODY });
     assert.equal(statusCode, 200);
     let bytes = 0;
@@ -146,14 +146,14 @@ describe('behaviours', () => {
     assert.ok(bytes > 200_000_000);
   });
 
-  it('resetAfterHeaders answers 200 and breaks the connection in the body', async () => {
+  it('resetAfterHeaders answers 200 and resets the connection during the body', async () => {
     const { status, error, isReset } = await post('resetAfterHeaders');
     assert.equal(status, 200);
     assert.equal(codeOf(error), 'ECONNRESET');
     assert.ok(isReset);
   });
 
-  it('resetAtOnce breaks the connection before any byte', async () => {
+  it('resetAtOnce resets the connection before the first byte', async () => {
     const { status, error, bytesRead, isReset } = await post('resetAtOnce');
     assert.equal(status, undefined);
     assert.equal(codeOf(error), 'ECONNRESET');
@@ -162,7 +162,7 @@ describe('behaviours', () => {
     assert.ok(isReset);
   });
 
-  it('garbageStatusLine is no HTTP, for either parser', async () => {
+  it('garbageStatusLine is rejected by both HTTP parsers', async () => {
     const { error } = await post('garbageStatusLine');
     assert.match(codeOf(error), /^HPE_/);
     await assert.rejects(
@@ -176,19 +176,19 @@ describe('behaviours', () => {
     assert.equal(receiver.visits('closedPort'), 0);
   });
 
-  it('no other server is given the closed port', async () => {
+  it('the closed port is not assigned to another server', async () => {
     const { port } = new URL(receiver.url('closedPort'));
     const server = net.createServer().listen(Number(port), '127.0.0.1');
     const [error] = await once(server, 'error').catch((thrown: Error) => [thrown]);
     assert.equal(codeOf(error), 'EADDRINUSE');
   });
 
-  it('unknownHost has no address', async () => {
+  it('unknownHost does not resolve', async () => {
     // Without a name server at hand the lookup fails for now instead of for good.
     assert.match(codeOf((await post('unknownHost')).error), /^(ENOTFOUND|EAI_AGAIN)$/);
   });
 
-  it('redirect answers 301, and counts who follows', async () => {
+  it('redirect answers 301 and counts the clients that follow', async () => {
     const { status, headers } = await post('redirect');
     assert.equal(status, 301);
     assert.equal(receiver.visits('redirectTarget'), 0);
@@ -210,7 +210,7 @@ describe('behaviours', () => {
     });
   }
 
-  it('throttledSeconds, throttledDate and unavailableDate ask to be tried later', async () => {
+  it('throttledSeconds, throttledDate and unavailableDate send Retry-After', async () => {
     const seconds = await post('throttledSeconds');
     assert.equal(seconds.status, 429);
     assert.equal(seconds.headers['retry-after'], '90');
@@ -225,7 +225,7 @@ describe('behaviours', () => {
     assert.equal(unavailable.headers['retry-after'], date);
   });
 
-  it('tlsSelfSigned fails for its signature only', async () => {
+  it('tlsSelfSigned fails only because of its signature', async () => {
     await provesTlsFault('tlsSelfSigned', {}, 'DEPTH_ZERO_SELF_SIGNED_CERT');
     await provesTlsFault('tlsSelfSigned', { ca: receiver.caPem }, 'DEPTH_ZERO_SELF_SIGNED_CERT');
     const cert = await certificateOf('tlsSelfSigned');
@@ -233,7 +233,7 @@ describe('behaviours', () => {
     assert.equal(trusting.status, 200);
   });
 
-  it('tlsExpired fails for its date only', async () => {
+  it('tlsExpired fails only because of its date', async () => {
     await provesTlsFault('tlsExpired', { ca: receiver.caPem }, 'CERT_HAS_EXPIRED');
     const cert = await certificateOf('tlsExpired');
     assert.ok(cert.validToDate.getTime() < Date.now());
@@ -241,13 +241,13 @@ describe('behaviours', () => {
     assert.ok(cert.verify(new X509Certificate(receiver.caPem).publicKey));
   });
 
-  it('tlsWrongHost fails for its host only', async () => {
+  it('tlsWrongHost fails only because of its host name', async () => {
     await provesTlsFault('tlsWrongHost', { ca: receiver.caPem }, 'ERR_TLS_CERT_ALTNAME_INVALID');
     const rightHost = await post('tlsWrongHost', { ca: receiver.caPem, servername: 'other.example' });
     assert.equal(rightHost.status, 200);
   });
 
-  it('keepAliveClosed closes a connection under its second request, and a retry on a new one succeeds', async () => {
+  it('keepAliveClosed closes a connection on its second request, and a retry on a new one succeeds', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const results = [];
     for (let n = 0; n < 3; n++) results.push(await post('keepAliveClosed', { agent }));
@@ -287,7 +287,7 @@ describe('behaviours', () => {
     assert.match(text, /^<!doctype html>[\s\S]*type="password"/);
   });
 
-  it('n8nTestUrl answers as n8n', async () => {
+  it('n8nTestUrl answers like n8n', async () => {
     const { pathname } = new URL(receiver.url('n8nTestUrl'));
     const { status, text } = await post('n8nTestUrl');
     assert.match(pathname, /^\/webhook-test\/[-0-9a-f]{36}$/);

@@ -42,7 +42,7 @@ function watch(promise: Promise<unknown>): { state: string } {
 const late = () => new Error('late');
 
 describe('sleep', () => {
-  it('resolves after its time and not before', async () => {
+  it('resolves after its duration and not before', async () => {
     const clock = createFakeClock();
     const slept = watch(sleep(clock, 1000));
     await clock.advance(999);
@@ -67,14 +67,14 @@ describe('sleep under a signal', () => {
 });
 
 describe('a timeout', () => {
-  it('passes on what the work comes to in time, and leaves no timer', async () => {
+  it('resolves with the result of work that finishes in time, and leaves no timer', async () => {
     const { clock, timers } = countingClock();
     assert.equal(await withTimeout(clock, 1000, Promise.resolve(7), late), 7);
     await assert.rejects(withTimeout(clock, 1000, Promise.reject(new Error('broken')), late), /broken/);
     assert.equal(timers(), 0);
   });
 
-  it('rejects when the time is over, and the work goes on', async () => {
+  it('rejects after the timeout while the work continues', async () => {
     const { clock, advance, timers } = countingClock();
     const work = Promise.withResolvers<string>();
     const seen = watch(withTimeout(clock, 1000, work.promise, late));
@@ -100,13 +100,13 @@ describe('a timeout', () => {
 });
 
 describe('work under a signal', () => {
-  it('passes on what the work comes to', async () => {
+  it('resolves with the result of the work', async () => {
     const { signal } = new AbortController();
     assert.equal(await unlessAborted(signal, Promise.resolve(7)), 7);
     await assert.rejects(unlessAborted(signal, Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('rejects with the reason of the signal, also when that was aborted before', async () => {
+  it('rejects with the reason of the signal, even if it was aborted before', async () => {
     const controller = new AbortController();
     const work = Promise.withResolvers<never>();
     const seen = watch(unlessAborted(controller.signal, work.promise));
@@ -126,7 +126,7 @@ describe('waiting until work has settled', () => {
     assert.equal(timers(), 0);
   });
 
-  it('ends when the time is over, also when the work fails later', async () => {
+  it('ends after the timeout, even if the work fails later', async () => {
     const { clock, advance, timers } = countingClock();
     const work = Promise.withResolvers<never>();
     const seen = watch(settledWithin(clock, 1000, work.promise));
@@ -157,7 +157,7 @@ describe('a keyed queue', () => {
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('runs work of one key in order, one at a time', async () => {
+  it('runs work with the same key in order, one at a time', async () => {
     const { begun, run } = setting();
     const [first, second, third] = ['1', '2', '3'].map((name) => run('a', name));
     await turn();
@@ -171,7 +171,7 @@ describe('a keyed queue', () => {
     assert.deepEqual(begun, ['1', '2', '3']);
   });
 
-  it('runs work of other keys meanwhile', async () => {
+  it('runs work with other keys concurrently', async () => {
     const { begun, run } = setting();
     run('a', 'a1');
     run('a', 'a2');
@@ -180,7 +180,7 @@ describe('a keyed queue', () => {
     assert.deepEqual(begun, ['a1', 'b1']);
   });
 
-  it('goes on after work that fails, which only its own caller sees', async () => {
+  it('continues after failed work, which only its own caller sees', async () => {
     const { queue, run } = setting();
     const first = run('a', '1');
     const second = run('a', '2');
@@ -195,7 +195,7 @@ describe('a keyed queue', () => {
     assert.equal(await queue.run('a', async () => 'next'), 'next');
   });
 
-  it('counts what runs and waits, and forgets a key without work', async () => {
+  it('counts running and waiting work, and forgets a key without work', async () => {
     const { queue, run } = setting();
     assert.equal(queue.length('a'), 0);
     const first = run('a', '1');
@@ -213,7 +213,7 @@ describe('a keyed queue', () => {
     await third.result;
   });
 
-  it('is idle when all that was queued has settled', async () => {
+  it('is idle once all queued work has settled', async () => {
     const { queue, run } = setting();
     await queue.idle();
     const all = [run('a', '1'), run('a', '2'), run('b', '3')];
@@ -233,7 +233,7 @@ describe('a keyed queue', () => {
 });
 
 describe('slots', () => {
-  it('run so much work at a time, the rest in order, and go on after work that fails', async () => {
+  it('limit concurrent work, run the rest in order, and continue after failed work', async () => {
     const slots = new Slots(2);
     const begun: string[] = [];
     const start = (name: string) => {
@@ -259,7 +259,7 @@ describe('slots', () => {
 });
 
 describe('a condition', () => {
-  it('wakes its callers when it holds, and not at every change', async () => {
+  it('wakes its callers when it holds, not on every change', async () => {
     const condition = new Condition();
     let count = 2;
     const waits = [watch(condition.until(() => count === 0)), watch(condition.until(() => count === 0))];
@@ -274,7 +274,7 @@ describe('a condition', () => {
     await condition.until(() => count === 0);
   });
 
-  it('can be awaited for a limited time', async () => {
+  it('can be awaited with a timeout', async () => {
     const { clock, advance, timers } = countingClock();
     const condition = new Condition();
     let holds = false;

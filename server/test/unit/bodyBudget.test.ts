@@ -6,8 +6,8 @@ import { BodyBudget } from '../../src/http/bodyBudget.ts';
 const session = (sessionId: string, accountId = 'one') => ({ accountId, sessionId });
 const bytes = (...lengths: number[]) => Readable.from(lengths.map((length) => Buffer.alloc(length)));
 
-describe('the budget of bodies without a credential', () => {
-  it('bounds one body, those of one session and those of one account, by the bytes that are here', async () => {
+describe('the budget for unauthenticated bodies', () => {
+  it('limits the received bytes per body, session and account', async () => {
     const budget = new BodyBudget({ body: 10, session: 15, all: 48 });
     await assert.rejects(budget.open(session('a')).read(bytes(5, 6)), { code: 'payload_too_large' });
 
@@ -22,7 +22,7 @@ describe('the budget of bodies without a credential', () => {
     assert.equal((await budget.open(session('b')).read(bytes(10))).length, 10);
   });
 
-  it('takes back what a body that broke off has held', async () => {
+  it('releases the bytes of an aborted body', async () => {
     const budget = new BodyBudget({ body: 10, session: 10, all: 20 });
     const body = budget.open(session('a'));
     const slow = new Readable({ read() {} });
@@ -35,7 +35,7 @@ describe('the budget of bodies without a credential', () => {
     assert.equal((await budget.open(session('b')).read(bytes(10))).length, 10);
   });
 
-  it('leaves room for other accounts, however many sessions one account is called at', async () => {
+  it('leaves room for other accounts, however many sessions of one account receive bodies', async () => {
     const budget = new BodyBudget({ body: 4, session: 16, all: 64 });
     const fill = async (accountId: string) => {
       let held = 0;

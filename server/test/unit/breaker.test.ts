@@ -36,7 +36,7 @@ const opened = () => feed(newBreaker(T0), times(5, 'server_error'));
 const halfOpen = () => beginProbe(opened(), T0 + 30_000);
 
 describe('a closed breaker', () => {
-  it('lets the whole number in flight through', () => {
+  it('allows the maximum in flight', () => {
     assert.deepEqual(permit(newBreaker(T0), MAX_IN_FLIGHT, T0), { kind: 'go', limit: 8 });
   });
 
@@ -48,13 +48,13 @@ describe('a closed breaker', () => {
     assert.equal(breaker.openUntil, T0 + 30_000);
   });
 
-  it('starts counting again after a success', () => {
+  it('resets its failure count after a success', () => {
     const breaker = feed(newBreaker(T0), [...times(4, 'reset'), 'ok', ...times(4, 'reset')]);
     assert.equal(breaker.state, 'closed');
     assert.equal(breaker.failures, 4);
   });
 
-  it('opens when half of at least 20 attempts within 60 s failed, though never five in a row', () => {
+  it('opens if half of at least 20 attempts within 60 s failed, though never five in a row', () => {
     const nineteen = Array.from({ length: 19 }, (_, n): OutcomeClass => (n % 2 === 0 ? 'dns' : 'ok'));
     const before = feed(newBreaker(T0), nineteen);
     assert.equal(before.state, 'closed');
@@ -63,19 +63,19 @@ describe('a closed breaker', () => {
     assert.equal(breaker.reason, 'failure_rate');
   });
 
-  it('forgets attempts that are older than 60 s', () => {
+  it('ignores attempts older than 60 s', () => {
     const nineteen = Array.from({ length: 19 }, (_, n): OutcomeClass => (n % 2 === 0 ? 'dns' : 'ok'));
     const breaker = feed(feed(newBreaker(T0), nineteen), ['dns'], T0 + 71_000);
     assert.equal(breaker.state, 'closed');
   });
 
-  it('opens at once on 410 and on a forbidden address', () => {
+  it('opens immediately on 410 and on a forbidden address', () => {
     assert.equal(feed(newBreaker(T0), ['gone']).reason, 'gone');
     assert.equal(feed(newBreaker(T0), ['blocked_address']).reason, 'invalid_target');
     assert.equal(feed(newBreaker(T0), ['gone']).state, 'open');
   });
 
-  it('does not count 429 and unknown outcomes, but pauses for as long as the receiver asked', () => {
+  it('does not count 429 and unknown outcomes as failures, but pauses as long as Retry-After says', () => {
     const breaker = feed(newBreaker(T0), times(50, 'throttled'), T0, { retryAfterMs: 4000 });
     assert.equal(breaker.state, 'closed');
     assert.deepEqual(permit(breaker, MAX_IN_FLIGHT, T0), { kind: 'wait', until: T0 + 4000 });
@@ -83,7 +83,7 @@ describe('a closed breaker', () => {
     assert.equal(feed(newBreaker(T0), times(50, 'unknown_outcome')).state, 'closed');
   });
 
-  it('opens on every class that the table calls a failure', () => {
+  it('opens on every outcome class marked as a failure', () => {
     for (const [kind, { breaker }] of Object.entries(outcomeClasses)) {
       const after = feed(newBreaker(T0), times(5, kind as OutcomeClass));
       assert.equal(after.state === 'open', breaker === 'failure' || breaker === 'opens', kind);
@@ -92,30 +92,30 @@ describe('a closed breaker', () => {
 });
 
 describe('an open breaker', () => {
-  it('lets nothing through before its period is over, then asks for a probe', () => {
+  it('allows nothing before its period ends, then requests a probe', () => {
     assert.deepEqual(permit(opened(), MAX_IN_FLIGHT, T0 + 29_999), { kind: 'wait', until: T0 + 30_000 });
     assert.deepEqual(permit(opened(), MAX_IN_FLIGHT, T0 + 30_000), { kind: 'probe_due' });
   });
 
-  it('becomes half open when the probe begins', () => {
+  it('becomes half-open when the probe begins', () => {
     assert.equal(halfOpen().state, 'half_open');
     assert.equal(halfOpen().generation, opened().generation + 1);
   });
 
-  it('becomes half open when a test delivery gets through', () => {
+  it('becomes half-open after a successful test delivery', () => {
     const breaker = onTestSuccess(opened(), T0 + 1000);
     assert.equal(breaker.state, 'half_open');
     assert.equal(breaker.reason, 'test_succeeded');
     assert.equal(onTestSuccess(newBreaker(T0), T0).state, 'closed');
   });
 
-  it('ignores the results of attempts that began before it opened', () => {
+  it('ignores outcomes of attempts that began before it opened', () => {
     const breaker = opened();
     const late = onOutcome(breaker, outcome('ok'), breaker.generation - 1, MAX_IN_FLIGHT, T0, policy);
     assert.equal(late, breaker);
   });
 
-  it('waits no longer than its whole period when the clock is set back', () => {
+  it('waits no longer than its full period when the clock moves back', () => {
     const tenHoursBack = T0 - 36_000_000;
     const breaker = clampToClock(opened(), tenHoursBack);
     assert.ok((breaker.openUntil ?? 0) - tenHoursBack <= 36_000);
@@ -124,11 +124,11 @@ describe('an open breaker', () => {
 });
 
 describe('a half-open breaker', () => {
-  it('lets exactly one through at a time', () => {
+  it('allows exactly one delivery at a time', () => {
     assert.deepEqual(permit(halfOpen(), MAX_IN_FLIGHT, T0 + 30_000), { kind: 'go', limit: 1 });
   });
 
-  it('closes after two successes in a row, not after one', () => {
+  it('closes after two successes in a row', () => {
     const once = feed(halfOpen(), ['ok'], T0 + 30_000);
     assert.equal(once.state, 'half_open');
     const twice = feed(once, ['ok'], T0 + 30_000);
@@ -136,7 +136,7 @@ describe('a half-open breaker', () => {
     assert.equal(twice.reason, 'probes_succeeded');
   });
 
-  it('opens again on a failure, for twice as long each time, up to 15 minutes', () => {
+  it('opens again on a failure, doubling the period up to 15 minutes', () => {
     const periods: number[] = [];
     let breaker = opened();
     let now = T0;
@@ -149,7 +149,7 @@ describe('a half-open breaker', () => {
     assert.deepEqual(periods, [60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000, 900_000]);
   });
 
-  it('varies the period by 20 % either way', () => {
+  it('varies the period by 20 % in either direction', () => {
     const at = (random: number) => {
       const next = onOutcome(halfOpen(), outcome('connect'), halfOpen().generation, MAX_IN_FLIGHT, T0, {
         openMs: 30_000,
@@ -161,7 +161,7 @@ describe('a half-open breaker', () => {
     assert.equal(at(1), 72_000);
   });
 
-  it('starts from 30 s again once it has been closed', () => {
+  it('restarts from 30 s once it was closed', () => {
     const closed = feed(halfOpen(), ['ok', 'ok'], T0 + 30_000);
     const reopened = feed(closed, times(5, 'timeout'), T0 + 31_000);
     assert.equal(reopened.openUntil, T0 + 61_000);
@@ -169,7 +169,7 @@ describe('a half-open breaker', () => {
 });
 
 describe('a slow start', () => {
-  it('allows 1, 2, 4 in flight, each after as many successes, and then everything', () => {
+  it('allows 1, 2, 4 in flight after as many successes each, and then the maximum', () => {
     let breaker = feed(halfOpen(), ['ok', 'ok'], T0 + 30_000);
     const limits: number[] = [];
     for (let n = 0; n < 8; n++) {
@@ -180,14 +180,14 @@ describe('a slow start', () => {
     assert.deepEqual(limits, [1, 2, 2, 4, 4, 4, 4, 8]);
   });
 
-  it('never allows more than the webhook does', () => {
+  it('never exceeds the maximum of the webhook', () => {
     const breaker = feed(halfOpen(), ['ok', 'ok', 'ok', 'ok', 'ok'], T0 + 30_000);
     assert.deepEqual(permit(breaker, 3, T0 + 30_000), { kind: 'go', limit: 3 });
   });
 });
 
 describe('a reset', () => {
-  it('closes from any state with a slow start, and doing it again changes nothing', () => {
+  it('closes from any state with a slow start, and is idempotent', () => {
     for (const breaker of [opened(), halfOpen()]) {
       const closed = reset(breaker, 'reset', T0 + 5000);
       assert.equal(closed.state, 'closed');
@@ -196,14 +196,14 @@ describe('a reset', () => {
     }
   });
 
-  it('makes a late result of before change nothing', () => {
+  it('ignores late outcomes of earlier attempts', () => {
     const before = opened();
     const closed = reset(before, 'new_url', T0);
     assert.equal(onOutcome(closed, outcome('timeout'), before.generation, MAX_IN_FLIGHT, T0, policy), closed);
   });
 });
 
-it('remembers the last 20 transitions, newest first, and survives being stored', () => {
+it('keeps the last 20 transitions, newest first, when stored', () => {
   let breaker = newBreaker(T0);
   for (let n = 0; n < 15; n++) breaker = reset(feed(breaker, ['gone'], T0 + n), 'reset', T0 + n);
   assert.equal(breaker.transitions.length, 20);
@@ -211,7 +211,7 @@ it('remembers the last 20 transitions, newest first, and survives being stored',
   assert.deepEqual(JSON.parse(JSON.stringify(breaker)), breaker);
 });
 
-it('has the thresholds of the design', () => {
+it('has the documented thresholds', () => {
   assert.deepEqual(thresholds, {
     failuresInARow: 5,
     windowMs: 60_000,
@@ -266,21 +266,21 @@ describe('any series of outcomes, probes and resets', () => {
     );
   }
 
-  it('raises the generation with every change of state, and never lowers it', () => {
+  it('raises the generation with every state change, and never lowers it', () => {
     follow((before, after) => {
       assert.ok(after.generation >= before.generation);
       if (after.state !== before.state) assert.equal(after.generation, before.generation + 1);
     });
   });
 
-  it('keeps the breaker open for 15 minutes at most, and not without an end', () => {
+  it('keeps the breaker open for at most 15 minutes', () => {
     follow((_, { state, openUntil }, now) => {
       assert.equal(openUntil !== null, state === 'open');
       assert.ok((openUntil ?? now) <= now + thresholds.longestOpenMs);
     });
   });
 
-  it('allows at least one delivery in flight and never more than the webhook does', () => {
+  it('allows at least one delivery in flight and never more than the maximum of the webhook', () => {
     follow((_, after, now) => {
       const allowed = permit(after, MAX_IN_FLIGHT, now);
       if (allowed.kind === 'wait') assert.ok(allowed.until > now);
@@ -288,7 +288,7 @@ describe('any series of outcomes, probes and resets', () => {
     });
   });
 
-  it('leaves a state that is the same once it is stored and read', () => {
+  it('survives storing and reading unchanged', () => {
     follow((_, after) => assert.deepEqual(JSON.parse(JSON.stringify(after)), after));
   });
 });

@@ -12,11 +12,11 @@ it('has a default for everything and no default secret', () => {
   assert.ok(Object.isFrozen(settings));
 });
 
-it('takes a variable that is set but empty as not set', () => {
+it('treats an empty variable as unset', () => {
   assert.equal(readSettings({ PORT: ' ' }).port, 8080);
 });
 
-it('reports all problems at once, each with what would be right', () => {
+it('reports all problems at once, each with its expected value', () => {
   const problems = (env: Record<string, string>) => {
     try {
       readSettings(env);
@@ -57,7 +57,7 @@ it('reports all problems at once, each with what would be right', () => {
   assert.equal(problems({ DATABASE_URL: 'postgres://root@/x?host=/var/run/postgresql' }), '');
 });
 
-it('prints every setting with its meaning', () => {
+it('prints every setting with its description', () => {
   const help = settingsHelp();
   for (const { env, doc } of Object.values(settingsTable)) {
     assert.ok(help.includes(env));

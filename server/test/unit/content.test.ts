@@ -30,7 +30,7 @@ describe('content from a network', () => {
     for (const content of contents) assert.deepEqual(withinLimits(content), content);
   });
 
-  it('is cut to the limits of the API', () => {
+  it('is truncated to the limits of the API', () => {
     const contact = { name: long(201), phoneNumbers: [long(41), ...Array.from({ length: 12 }, (_, n) => `${n}`)] };
     const cases: [content: MessageContent, expected: Partial<MessageContent>][] = [
       [{ type: 'text', text: '', payload: long(1025) }, { payload: long(1024) }],
@@ -52,7 +52,7 @@ describe('content from a network', () => {
     for (const [content, expected] of cases) assert.deepEqual(withinLimits(content), { ...content, ...expected });
   });
 
-  it('becomes a text where its location is nowhere on earth', () => {
+  it('becomes text if its location does not exist', () => {
     for (const [latitude, longitude] of [
       [90.1, 0],
       [-91, 0],
@@ -67,7 +67,7 @@ describe('content from a network', () => {
     }
   });
 
-  it('is never cut within a character', () => {
+  it('is never truncated within a character', () => {
     const { payload } = withinLimits({ type: 'text', text: '', payload: `${long(1023)}😀` });
     assert.equal(payload, long(1023));
     fc.assert(
@@ -78,7 +78,7 @@ describe('content from a network', () => {
     );
   });
 
-  it('that was cut is not cut again', () => {
+  it('is not truncated twice', () => {
     const texts = fc.array(fc.string({ maxLength: 120 }), { maxLength: 15 });
     const content = fc.record<MessageContent>({
       type: fc.constant('text'),

@@ -12,8 +12,8 @@ function sharesOf(nodes: readonly string[], counts: Readonly<Record<string, numb
   return nodes.map((nodeId) => shareOf(nodeId, nodes.map(member), byHolder));
 }
 
-describe('the share of a node', () => {
-  it('is the same for all, with the remainder at the nodes that hold the most', () => {
+describe('the fair share of a node', () => {
+  it('is equal for all, with the remainder on the nodes that hold the most', () => {
     const cases: [nodes: string[], counts: Record<string, number>, shares: number[]][] = [
       [['a'], { free: 7 }, [7]],
       [['a', 'b'], {}, [0, 0]],
@@ -29,12 +29,12 @@ describe('the share of a node', () => {
       assert.deepEqual(sharesOf(nodes, counts), shares, JSON.stringify(counts));
   });
 
-  it('is nothing for a node that does not accept work', () => {
+  it('is zero for a node that does not accept work', () => {
     assert.equal(shareOf('other', [member('a')], new Map([['other', 3]])), 0);
     assert.equal(shareOf('a', [], new Map([['a', 3]])), 0);
   });
 
-  it('sums to the total over all nodes, and differs by one at most', () => {
+  it('adds up to the total over all nodes, with a difference of one at most', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const counts = fc.dictionary(fc.constantFrom(...names, 'leaving', 'free'), fc.nat(20));
     fc.assert(
@@ -47,7 +47,7 @@ describe('the share of a node', () => {
     );
   });
 
-  it('moves nothing between nodes that are even', () => {
+  it('moves nothing between balanced nodes', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(3, 4), { minLength: 1, maxLength: 6 }), (held) => {
         const nodes = held.map((_, index) => `node ${index}`);

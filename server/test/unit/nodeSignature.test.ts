@@ -11,13 +11,13 @@ describe('signatures between nodes', () => {
   const receiver = new NodeSignatures(SECRET, 'nod_B', clock);
   const request = { method: 'POST', path: '/api/v1/messages/send?x=1', body: '{"to":"1"}' };
 
-  it('are accepted by the node they are for', () => {
+  it('are accepted by the addressed node', () => {
     assert.ok(receiver.verify(request, sender.sign(request, 'nod_B')));
     const body = Buffer.from(request.body);
     assert.ok(receiver.verify({ ...request, body }, sender.sign(request, 'nod_B')), 'the same bytes in a buffer');
   });
 
-  it('hold for one method, path, body, sender and receiver', () => {
+  it('are bound to one method, path, body, sender and receiver', () => {
     const headers = sender.sign(request, 'nod_B');
     assert.ok(!receiver.verify({ ...request, method: 'GET' }, headers));
     assert.ok(!receiver.verify({ ...request, path: '/api/v1/messages/send' }, headers));
@@ -26,12 +26,12 @@ describe('signatures between nodes', () => {
     assert.ok(!receiver.verify(request, sender.sign(request, 'nod_C')));
   });
 
-  it('need the secret of the deployment', () => {
+  it('require the secret of the deployment', () => {
     const stranger = new NodeSignatures('another secret, which is long enough too', 'nod_A', clock);
     assert.ok(!receiver.verify(request, stranger.sign(request, 'nod_B')));
   });
 
-  it('end after a quarter of an hour, whichever of the two clocks is behind', async () => {
+  it('expire after 15 minutes, whichever clock is behind', async () => {
     const old = sender.sign(request, 'nod_B');
     const slow = createFakeClock(clock.now() - 14 * 60_000);
     assert.ok(new NodeSignatures(SECRET, 'nod_B', slow).verify(request, old));
@@ -40,7 +40,7 @@ describe('signatures between nodes', () => {
     assert.ok(!new NodeSignatures(SECRET, 'nod_B', slow).verify(request, sender.sign(request, 'nod_B')));
   });
 
-  it('that are damaged, or missing, are none', () => {
+  it('are rejected if damaged or missing', () => {
     const headers = sender.sign(request, 'nod_B');
     for (const damaged of ['', 'v1', 'v1,x,y', 'v2,1,abc', `${headers[NODE_SIGNATURE]}A`, undefined])
       assert.ok(!receiver.verify(request, { ...headers, [NODE_SIGNATURE]: damaged }), String(damaged));

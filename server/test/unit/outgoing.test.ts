@@ -8,7 +8,7 @@ const takeAll = (connections: OutgoingConnections, accountId: string) => {
   return taken;
 };
 
-it('an account alone gets half of the connections, two get a third each, and a share is left', () => {
+it('gives one account half of the connections, two a third each, and keeps a share free', () => {
   const connections = new OutgoingConnections(1200);
   assert.equal(takeAll(connections, 'one'), 600);
   assert.equal(takeAll(connections, 'two'), 300);
@@ -19,7 +19,7 @@ it('an account alone gets half of the connections, two get a third each, and a s
   assert.equal(connections.isFull, false);
 });
 
-it('what was released can be taken again, to the last connection', () => {
+it('allows released connections to be acquired again, up to the last one', () => {
   const connections = new OutgoingConnections(1);
   for (let round = 0; round < 3; round++) {
     assert.equal(takeAll(connections, 'one'), 1);

@@ -29,8 +29,8 @@ const moved = async () => {
   throw new MovedError();
 };
 
-describe('a call that needs an owner', () => {
-  it('runs here if no other node owns it', async () => {
+describe('a call that requires an owner', () => {
+  it('runs here if no other node owns the session', async () => {
     assert.deepEqual(await run([undefined, nodeAt('b')]), { outcome: 'here', ran: ['here'], asked: 1 });
   });
 
@@ -38,11 +38,11 @@ describe('a call that needs an owner', () => {
     assert.deepEqual(await run([nodeAt('b'), nodeAt('c')]), { outcome: 'b', ran: ['b'], asked: 1 });
   });
 
-  it('follows a session that moved after the decision, once', async () => {
+  it('follows once if the session moved after the decision', async () => {
     assert.deepEqual(await run([undefined, nodeAt('b')], moved), { outcome: 'b', ran: ['here', 'b'], asked: 2 });
   });
 
-  it('fails if nobody owns the session that moved', async () => {
+  it('fails if nobody owns the moved session', async () => {
     const { outcome, ran } = await run([undefined, undefined], moved);
     assert.ok(outcome instanceof MovedError);
     assert.deepEqual(ran, ['here']);

@@ -11,8 +11,8 @@ const CONTENT_RESOURCES = ['messages', 'chats', 'events', 'webhooks'] as const;
 /** What shows content of messages as it shows nothing else: as an object whose fields depend on the kind of event. */
 const SHOW_EVENTS = ['events.list', 'webhooks.get_delivery'];
 
-describe('the permissions', () => {
-  it('of metadata are part of those to read, and never the other way round', () => {
+describe('permissions', () => {
+  it('to read imply those to read metadata, and not the reverse', () => {
     for (const resource of CONTENT_RESOURCES) {
       assert.ok(isGrant(`${resource}:metadata`));
       for (const grants of [
@@ -32,7 +32,7 @@ describe('the permissions', () => {
     assert.equal(allows(['webhooks:operate'], 'webhooks:write'), false);
   });
 
-  it('hide content wherever a schema has it', () => {
+  it('hide content in every schema that has it', () => {
     const showing = operations.filter(({ output }) => hasContent(output)).map(({ id }) => id);
     const hiding = operations.filter((operation) => operation.messageContent !== undefined).map(({ id }) => id);
     assert.deepEqual(hiding.toSorted(), [...new Set([...showing, ...SHOW_EVENTS])].toSorted());

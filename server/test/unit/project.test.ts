@@ -8,7 +8,7 @@ import { projector } from '../../src/invoke/project.ts';
 const Person = Type.Object({ name: Type.String(), age: Type.Optional(Type.Number()) });
 
 describe('a projection', () => {
-  it('keeps what the schema names and drops the rest', () => {
+  it('keeps the fields of the schema and drops the rest', () => {
     const row = { name: 'Ann', age: 3, secret: 'x' };
     const shown = { name: 'Ann', age: 3 };
     const cases: [what: string, schema: TSchema, value: unknown, expected: unknown][] = [
@@ -31,20 +31,20 @@ describe('a projection', () => {
     for (const [what, schema, value, expected] of cases) assert.deepEqual(projector(schema)(value), expected, what);
   });
 
-  it('passes on what is of another type than the schema says', () => {
+  it('passes through values of another type than the schema declares', () => {
     for (const value of ['text', 7, null, undefined]) {
       assert.equal(projector(Person)(value), value);
       assert.equal(projector(Type.Array(Person))(value), value);
     }
   });
 
-  it('leaves the value as it is', () => {
+  it('does not modify the value', () => {
     const row = Object.freeze({ name: 'Ann', secret: 'x' });
     projector(Person)(row);
     assert.deepEqual(row, { name: 'Ann', secret: 'x' });
   });
 
-  it('keeps only what the schema names, all of it, whatever the schema and the value are', () => {
+  it('keeps exactly the fields of any schema for any value', () => {
     fc.assert(
       fc.property(anySchema, anyValue, (schema, value) => {
         const project = projector(schema);
@@ -68,24 +68,24 @@ describe('a projection that hides content', () => {
   const whole = { id: 'msg_1', text: 'hello', quoted: 'hi', poll: { options: ['a'] }, secret: 1 };
   const hide = (schema: TSchema) => projector(schema, { hidesContent: true });
 
-  it('empties what is required and omits what is optional', () => {
+  it('empties required fields and omits optional ones', () => {
     const hidden = { id: 'msg_1', text: '', quoted: null, contentHidden: true };
     assert.deepEqual(hide(Message)(whole), hidden);
     assert.deepEqual(hide(Type.Object({ data: Type.Array(Message) }))({ data: [whole] }), { data: [hidden] });
   });
 
-  it('says so only where there was something to hide', () => {
+  it('is marked only if there was something to hide', () => {
     assert.deepEqual(hide(Message)({ id: 'msg_1' }), { id: 'msg_1' });
     const Unmarked = Type.Object({ id: Type.String(), text: said(Type.String()) });
     assert.deepEqual(hide(Unmarked)(whole), { id: 'msg_1', text: '' });
   });
 
-  it('shows everything when it does not hide', () => {
+  it('shows everything if hiding is off', () => {
     const { secret: _, ...shown } = whole;
     assert.deepEqual(projector(Message)(whole), shown);
   });
 
-  it('rejects a schema whose required content it cannot empty', () => {
+  it('rejects a schema with required content that cannot be emptied', () => {
     assert.throws(() => hide(Type.Object({ count: said(Type.Number()) })), /is a text or may be null/);
   });
 });

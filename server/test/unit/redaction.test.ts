@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { redactSecrets } from '../../src/log.ts';
 
-it('cuts credentials out of a text, whichever way they are written', () => {
+it('redacts credentials in a text, however they are written', () => {
   const cases: [text: string, expected: string][] = [
     ['Malformed access token EAAGabcdef0123456789', 'Malformed access token [redacted]'],
     ['GET /x?access_token=abc123&fields=id', 'GET /x?access_token=[redacted]&fields=id'],
@@ -17,7 +17,7 @@ it('cuts credentials out of a text, whichever way they are written', () => {
   }
 });
 
-it('leaves sentences about credentials as they are', () => {
+it('keeps sentences about credentials', () => {
   for (const text of [
     'Error validating access token: Session has expired on Sunday, 22-Nov-26',
     'Invalid OAuth access token.',
@@ -27,7 +27,7 @@ it('leaves sentences about credentials as they are', () => {
     assert.equal(redactSecrets(text, ['abc']), text);
 });
 
-it('keeps 1,000 characters of a text, however long it is', () => {
+it('truncates a text to 1,000 characters', () => {
   for (const part of ['token', '-', 'key ', 'Bearer ', 'EAA', 'token="', 'key=a '])
     assert.ok(redactSecrets(part.repeat(1_000_000)).length <= 1000, part);
 });

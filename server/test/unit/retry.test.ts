@@ -13,7 +13,7 @@ function outcome(kind: OutcomeClass, retryAfterMs: number | null = null): Outcom
 const pending = (inMs: number, steps: number): Verdict => ({ state: 'pending', dueAt: NOW + inMs, steps });
 
 describe('the verdict on an attempt', () => {
-  it('follows from its outcome and the steps used up before', () => {
+  it('follows from its outcome and the number of retries used', () => {
     const failed: Verdict = { state: 'failed' };
     const cases: [outcome: Outcome, steps: number, verdict: Verdict][] = [
       [outcome('ok'), 0, { state: 'delivered' }],
@@ -43,7 +43,7 @@ describe('the verdict on an attempt', () => {
       assert.deepEqual(decide(attempt, steps, false, NOW, policy), verdict, `${attempt.class} after ${steps} steps`);
   });
 
-  it('leaves the schedule of a probe untouched', () => {
+  it('leaves the retry schedule unchanged after a probe', () => {
     for (const kind of ['timeout', 'server_error', 'gone'] as const)
       assert.deepEqual(decide(outcome(kind), 2, true, NOW, policy), pending(0, 2), kind);
     assert.deepEqual(decide(outcome('ok'), 2, true, NOW, policy), { state: 'delivered' });
@@ -51,11 +51,11 @@ describe('the verdict on an attempt', () => {
     assert.deepEqual(decide(outcome('no_socket'), 1, true, NOW, policy), pending(5000, 1));
   });
 
-  it('fails at once without a schedule', () => {
+  it('is failed immediately without a schedule', () => {
     assert.deepEqual(decide(outcome('reset'), 0, false, NOW, { ...policy, stepsMs: [] }), { state: 'failed' });
   });
 
-  it('is never due in the past and uses up at most one step', () => {
+  it('is never due in the past, and uses at most one retry', () => {
     const kinds = fc.constantFrom(...(Object.keys(outcomeClasses) as OutcomeClass[]));
     const retryAfter = fc.option(fc.integer({ min: 1000, max: 3_600_000 }));
     const random = fc.double({ min: 0, max: 1, noNaN: true });
@@ -73,7 +73,7 @@ describe('the verdict on an attempt', () => {
 });
 
 describe('jitter', () => {
-  it('varies a duration by 20 % either way', () => {
+  it('varies a duration by 20 % in either direction', () => {
     assert.deepEqual(
       [0, 0.5, 1].map((random) => jitter(1000, () => random)),
       [800, 1000, 1200],
@@ -82,7 +82,7 @@ describe('jitter', () => {
 });
 
 describe('Retry-After', () => {
-  it('is held between one second and one hour, and nonsense is ignored', () => {
+  it('is clamped between one second and one hour, and ignored if invalid', () => {
     const cases: [value: string | undefined, ms: number | null][] = [
       ['0', 1000],
       [' 120 ', 120_000],

@@ -6,7 +6,7 @@ const KEY = 'a key of more than thirty-two characters';
 const OTHER_KEY = 'another key of more than thirty-two chars';
 const SECRET = 'Schlüssel für die Prüfung';
 
-it('what was sealed opens again with the same key, for the same thing, and with nothing else', () => {
+it('opens a sealed text only with the same key and context', () => {
   const seal = createSeal(KEY);
   const stored = seal.close(SECRET, 'webhooks/whk_1/secret');
   assert.ok(!stored.includes(SECRET) && stored.startsWith('sealed:v1:'));
@@ -17,7 +17,7 @@ it('what was sealed opens again with the same key, for the same thing, and with 
   assert.throws(() => createSeal('').open(stored, 'webhooks/whk_1/secret'), /ENCRYPTION_KEY is not set/);
 });
 
-it('a sealed text with any bit changed, or cut, does not open', () => {
+it('rejects a sealed text that is truncated or has any bit changed', () => {
   const seal = createSeal(KEY);
   const stored = seal.close('secret', 'a');
   const bytes = Buffer.from(stored.slice('sealed:v1:'.length), 'base64url');
@@ -32,7 +32,7 @@ it('a sealed text with any bit changed, or cut, does not open', () => {
   }
 });
 
-it('without a key texts are kept as they are, also those that look sealed', () => {
+it('keeps texts unchanged without a key, even if they look sealed', () => {
   const seal = createSeal('');
   assert.equal(seal.close(SECRET, 'a'), SECRET);
   for (const text of ['sealed:v1:abc', 'plain:v1:abc', 'plain:v1:plain:v1:', '']) {

@@ -27,48 +27,48 @@ const arrival = (n: number, more: Partial<Arrival> = {}): Arrival => ({
 const kindsOf = (calls: Call[], arrivals: Arrival[]) =>
   checkHistory({ calls, arrivals }, expectations).map(({ kind }) => kind);
 
-describe('the check of a history', () => {
-  it('finds nothing where all is well', () => {
+describe('the history check', () => {
+  it('reports nothing in a correct history', () => {
     assert.deepEqual(kindsOf([call(1), call(2)], [arrival(1), arrival(2)]), []);
   });
 
-  it('finds an acknowledged message without its event', () => {
+  it('reports an acknowledged message without its event', () => {
     assert.deepEqual(kindsOf([call(1), call(2)], [arrival(2)]), ['lost']);
     const other = arrival(1, { event: 'message.delivered' });
     assert.deepEqual(kindsOf([call(1)], [other]), ['lost']);
   });
 
-  it('finds no loss of what nobody acknowledged', () => {
+  it('does not report unacknowledged messages as lost', () => {
     assert.deepEqual(kindsOf([call(1, { acknowledgement: undefined })], []), []);
     assert.deepEqual(kindsOf([call(1, { acknowledgement: undefined })], [arrival(1)]), []);
   });
 
-  it('finds two events, or two messages, of one send', () => {
+  it('reports two events or two messages of one send', () => {
     assert.deepEqual(kindsOf([call(1)], [arrival(1), arrival(1, { eventId: 'evt_other' })]), ['duplicated']);
     const sentTwice = arrival(1, { eventId: 'evt_other', messageId: 'msg_other' });
     assert.deepEqual(kindsOf([call(1)], [arrival(1), sentTwice]), ['duplicated']);
   });
 
-  it('finds one message that two sends were answered with', () => {
+  it('reports one message returned to two sends', () => {
     const taken = call(2, { acknowledgement: { messageId: 'msg_1', at: 250 } });
     assert.deepEqual(kindsOf([call(1), taken], [arrival(1), arrival(2)]), ['duplicated']);
   });
 
-  it('takes a repeat with the same id for none', () => {
+  it('accepts a redelivery with the same id', () => {
     assert.deepEqual(kindsOf([call(1)], [arrival(1), arrival(1), arrival(1, { attempt: 2 })]), []);
   });
 
-  it('finds messages of a conversation that came in another order', () => {
+  it('reports reordered messages of a conversation', () => {
     assert.deepEqual(kindsOf([call(1), call(2), call(3)], [arrival(2), arrival(1), arrival(3)]), ['reordered']);
   });
 
-  it('finds no order between conversations, nor of a retry', () => {
+  it('accepts any order between conversations and after a retry', () => {
     const other = call(1, { conversation: 'two' });
     assert.deepEqual(kindsOf([other, call(2)], [arrival(2), arrival(1)]), []);
     assert.deepEqual(kindsOf([call(1), call(2)], [arrival(2), arrival(1, { attempt: 2 })]), []);
   });
 
-  it('finds an answer and an event that came too late', () => {
+  it('reports a late response and a late event', () => {
     assert.deepEqual(kindsOf([call(1, { askedAt: -2000 })], [arrival(1)]), ['late']);
     assert.deepEqual(kindsOf([call(1)], [arrival(1, { at: 60_000 })]), ['late']);
   });

@@ -17,13 +17,13 @@ const figuresOf = (durations: readonly number[]): Figures =>
 
 const durations = fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 60 });
 
-describe('a percentile of latencies', () => {
+describe('a latency percentile', () => {
   it('is null without attempts', () => {
     assert.equal(percentile(noFigures, 0.5), null);
     assert.equal(percentile({ ...noFigures, latencies: [0, 0, 0] }, 0.5), null);
   });
 
-  it('finds the attempt at its rank, between its duration and a fifth more', () => {
+  it('exceeds the duration at its rank by at most a fifth', () => {
     const hundred = figuresOf(Array.from({ length: 100 }, (_, n) => (n + 1) * 10));
     const cases: [figures: Figures, q: number, ms: number][] = [
       [figuresOf([0]), 0.5, 1],
@@ -50,7 +50,7 @@ describe('a percentile of latencies', () => {
     );
   });
 
-  it('grows with the share', () => {
+  it('grows with the rank', () => {
     fc.assert(
       fc.property(durations, (all) => {
         const found = [0.1, 0.5, 0.95, 0.99, 1].map((q) => percentile(figuresOf(all), q) ?? 0);
@@ -63,8 +63,8 @@ describe('a percentile of latencies', () => {
   });
 });
 
-describe('figures', () => {
-  it('count an attempt by class, and a delivery by its final state only', () => {
+describe('delivery statistics', () => {
+  it('count an attempt by class, and a delivery only by its final state', () => {
     const first = count(noFigures, outcome(1, 'timeout'), 'pending');
     assert.deepEqual([first.classes, first.states], [{ timeout: 1 }, {}]);
     const second = count(first, outcome(1, 'timeout'), 'failed');
@@ -72,7 +72,7 @@ describe('figures', () => {
     assert.deepEqual(noFigures, { classes: {}, states: {}, latencies: [] }, 'the figures given in stay as they are');
   });
 
-  it('of two minutes add up to those of both', () => {
+  it('of two minutes add up', () => {
     fc.assert(
       fc.property(durations, durations, (one, other) => {
         assert.deepEqual(add(figuresOf(one), figuresOf(other)), figuresOf([...one, ...other]));
@@ -80,7 +80,7 @@ describe('figures', () => {
     );
   });
 
-  it('belong to the minute in which it began', () => {
+  it('assign an attempt to the minute in which it began', () => {
     assert.deepEqual([0, 59_999, 60_000, 119_999].map(minuteOf), [0, 0, 60_000, 60_000]);
   });
 });

@@ -25,7 +25,7 @@ const rejected: Progress = { ...sent, status: 'failed', error: 'not delivered', 
 const after = (before: Progress, status: Receipt['status']) => progressOf(before, { status, timestamp: AT });
 
 describe('a receipt', () => {
-  it('moves a message forward, with one step for each status on the way', () => {
+  it('moves a message forward, with one step for each status in between', () => {
     const cases: [before: Progress, status: Receipt['status'], steps: string[]][] = [
       [queued, 'sent', ['sent']],
       [queued, 'delivered', ['sent', 'delivered']],
@@ -56,7 +56,7 @@ describe('a receipt', () => {
       assert.equal(after(before, status), undefined, `${before.status} → ${status}`);
   });
 
-  it('fails a message that has not been delivered, without a step', () => {
+  it('fails an undelivered message without a step', () => {
     for (const before of [queued, sent, unanswered]) {
       const progress = progressOf(before, { status: 'failed', timestamp: AT, error: 'blocked' });
       assert.deepEqual(progress?.steps, []);
@@ -68,7 +68,7 @@ describe('a receipt', () => {
     assert.equal(after(read, 'failed'), undefined);
   });
 
-  it('gives a reason for a failure even if the network has none', () => {
+  it('sets a reason for a failure even if the network gives none', () => {
     assert.equal(after(sent, 'failed')?.after.error, 'failed');
   });
 
@@ -76,7 +76,7 @@ describe('a receipt', () => {
     for (const status of ['sent', 'delivered', 'read'] as const) assert.equal(after(rejected, status), undefined);
   });
 
-  it('clears the failure of a message that got through after all', () => {
+  it('clears the failure of a message that was delivered after all', () => {
     assert.deepEqual(after(unanswered, 'delivered')?.after, {
       status: 'delivered',
       error: null,
@@ -87,7 +87,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('fills in the times of skipped statuses and keeps those that are known', () => {
+  it('fills in the times of skipped statuses and keeps known ones', () => {
     assert.deepEqual(after(queued, 'read')?.after, {
       ...queued,
       status: 'read',
@@ -109,7 +109,7 @@ const receipts = fc.array(
 );
 
 describe('any series of receipts', () => {
-  it('moves a status only forward, and a failure stays', () => {
+  it('moves a status only forward, and a failure is final', () => {
     const ranks = ['queued', 'sent', 'delivered', 'read'];
     fc.assert(
       fc.property(receipts, (series) => {
@@ -125,7 +125,7 @@ describe('any series of receipts', () => {
     );
   });
 
-  it('takes each step once and in order', () => {
+  it('emits each step once and in order', () => {
     fc.assert(
       fc.property(fc.constantFrom(queued, unanswered), receipts, (start, series) => {
         let progress = start;
@@ -140,7 +140,7 @@ describe('any series of receipts', () => {
     );
   });
 
-  it('never changes the time of a status that was reached', () => {
+  it('never changes the time of a reached status', () => {
     fc.assert(
       fc.property(receipts, (series) => {
         let progress = queued;

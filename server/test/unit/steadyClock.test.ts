@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 5, 1);
 
 describe('steady time', () => {
-  it('passes as the clock does, and takes no notice of a clock that is set', () => {
+  it('passes like the clock, and ignores clock changes', () => {
     const clock = createFakeClock(NOW);
     const steady = new SteadyClock(clock, NOW);
     clock.set(NOW - HOUR_MS);
@@ -20,14 +20,14 @@ describe('steady time', () => {
     assert.equal(steady.fromWall(NOW + HOUR_MS + 1000), NOW + 1005);
   });
 
-  it('goes to a later moment of others, and to no earlier one', () => {
+  it('advances to a later time of others, but not to an earlier one', () => {
     const steady = new SteadyClock(createFakeClock(NOW), NOW);
     steady.advanceTo(NOW + 10);
     steady.advanceTo(NOW - 10);
     assert.equal(steady.now(), NOW + 10);
   });
 
-  it('is what ids tell', () => {
+  it('is the time in ids', () => {
     const newId = createIds(new SteadyClock(createFakeClock(0), NOW));
     assert.equal(timeOfId(newId('evt')), NOW);
     assert.deepEqual(['', 'evt_', 'evt_x', 'evt_01JD3V0Z5w8'].map(timeOfId), [0, 0, 0, 0]);

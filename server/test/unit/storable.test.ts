@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { storable } from '../../src/sessions/storable.ts';
 
-it('takes NUL and half characters out of every text of what a network tells, and leaves everything else as it is', () => {
+it('removes NUL and unpaired surrogates from every text of a network, and keeps everything else', () => {
   const open = async () => 'a stream';
   const told = {
     type: 'reaction',

@@ -13,7 +13,7 @@ const resolvesTo =
     );
 
 describe('a URL', () => {
-  it('is refused with the rule it breaks', () => {
+  it('is rejected with the rule it breaks', () => {
     const rules: [url: string, rule: string][] = [
       ['', 'not_absolute'],
       ['example.com/hook', 'not_absolute'],
@@ -40,7 +40,7 @@ describe('a URL', () => {
     }
   });
 
-  it('with a literal address that is not public is refused in every spelling', () => {
+  it('with a private literal address is rejected in every spelling', () => {
     const hosts = [
       '127.0.0.1',
       '127.1',
@@ -127,7 +127,7 @@ describe('a URL', () => {
     }
   });
 
-  it('that is public is allowed', () => {
+  it('with a public address is accepted', () => {
     for (const url of [
       'https://example.com/hook?x=1',
       'HTTPS://EXAMPLE.COM',
@@ -146,8 +146,8 @@ describe('a URL', () => {
   });
 });
 
-describe('the policy', () => {
-  it('lets a server that only this machine can reach point at this machine, in plain forms', () => {
+describe('the target policy', () => {
+  it('lets a loopback-only server reach its own machine in plain forms', () => {
     for (const host of ['127.0.0.1', '127.8.9.10', '[::1]', 'localhost', 'app.localhost']) {
       assert.equal(checkUrl(`http://${host}:3000/`, local).ok, true, host);
     }
@@ -161,7 +161,7 @@ describe('the policy', () => {
     }
   });
 
-  it('lets nobody point at this machine when a proxy or another name leads to it', () => {
+  it('forbids its own machine if a proxy or another host name leads to it', () => {
     const isAllowed = (more: Partial<Parameters<typeof createTargetPolicy>[0]>) =>
       createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [], ...more }).allowLoopback;
     assert.equal(isAllowed({ otherHosts: ['localhost', '[::1]'] }), true);
@@ -170,7 +170,7 @@ describe('the policy', () => {
     assert.equal(isAllowed({ isBehindProxy: true }), false);
   });
 
-  it('opens the ranges that are allowed and nothing beside them', () => {
+  it('allows exactly the configured ranges', () => {
     const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: ['10.1.0.0/16', 'fd00::/8'] });
     assert.equal(checkUrl('http://10.1.2.3/', policy).ok, true);
     assert.equal(checkUrl('http://[fd12::1]/', policy).ok, true);
@@ -178,7 +178,7 @@ describe('the policy', () => {
     assert.equal(checkUrl('http://[::ffff:10.1.2.3]/', policy).ok, false);
   });
 
-  it('opens no metadata address of a cloud with a range around it, only by itself', () => {
+  it('allows a cloud metadata address only by its exact address, not as part of a range', () => {
     const hosts = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '[fd00:ec2::254]'];
     const wide = createTargetPolicy({
       host: '0.0.0.0',
@@ -195,7 +195,7 @@ describe('the policy', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   const refusalOf = (lookup: Lookup, reasons: string[] = []) =>
     new Promise<Error | null>((resolve) => {
       const onRefused = ({ reason }: { reason: string }) => void reasons.push(reason);
@@ -207,12 +207,12 @@ describe('a name', () => {
     (_, __, callback) =>
       callback(Object.assign(new Error(code), { code }), []);
 
-  it('is refused when any of its addresses is', async () => {
+  it('is rejected if any of its addresses is private', async () => {
     assert.ok(await refusalOf(resolvesTo('93.184.216.34', '10.0.0.1')));
     assert.equal(await refusalOf(resolvesTo('93.184.216.34', '93.184.216.35')), null);
   });
 
-  it('is refused in words that do not tell whether it exists or where it leads, which the log has', async () => {
+  it('is rejected with a message that reveals neither its existence nor its address, which is logged instead', async () => {
     const reasons: string[] = [];
     const lookups = [
       resolvesTo('10.0.0.1'),
@@ -235,11 +235,11 @@ describe('a name', () => {
     );
   });
 
-  it('that this machine has no means to look up is not refused', async () => {
+  it('is accepted if this machine cannot resolve it', async () => {
     assert.equal(((await refusalOf(failsWith('EMFILE'))) as NodeJS.ErrnoException).code, 'EMFILE');
   });
 
-  it('is dialled at the address that was vetted, in the form the caller asked for', () => {
+  it('is connected to at the vetted address, in the form the caller requested', () => {
     const lookup = createLookup(strict, resolvesTo('93.184.216.34', '2606:4700::1'));
     lookup('example.com', { all: true }, (_, addresses) => assert.equal(addresses.length, 2));
     lookup('example.com', {}, (_, address, family) => assert.deepEqual([address, family], ['93.184.216.34', 4]));

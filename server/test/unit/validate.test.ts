@@ -31,8 +31,8 @@ function refuse(id: string, input: object): { field: string | undefined; code: s
 }
 const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`field${n}`, 1]));
 
-describe('validation', () => {
-  it('refuses what is too wide without looking at all of it', () => {
+describe('input validation', () => {
+  it('rejects oversized input without checking all of it', () => {
     const cases: [id: string, input: object, field: string, code: string][] = [
       ['auth.login', wide, 'body', 'width'],
       ['sessions.create', { metadata: wide }, 'metadata', 'width'],
@@ -49,7 +49,7 @@ describe('validation', () => {
     }
   });
 
-  it('reports a wrong phone number together with the other wrong fields', () => {
+  it('reports an invalid phone number together with other invalid fields', () => {
     const refused = (id: string, input: object) => {
       try {
         validator(inputOf(id))(input);

@@ -6,7 +6,7 @@ import { GraphError } from '../../src/connectors/whatsapp-cloud/graph.ts';
 const error = (code: number, status = 400, retryAfterSeconds?: number) =>
   new GraphError('in words', { code, status, retryAfterSeconds });
 
-it('an error of the Cloud API is judged by its code, and by its status only where the code says nothing', () => {
+it('an error of the Cloud API is classified by its code, or by its status if the code is unknown', () => {
   const cases: [code: number, status: number, verdict: string][] = [
     [190, 401, 'session'],
     [0, 401, 'session'],
@@ -31,7 +31,7 @@ it('an error of the Cloud API is judged by its code, and by its status only wher
     assert.equal(verdictOf(error(code, status)), verdict, `${code} ${status}`);
 });
 
-it('callers get it in the words of the API, with when to come again', () => {
+it('callers get it as an API error with Retry-After', () => {
   const told = (code: number, status?: number, retryAfter?: number) => {
     const { code: name, retryAfterSeconds, message } = toAppError(error(code, status, retryAfter));
     assert.match(message, code === 0 ? /in words$/ : new RegExp(`in words \\(${code}\\)$`));

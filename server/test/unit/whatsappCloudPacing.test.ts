@@ -21,7 +21,7 @@ function setting(perSecond: number) {
 }
 
 describe('the pacing of a Cloud API number', () => {
-  it('lets a burst out at once and the rest at its rate', async () => {
+  it('lets a burst out immediately and the rest at its rate', async () => {
     const { clock, sent, send } = setting(2);
     for (const n of ['1', '2', '3', '4']) send(n);
     await clock.advance(0);
@@ -29,7 +29,7 @@ describe('the pacing of a Cloud API number', () => {
     assert.deepEqual(sent, [0, 0, 500, 1000]);
   });
 
-  it('lets 45 messages to one recipient out at once, then one every 6 s', async () => {
+  it('lets 45 messages to one recipient out immediately, then one every 6 s', async () => {
     const { clock, sent, send } = setting(1000);
     for (let n = 0; n < 47; n++) send(FRIEND);
     send(OTHER);
@@ -40,7 +40,7 @@ describe('the pacing of a Cloud API number', () => {
     assert.equal(sent.at(-1), 6000);
   });
 
-  it('rejects what would be late, without taking a turn', async () => {
+  it('rejects a message that would be late, without using its slot', async () => {
     const { clock, sent, send } = setting(1);
     send('1');
     send('2', 999);
@@ -50,7 +50,7 @@ describe('the pacing of a Cloud API number', () => {
     assert.deepEqual(sent, [0, 'rate_limited 1', 1000]);
   });
 
-  it('holds one recipient or all when the network asks for it', async () => {
+  it('pauses one recipient or all at the request of the network', async () => {
     const { clock, pacing, sent, send } = setting(10);
     pacing.hold(FRIEND, 3000);
     send(FRIEND);
@@ -65,7 +65,7 @@ describe('the pacing of a Cloud API number', () => {
     assert.deepEqual(sent, [0, 3000, 5000]);
   });
 
-  it('takes no notice of a clock that is set', async () => {
+  it('ignores clock changes', async () => {
     const { clock, sent, send } = setting(1);
     send('1');
     await clock.advance(0);

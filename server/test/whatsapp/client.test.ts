@@ -15,7 +15,7 @@ for (const [kind, start] of [
   ['HTTP', startHttpProxy],
   ['SOCKS', startSocksProxy],
 ] as const) {
-  it(`everything of a session goes through its ${kind} proxy`, async (test) => {
+  it(`sends all traffic of a session through its ${kind} proxy`, async (test) => {
     const { whatsapp, server, call, token } = setting;
     const proxy = await start();
     test.after(() => proxy.close());
@@ -41,7 +41,7 @@ for (const [kind, start] of [
   });
 }
 
-it('a server without the client runs, and says how to add it', async (test) => {
+it('a server without the client starts, and says how to install it', async (test) => {
   const home = await newHome('sqlite');
   // The client is installed here: this process is kept from finding it.
   const hide = `import { registerHooks } from 'node:module';
@@ -67,7 +67,7 @@ it('a server without the client runs, and says how to add it', async (test) => {
   assert.equal((await call('POST', `/sessions/${other.body.sessionId}/connect`)).body.status, 'connected');
 });
 
-it('what the server prints shows no key of a conversation', async (test) => {
+it('the server prints no keys of a conversation', async (test) => {
   const whatsapp = await startFakeWhatsapp();
   const home = await newHome('sqlite');
   const server = await spawnServer(home, { ...whatsapp.env, LOG_LEVEL: 'debug' });

@@ -7,7 +7,7 @@ import { nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
 
-it('who hears that the phone has unlinked the session and connects at once is shown a code', async (test) => {
+it('shows a code to a caller that connects immediately after the phone unlinked the session', async (test) => {
   const store = createTestStore();
   const { promise: isStored, resolve: release } = Promise.withResolvers<void>();
   test.after(() => release());
@@ -29,7 +29,7 @@ it('who hears that the phone has unlinked the session and connects at once is sh
   assert.equal(type, 'pairing');
 });
 
-it('a connection that is over writes nothing into what is the store of the next one', async (test) => {
+it('a closed connection writes nothing to the store of the next one', async (test) => {
   const store = createTestStore();
   const { me, told, logged } = await linkAsHost(test, setting.whatsapp, { store });
   const failures = (count: number) =>

@@ -8,7 +8,7 @@ import { nextPhone, useWhatsapp } from './support.ts';
 const setting = useWhatsapp();
 const CHATS = 10;
 
-it('the files of many chats are fetched a few at a time, and texts do not wait for them', async (test) => {
+it('files of many chats are downloaded a few at a time, without delaying texts', async (test) => {
   const { whatsapp } = setting;
   const { promise: isFetched, resolve: fetched } = Promise.withResolvers<void>();
   test.after(() => fetched());

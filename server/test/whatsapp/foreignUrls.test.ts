@@ -85,7 +85,7 @@ for (const [what, reference] of [
   ['a path that goes on with the host', () => ({ directPath: `.example.com/path` })],
   ['a path with a backslash', () => ({ directPath: `/\\${secureHost()}/path` })],
 ] as const) {
-  it(`asks nobody but the media host when a message gives its file ${what}`, async (test) => {
+  it(`contacts only the media host if a message gives its file ${what}`, async (test) => {
     const { me, resultOf } = await linkReader(test);
     for (const kind of ['imageMessage', 'videoMessage', 'documentMessage'] as const)
       await bob.send(me.number, { [kind]: { ...keys(), ...reference(), caption: kind } });
@@ -97,7 +97,7 @@ for (const [what, reference] of [
   });
 }
 
-it('fetches a file from the media host, whichever host its message names', async (test) => {
+it('downloads a file from the media host, whichever host its message names', async (test) => {
   const { me, resultOf } = await linkReader(test);
   const details = { caption: 'elsewhere', url: `${secure.url}/url` };
   await bob.sendFile(me.number, 'image', Buffer.from('a picture'), details);
@@ -105,7 +105,7 @@ it('fetches a file from the media host, whichever host its message names', async
   assert.deepEqual(visits, []);
 });
 
-it('follows no redirect of the media host', async (test) => {
+it('does not follow redirects of the media host', async (test) => {
   whatsapp.faults.redirectDownloads(`${plainUrl}/redirected`);
   test.after(() => whatsapp.faults.redirectDownloads(undefined));
   const { me, resultOf } = await linkReader(test);
@@ -114,7 +114,7 @@ it('follows no redirect of the media host', async (test) => {
   assert.deepEqual(visits, []);
 });
 
-it('does not fetch a file whose hashes, key or path are missing', async (test) => {
+it('does not download a file without hashes, key or path', async (test) => {
   const { me, resultOf } = await linkReader(test);
   const { downloads } = whatsapp.counters;
   for (const missing of ['fileSha256', 'fileEncSha256', 'mediaKey', 'directPath']) {
@@ -124,7 +124,7 @@ it('does not fetch a file whose hashes, key or path are missing', async (test) =
   assert.equal(whatsapp.counters.downloads, downloads);
 });
 
-it('fails for a file that is not the one its message describes', async (test) => {
+it('rejects a file that does not match its message', async (test) => {
   const { me, resultOf } = await linkReader(test);
   await bob.sendFile(me.number, 'image', Buffer.from('the right file'), { caption: 'right' });
   assert.equal(await resultOf('right'), 'the right file');
@@ -134,7 +134,7 @@ it('fails for a file that is not the one its message describes', async (test) =>
   }
 });
 
-it('reads no more of a file than a file may have', async (test) => {
+it('stops reading a file at the size limit', async (test) => {
   const { me, resultOf } = await linkReader(test, { maxFileBytes: 1000 });
   const largest = 'x'.repeat(1000);
   await bob.sendFile(me.number, 'document', Buffer.from(largest), { caption: 'largest' });
@@ -143,7 +143,7 @@ it('reads no more of a file than a file may have', async (test) => {
   assert.equal(await resultOf('too large'), 'the file is larger than 1026 bytes');
 });
 
-it('fetches no history from where the phone says that it is', async (test) => {
+it('does not download a history from a URL that the phone names', async (test) => {
   const { me, resultOf, logged } = await linkReader(test);
   const { Message, HistorySync } = proto;
   const historySyncNotification = {

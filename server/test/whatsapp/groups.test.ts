@@ -31,7 +31,7 @@ async function changesOf(groupId: string): Promise<Answer['body'][]> {
   return told.filter(({ data }) => data.groupId === groupId).map(({ data }) => data.change);
 }
 
-it('a group is made, told of once, and written in both ways', async () => {
+it('a created group is reported once, and accepts messages both ways', async () => {
   const { call } = setting;
   const group = await createGroup('Team');
   assert.deepEqual(
@@ -50,7 +50,7 @@ it('a group is made, told of once, and written in both ways', async () => {
   assert.equal(created.filter(({ data }) => data.groupId === group.groupId).length, 1);
 });
 
-it('subject, description and settings are changed, each told once', async () => {
+it('changes of subject, description and settings are reported once each', async () => {
   const { call } = setting;
   const { groupId } = await createGroup('Before');
   const { status, body } = await call('PATCH', `/groups/${groupId}`, {
@@ -68,7 +68,7 @@ it('subject, description and settings are changed, each told once', async () => 
   );
 });
 
-it('people are added, made admin, and removed; who cannot be is said with the reason', async () => {
+it('members are added, promoted and removed, with a reason for each who cannot be added', async () => {
   const { call } = setting;
   const { groupId } = await createGroup('People');
   const act = (action: string, phoneNumbers: string[]) =>
@@ -89,7 +89,7 @@ it('people are added, made admin, and removed; who cannot be is said with the re
   );
 });
 
-it('somebody else changes a group, and somebody else makes one', async () => {
+it('reports groups that others create or change', async () => {
   const { call } = setting;
   const networkId = bob.groups.create('From Bob', [me.number]);
   const created = await eventOf(call, 'group.created', ({ subject }) => subject === 'From Bob');
@@ -99,7 +99,7 @@ it('somebody else changes a group, and somebody else makes one', async () => {
   assert.deepEqual(change, { type: 'subject', subject: 'From Bob, renamed' });
 });
 
-it('what changed while the session was away is told when it is back', async () => {
+it('reports changes that happened while the session was away', async () => {
   const { call } = setting;
   const networkId = bob.groups.create('Seen', [me.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Seen');
@@ -122,7 +122,7 @@ async function reconnect(): Promise<void> {
   await eventually(asked, (now) => now > before);
 }
 
-it('an answer without groups is no word of having left them', async () => {
+it('an empty group list does not mean that the session left its groups', async () => {
   const { call, whatsapp } = setting;
   const networkId = bob.groups.create('Still there', [me.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Still there');
@@ -134,7 +134,7 @@ it('an answer without groups is no word of having left them', async () => {
   assert.deepEqual(await changesOf(groupId), [{ type: 'subject', subject: 'Here all along' }]);
 });
 
-it('an answer that has grown old on its way changes no group that is newer', async () => {
+it('an outdated response does not overwrite a newer group', async () => {
   const { call, whatsapp } = setting;
   const networkId = bob.groups.create('Old name', [me.number]);
   const old = await eventOf(call, 'group.created', ({ subject }) => subject === 'Old name');
@@ -154,7 +154,7 @@ it('an answer that has grown old on its way changes no group that is newer', asy
   assert.deepEqual(await changesOf(groupId), [{ type: 'subject', subject: 'Still ours' }]);
 });
 
-it('an invite link is given, renewed, and joined by', async () => {
+it('an invite link is shown, reset, and used to join', async () => {
   const { call } = setting;
   const { groupId } = await createGroup('Open house');
   const first = (await call('GET', `/groups/${groupId}/invite-link`)).body;
@@ -170,7 +170,7 @@ it('an invite link is given, renewed, and joined by', async () => {
   assert.equal(wrong.status, 404, JSON.stringify(wrong.body));
 });
 
-it('who was removed and is added again, or joins again, is in the group again, and that is told', async () => {
+it('a session that was removed from a group returns by invitation or link, with one event each', async () => {
   const { call } = setting;
   const networkId = bob.groups.create('In and out', [me.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'In and out');
@@ -198,7 +198,7 @@ it('who was removed and is added again, or joins again, is in the group again, a
   assert.equal(created.filter(({ data }) => data.groupId === groupId).length, 1);
 });
 
-it('who is identified has neither joined a group nor left it', async () => {
+it('a member whose number becomes known has neither joined nor left', async () => {
   const { call, whatsapp } = setting;
   const erin = nextPhone(whatsapp, 'Erin');
   const frank = nextPhone(whatsapp, 'Frank');
@@ -233,7 +233,7 @@ it('who is identified has neither joined a group nor left it', async () => {
   );
 });
 
-it('an admin deletes messages of anybody in the group, and a member none but their own', async () => {
+it('an admin can delete all messages of the group, and a member only their own', async () => {
   const { call } = setting;
   const networkId = bob.groups.create('Tidy', [me.number, carol.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Tidy');
@@ -266,7 +266,7 @@ it('an admin deletes messages of anybody in the group, and a member none but the
   assert.equal(await isDeleted(ofBob.messageId), false);
 });
 
-it('a group is left', async () => {
+it('a group can be left', async () => {
   const { call } = setting;
   const { groupId } = await createGroup('Short');
   assert.equal((await call('POST', `/groups/${groupId}/leave`)).status, 200);
@@ -274,7 +274,7 @@ it('a group is left', async () => {
   assert.deepEqual(changes, [{ type: 'participants', action: 'remove', phoneNumbers: [me.number] }]);
 });
 
-it('where only admins may write, a member is told so', async () => {
+it('rejects a message of a member to a group in which only admins write', async () => {
   const { call } = setting;
   const networkId = bob.groups.create('Quiet', [me.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Quiet');

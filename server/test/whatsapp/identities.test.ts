@@ -6,7 +6,7 @@ import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
 
-it('somebody who hides their number goes by a stand-in, is answered, and is known by number once it is shown', async () => {
+it('a person with a hidden number has a placeholder, can be answered, and is known by number once it is shown', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');
   const bob = nextPhone(whatsapp, 'Bob');
@@ -49,14 +49,14 @@ it('somebody who hides their number goes by a stand-in, is answered, and is know
   );
 });
 
-it('a number that stands for nobody cannot be written to', async () => {
+it('rejects a message to a placeholder that nobody has', async () => {
   const { whatsapp, call } = setting;
   const sessionId = await linkSession(call, nextPhone(whatsapp, 'Me'));
   const { status, body } = await call('POST', '/messages/send', { sessionId, to: '000123456789', message: 'Anybody?' });
   assert.deepEqual([status, body.code], [422, 'recipient_not_on_network']);
 });
 
-it('who was known by number before hiding it stays one person', async () => {
+it('a person who hides their number later stays the same person', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');
   const bob = nextPhone(whatsapp, 'Bob');
@@ -69,7 +69,7 @@ it('who was known by number before hiding it stays one person', async () => {
   assert.equal(later.from, bob.number);
 });
 
-it('a number that becomes known without a message is given to what was written before', async () => {
+it('a number that becomes known without a message replaces the placeholder in earlier messages', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');
   const bob = nextPhone(whatsapp, 'Bob');
@@ -84,7 +84,7 @@ it('a number that becomes known without a message is given to what was written b
   );
 });
 
-it('who writes from an address that is hosted is known by number', async () => {
+it('a sender with a hosted address is known by number', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');
   const shop = nextPhone(whatsapp, 'Shop');

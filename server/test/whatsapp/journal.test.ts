@@ -11,7 +11,7 @@ const isReceived = (key: string | undefined) => key?.startsWith('key/received/')
 const rowsIn = (store: TestStore, isMet: (count: number) => boolean) =>
   eventually(async () => [...store.entries.keys()].filter(isReceived).length, isMet);
 
-it('removes a message later if it cannot be removed at once, or a restart would change a reaction back', async (test) => {
+it('removes a message later if it cannot be removed now, so that a restart does not restore an old reaction', async (test) => {
   const store = createTestStore();
   const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
   const key = { id: 'ABC', fromMe: true, remoteJid: me.lidJid };
@@ -29,7 +29,7 @@ it('removes a message later if it cannot be removed at once, or a restart would 
   await rowsIn(store, (count) => count === 0);
 });
 
-it('removes a message that was passed on before it could be written, once it is written', async (test) => {
+it('removes a message that was passed on before it was written, once it is written', async (test) => {
   const store = createTestStore();
   const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
   let refusals = 0;
@@ -41,7 +41,7 @@ it('removes a message that was passed on before it could be written, once it is 
   await rowsIn(store, (count) => count === 0);
 });
 
-it('writes down a message of an empty envelope once the database accepts it', async (test) => {
+it('writes a message of an empty envelope once the database accepts it', async (test) => {
   const store = createTestStore();
   const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
   const bob = nextPhone(setting.whatsapp, 'Bob');
@@ -54,7 +54,7 @@ it('writes down a message of an empty envelope once the database accepts it', as
   assert.deepEqual([networkId, from, refusals > 2], ['SEENONCE', bob.number, true]);
 });
 
-it('passes on a message of a known group that a crash has left, before it is connected', async (test) => {
+it('passes on a message of a known group that a crash left, before connecting', async (test) => {
   const store = createTestStore();
   const { whatsapp } = setting;
   const bob = nextPhone(whatsapp, 'Bob');

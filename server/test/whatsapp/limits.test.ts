@@ -6,7 +6,7 @@ import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
 
-it('messages go out with pauses, in the order in which they were sent', async () => {
+it('messages go out with pauses, in order', async () => {
   const { whatsapp, call } = setting;
   const [me, bob] = [nextPhone(whatsapp), nextPhone(whatsapp)];
   const sessionId = await linkSession(call, me, { pauseMs: 400 });
@@ -20,7 +20,7 @@ it('messages go out with pauses, in the order in which they were sent', async ()
   assert.equal(came.length, texts.length);
 });
 
-it('more than a session sends in a while is refused at once, and says when to come again', async () => {
+it('sends beyond the limit of a session are rejected immediately with Retry-After', async () => {
   const { whatsapp, call } = setting;
   const [me, bob] = [nextPhone(whatsapp), nextPhone(whatsapp)];
   const sessionId = await linkSession(call, me, { pauseMs: 40_000 });
@@ -31,7 +31,7 @@ it('more than a session sends in a while is refused at once, and says when to co
   assert.ok(Number(headers.get('retry-after')) > 1);
 });
 
-it('a session begins so many chats a day; those that are there go on', async () => {
+it('a session begins a limited number of chats per day, and existing chats continue', async () => {
   const { whatsapp, call } = setting;
   const [me, bob, carol, dan] = [1, 2, 3, 4].map(() => nextPhone(whatsapp));
   assert.ok(me && bob && carol && dan);
@@ -48,7 +48,7 @@ it('a session begins so many chats a day; those that are there go on', async () 
   assert.equal((await send(dan.number)).status, 201);
 });
 
-it('while WhatsApp lets a number begin no chats, only chats that are there go on', async () => {
+it('only existing chats continue while WhatsApp allows a number no new ones', async () => {
   const { whatsapp, call } = setting;
   const [me, bob] = [nextPhone(whatsapp), nextPhone(whatsapp)];
   const sessionId = await linkSession(call, me);
@@ -64,7 +64,7 @@ it('while WhatsApp lets a number begin no chats, only chats that are there go on
   assert.equal((await send(bob.number)).status, 201);
 });
 
-it('a quota of new chats that WhatsApp has set is said, also to a session that connects later', async () => {
+it('the quota of new chats set by WhatsApp is reported, also to a session that connects later', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   me.limit({ newChats: { total: 10, used: 10 } });

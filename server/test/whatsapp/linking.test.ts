@@ -8,7 +8,7 @@ import { eventsOf, inStatus, linkSession, nextPhone, showQr, useWhatsapp } from 
 
 const setting = useWhatsapp();
 
-it('a session is linked by QR code, and a text goes each way', async () => {
+it('a session links by QR code, and texts go both ways', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');
   const bob = nextPhone(whatsapp, 'Bob');
@@ -33,7 +33,7 @@ it('a session is linked by QR code, and a text goes each way', async () => {
   assert.deepEqual(whatsapp.troubles, []);
 });
 
-it('a session is linked by a code that is typed', async () => {
+it('a session links by a pairing code', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   const { sessionId } = await showQr(call);
@@ -45,7 +45,7 @@ it('a session is linked by a code that is typed', async () => {
   assert.equal(session.phoneNumber, me.number);
 });
 
-it('a pairing code that WhatsApp refuses is an error in words, and the QR code still works', async () => {
+it('a pairing code that WhatsApp refuses returns an error, and the QR code still works', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   const { sessionId, qr } = await showQr(call);
@@ -61,7 +61,7 @@ it('a pairing code that WhatsApp refuses is an error in words, and the QR code s
   await inStatus(call, sessionId, 'connected');
 });
 
-it('a QR code whose secret WhatsApp retires is replaced by one that works', async () => {
+it('a QR code with a retired secret is replaced by one that works', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   const { sessionId, qr } = await showQr(call);
@@ -74,7 +74,7 @@ it('a QR code whose secret WhatsApp retires is replaced by one that works', asyn
   await inStatus(call, sessionId, 'connected');
 });
 
-it('a code that nobody typed is forgotten: the next attempt shows a QR code again', async () => {
+it('an unused pairing code is dropped, and the next attempt shows a QR code again', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   const { sessionId } = await showQr(call);
@@ -87,7 +87,7 @@ it('a code that nobody typed is forgotten: the next attempt shows a QR code agai
   await inStatus(call, sessionId, 'connected');
 });
 
-it('a session that is logged out is no device of the phone any more', async () => {
+it('a session that is logged out is unlinked on the phone', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   const sessionId = await linkSession(call, me);
@@ -99,7 +99,7 @@ it('a session that is logged out is no device of the phone any more', async () =
   await inStatus(call, sessionId, 'awaiting_pairing');
 });
 
-it('a session that is deleted is no device of the phone any more', async () => {
+it('a session that is deleted is unlinked on the phone', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);
   const sessionId = await linkSession(call, me);
@@ -117,7 +117,7 @@ it('a session that is deleted is no device of the phone any more', async () => {
   );
 });
 
-it('options that make no sense are refused, and the proxy is a secret', async () => {
+it('rejects invalid options, and treats the proxy as a secret', async () => {
   const { call } = setting;
   const create = (options: object) => call('POST', '/sessions', { connector: 'whatsapp', options });
   for (const proxy of [
@@ -139,8 +139,8 @@ it('options that make no sense are refused, and the proxy is a secret', async ()
   assert.deepEqual(body.options, { pauseMs: 5 });
 });
 
-describeOnEachDatabase('over a restart of the server', (newHome) => {
-  it('the session comes back without a code, with its conversations, and nobody is told', async (test) => {
+describeOnEachDatabase('after a restart of the server', (newHome) => {
+  it('the session reconnects without pairing or an event, and keeps its conversations', async (test) => {
     const whatsapp = await startFakeWhatsapp();
     test.after(() => whatsapp.close());
     const env = { ...whatsapp.env, ENCRYPTION_KEY: 'a key that is long enough for anybody' };

@@ -48,7 +48,7 @@ const BEGINNINGS = {
 };
 
 describe('outgoing', () => {
-  it('a reply shows what it answers, and mentions people', async () => {
+  it('sends a reply with its original, and mentions', async () => {
     await bob.sendText(me.number, 'a question');
     const { messageId } = await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'a question');
     const { got } = await sendBob('/messages/send', {
@@ -62,7 +62,7 @@ describe('outgoing', () => {
     assert.deepEqual(context?.mentionedJid, [bob.numberJid]);
   });
 
-  it('a location, a contact and a poll', async () => {
+  it('sends a location, a contact and a poll', async () => {
     const { got: place } = await sendBob('/messages/send-location', { latitude: 52.5, longitude: 13.4, name: 'Here' });
     assert.equal(place.locationMessage?.degreesLatitude, 52.5);
     assert.equal(place.locationMessage?.name, 'Here');
@@ -77,7 +77,7 @@ describe('outgoing', () => {
     );
   });
 
-  it('a file is uploaded encrypted, and comes back as it was', async () => {
+  it('encrypts an uploaded file, which can be downloaded unchanged', async () => {
     const { server, call } = setting;
     const { token } = setting;
     const content = picture();
@@ -94,7 +94,7 @@ describe('outgoing', () => {
     assert.deepEqual(bytes, content);
   });
 
-  it('a reaction, an edit, a deletion, a forward', async () => {
+  it('sends a reaction, an edit, a deletion and a forward', async () => {
     const { sent } = await sendBob('/messages/send', { message: 'frist' });
     const id = wireIdOf(sent.messageId);
     const { call } = setting;
@@ -115,7 +115,7 @@ describe('outgoing', () => {
     assert.equal(revoked.message.protocolMessage?.key?.id, id);
   });
 
-  it('each kind of file comes as what it is', async () => {
+  it('sends each type of file as such', async () => {
     const { server, token } = setting;
     const kinds = {
       video: ['video/mp4', 'videoMessage'],
@@ -136,7 +136,7 @@ describe('outgoing', () => {
     }
   });
 
-  it('an upload that the network refuses has failed', async () => {
+  it('fails a message whose upload the network rejects', async () => {
     const { whatsapp, server, token, call } = setting;
     const { body: file } = await upload(server, token, picture(), { headers: { 'content-type': 'image/png' } });
     whatsapp.faults.refuseUploads(500);
@@ -153,7 +153,7 @@ describe('outgoing', () => {
     }
   });
 
-  it('votes in a poll stand with it, also when they change', async () => {
+  it('counts votes in a poll, including changed ones', async () => {
     const { call } = setting;
     const { sent, got } = await sendBob('/messages/send-poll', { question: 'Who?', options: ['You', 'Me', 'Both'] });
     const secret = got.messageContextInfo?.messageSecret;
@@ -178,7 +178,7 @@ describe('outgoing', () => {
     );
   });
 
-  it('somebody who is not there is refused before anything is sent', async () => {
+  it('rejects a recipient who is not on WhatsApp before sending', async () => {
     const { status, body } = await setting.call('POST', '/messages/send', {
       sessionId,
       to: '4917012345678',
@@ -188,14 +188,14 @@ describe('outgoing', () => {
     assert.equal(body.code, 'recipient_not_on_network');
   });
 
-  it('what the server refuses has failed, in words', async () => {
+  it('fails a message that the server rejects, with a reason', async () => {
     setting.whatsapp.faults.refuseNextMessage(me.number, 463);
     const { status, body } = await setting.call('POST', '/messages/send', { sessionId, to: bob.number, message: 'no' });
     assert.equal(status, 502);
     assert.match(body.detail, /start new chats/);
   });
 
-  it('is sent when the server says so and not before, also over a broken connection, and once', async () => {
+  it('becomes sent on the acknowledgement only, and once, even over a broken connection', async () => {
     const { whatsapp, call } = setting;
     whatsapp.faults.withholdAcks(me.number);
     bob.confirmsDelivery = false;
@@ -213,7 +213,7 @@ describe('outgoing', () => {
     await inStatus(call, sessionId, 'connected');
   });
 
-  it('is sent, too, when the server does not say so and somebody has got it', async () => {
+  it('becomes sent without an acknowledgement if the recipient received it', async () => {
     const { whatsapp, call } = setting;
     whatsapp.faults.withholdAcks(me.number);
     const { status, body } = await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'got it?' });
@@ -229,7 +229,7 @@ describe('outgoing', () => {
     'is ended by the server': (number) => setting.whatsapp.faults.endStream(number, 'unavailable'),
   };
   for (const [title, end] of Object.entries(breaks)) {
-    it(`goes out on the next connection when one ${title} while its recipient is looked up`, async () => {
+    it(`goes out on the next connection if one ${title} while its recipient is looked up`, async () => {
       const { whatsapp, call } = setting;
       const carol = nextPhone(whatsapp);
       const asked = async () => whatsapp.counters.queries['usync'] ?? 0;
@@ -246,7 +246,7 @@ describe('outgoing', () => {
     });
   }
 
-  it('a session that is disconnected waits for the answer to its last message', async () => {
+  it('waits for the acknowledgement of its last message before disconnecting', async () => {
     const { whatsapp, call } = setting;
     whatsapp.faults.withholdAcks(me.number);
     const sending = call('POST', '/messages/send', { sessionId, to: bob.number, message: 'last words' });
@@ -264,7 +264,7 @@ describe('outgoing', () => {
     await inStatus(call, sessionId, 'connected');
   });
 
-  it('whoever could not read a message gets it again', async () => {
+  it('resends a message that the recipient could not decrypt', async () => {
     const { sent } = await sendBob('/messages/send', { message: 'say again' });
     const first = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
     await bob.askAgain(first);
@@ -273,7 +273,7 @@ describe('outgoing', () => {
 });
 
 describe('incoming', () => {
-  it('each kind says what it is', async () => {
+  it('shows the content of each type', async () => {
     const { call } = setting;
     await bob.send(me.number, { locationMessage: { degreesLatitude: 1.5, degreesLongitude: 2.5, name: 'There' } });
     const place = await eventOf(call, 'message.incoming', ({ type }) => type === 'location');
@@ -294,7 +294,7 @@ describe('incoming', () => {
     await eventOf(call, 'message.incoming', ({ message }) => message === 'it will vanish');
   });
 
-  it('a file that the network has deleted is asked of the sender again', async () => {
+  it('requests a file that the network deleted from its sender', async () => {
     const { whatsapp, server, call, token } = setting;
     const content = picture();
     whatsapp.faults.refuseDownloads(404);
@@ -304,7 +304,7 @@ describe('incoming', () => {
     assert.deepEqual((await download(server, token, media.mediaId)).bytes, content);
   });
 
-  it('a file that cannot be had keeps nobody from its caption', async () => {
+  it('shows the caption of a file that is unavailable', async () => {
     const { whatsapp, call } = setting;
     whatsapp.faults.refuseDownloads(503);
     try {
@@ -317,7 +317,7 @@ describe('incoming', () => {
     }
   });
 
-  it('an answer to a message of ours names it', async () => {
+  it('links a reply to the original of ours', async () => {
     const { sent } = await sendBob('/messages/send', { message: 'a question of ours' });
     const contextInfo = { stanzaId: wireIdOf(sent.messageId), participant: me.lidJid };
     await bob.send(me.number, { extendedTextMessage: { text: 'an answer to ours', contextInfo } });
@@ -325,7 +325,7 @@ describe('incoming', () => {
     assert.equal(answer.replyTo, sent.messageId);
   });
 
-  it('an edit, a reaction and a deletion change what is there', async () => {
+  it('applies edits, reactions and deletions', async () => {
     const { call } = setting;
     const id = await bob.sendText(me.number, 'teh text');
     const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'teh text');
@@ -339,14 +339,14 @@ describe('incoming', () => {
     await eventually(read, ({ deleted }) => deleted === true);
   });
 
-  it('of a message that can be seen once it is said that there is one', async () => {
+  it('reports a view-once message without its content', async () => {
     const content = [stanza('unavailable', { type: 'view_once' })];
     setting.whatsapp.inject(me.number, stanza('message', envelope('SEENONCE'), content));
     const told = await eventOf(setting.call, 'message.incoming', ({ message }) => /seen once/.test(message));
     assert.equal(told.from, bob.number);
   });
 
-  it('a message that comes empty is handed on by the phone', async () => {
+  it('receives the content of an empty message from the phone', async () => {
     const { whatsapp, call } = setting;
     whatsapp.inject(me.number, stanza('message', envelope('EMPTY'), [stanza('unavailable')]));
     await bob.sendText(me.number, 'behind the empty one');
@@ -376,7 +376,7 @@ describe('incoming', () => {
     t: String(Math.floor(Date.now() / 1000)),
   });
 
-  it('what comes twice is told once', async () => {
+  it('reports a message delivered twice once', async () => {
     setting.whatsapp.faults.duplicateNext(me.number);
     await bob.sendText(me.number, 'only once');
     await bob.sendText(me.number, 'and then this');
@@ -385,7 +385,7 @@ describe('incoming', () => {
     assert.equal(body.data.filter(({ data }: Answer['body']) => data.message === 'only once').length, 1);
   });
 
-  it('who takes the id of a message of somebody else keeps neither away', async () => {
+  it('keeps both messages if a sender reuses an id of another sender', async () => {
     const carol = nextPhone(setting.whatsapp, 'Carol');
     const id = await bob.sendText(me.number, 'from Bob');
     await carol.sendText(me.number, 'from Carol', { id });
@@ -404,12 +404,12 @@ describe('incoming', () => {
     assert.ok(body.data.some(({ message }: Answer['body']) => message === 'from Bob'));
   });
 
-  it('what cannot be decrypted is asked for again and told then', async () => {
+  it('requests a message that cannot be decrypted again, and reports it then', async () => {
     await bob.sendText(me.number, 'garbled at first', { isCorrupt: true });
     await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'garbled at first');
   });
 
-  it('what came while the session was away is told once, as replayed, with its own time', async () => {
+  it('reports messages that arrived while the session was away once, as replayed, with their own time', async () => {
     const { call } = setting;
     await call('POST', `/sessions/${sessionId}/disconnect`);
     const before = Date.now();
@@ -421,7 +421,7 @@ describe('incoming', () => {
     await inStatus(call, sessionId, 'connected');
   });
 
-  it('reading and typing reach the other side', async () => {
+  it('sends read receipts and typing indicators', async () => {
     const { call } = setting;
     const id = await bob.sendText(me.number, 'have you read this?');
     await eventOf(call, 'message.incoming', ({ message }) => message === 'have you read this?');
@@ -433,7 +433,7 @@ describe('incoming', () => {
 });
 
 describe('people', () => {
-  it('numbers are checked, and blocked', async () => {
+  it('checks and blocks numbers', async () => {
     const { call } = setting;
     const { body } = await call(
       'GET',
@@ -462,7 +462,7 @@ describe('people', () => {
     assert.equal(hidden.code, 'not_supported');
   });
 
-  it('somebody who writes by number and by LID is one person', async () => {
+  it('recognizes a sender by number and by LID as one person', async () => {
     const { call } = setting;
     await bob.sendText(me.number, 'by number', { addressing: 'number' });
     const one = await eventOf(call, 'message.incoming', ({ message }) => message === 'by number');
@@ -473,4 +473,4 @@ describe('people', () => {
   });
 });
 
-it('the fake has seen nothing wrong', () => assert.deepEqual(setting.whatsapp.troubles, []));
+it('the fake server recorded no errors', () => assert.deepEqual(setting.whatsapp.troubles, []));

@@ -13,7 +13,7 @@ function ana(last: number) {
   return { phone, written };
 }
 
-it('a number that answers under another one has one chat, under the number that WhatsApp knows', async () => {
+it('a recipient known to WhatsApp under another number has one chat, under that number', async () => {
   const { whatsapp, call } = setting;
   const { phone, written } = ana(1);
   const me = nextPhone(whatsapp, 'Me');
@@ -38,7 +38,7 @@ it('a number that answers under another one has one chat, under the number that 
   );
 });
 
-it('of several numbers that are checked, each is found under whichever number it answers', async () => {
+it('each of several checked numbers is found, under whichever number it is registered', async () => {
   const { whatsapp, call } = setting;
   const [first, second] = [ana(2), ana(3)];
   const bob = nextPhone(whatsapp, 'Bob');
@@ -56,7 +56,7 @@ it('of several numbers that are checked, each is found under whichever number it
   await second.phone.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'to you');
 });
 
-it('who is blocked by another number is blocked under the one that WhatsApp knows', async () => {
+it('a block by another number applies to the number that WhatsApp knows', async () => {
   const { whatsapp, call } = setting;
   const { phone, written } = ana(4);
   const me = nextPhone(whatsapp, 'Me');

@@ -17,7 +17,7 @@ async function linked() {
 
 const storyOf = (sessionId: string) => eventsOf(setting.call, sessionId, ['session.connected', 'session.disconnected']);
 
-describe('what the session comes back from by itself', () => {
+describe('temporary outages', () => {
   const outages: Record<string, (number: string) => void> = {
     'a connection that breaks': (number) => setting.whatsapp.faults.drop(number),
     'a connection that falls silent': (number) => setting.whatsapp.faults.freeze(number),
@@ -25,7 +25,7 @@ describe('what the session comes back from by itself', () => {
     'an error without a name': (number) => setting.whatsapp.faults.endStream(number, 'unknown'),
   };
   for (const [title, cause] of Object.entries(outages)) {
-    it(`${title}: one event when it is gone and one when it is back, and no new code`, async () => {
+    it(`${title} causes one event each for its beginning and end, and no new code`, async () => {
       const { phone, sessionId } = await linked();
       cause(phone.number);
       const gone = await eventOf(setting.call, 'session.disconnected', (data) => data.sessionId === sessionId);
@@ -40,7 +40,7 @@ describe('what the session comes back from by itself', () => {
     });
   }
 
-  it('a server that is away for several attempts: still one event, and the reason is the last one', async () => {
+  it('a server that is down for several attempts causes one event, and the last error is shown', async () => {
     const { phone, sessionId } = await linked();
     setting.whatsapp.faults.refuseLogins(phone.number, 503, 2);
     setting.whatsapp.faults.drop(phone.number);
@@ -52,7 +52,7 @@ describe('what the session comes back from by itself', () => {
     assert.ok(reasons.includes('WhatsApp is not available right now'), JSON.stringify(reasons));
   });
 
-  it('a ban for a time: said in words, waited out, and asked for no sooner', async () => {
+  it('a temporary ban is reported, and its end awaited before the next attempt', async () => {
     const { phone, sessionId } = await linked();
     const { refusedLogins } = setting.whatsapp.counters;
     setting.whatsapp.faults.ban(phone.number, 3);
@@ -67,7 +67,7 @@ describe('what the session comes back from by itself', () => {
     assert.equal((await storyOf(sessionId)).length, 3);
   });
 
-  it('a restart that the server asks for is no outage', async () => {
+  it('a restart requested by the server is not an outage', async () => {
     const { phone, sessionId } = await linked();
     const { logins } = setting.whatsapp.counters;
     setting.whatsapp.faults.endStream(phone.number, 'restart');
@@ -79,7 +79,7 @@ describe('what the session comes back from by itself', () => {
   });
 });
 
-describe('what the session does not come back from', () => {
+describe('permanent disconnections', () => {
   const ends: Record<
     string,
     { cause: (number: string) => void; status: string; reason: RegExp; isFoundOutLater?: true }
@@ -103,7 +103,7 @@ describe('what the session does not come back from', () => {
     },
   };
   for (const [title, { cause, status, reason, isFoundOutLater = false }] of Object.entries(ends)) {
-    it(`${title} is said in words, ${isFoundOutLater ? 'when the next login finds it out' : 'once'}`, async () => {
+    it(`${title} is reported with a reason ${isFoundOutLater ? 'at the next login' : 'once'}`, async () => {
       const { phone, sessionId } = await linked();
       cause(phone.number);
       const session = await inStatus(setting.call, sessionId, status);
@@ -126,7 +126,7 @@ describe('what the session does not come back from', () => {
     };
   }
 
-  it('who was unlinked is shown a new code, and is linked again with it', async () => {
+  it('a session that was unlinked shows a new code, and links with it', async () => {
     const { phone, sessionId } = await linked();
     phone.unlink();
     await inStatus(setting.call, sessionId, 'logged_out');
@@ -138,7 +138,7 @@ describe('what the session does not come back from', () => {
   });
 });
 
-it('a client that is too old says so, waits, and names the setting; who asks to connect waits no longer', async () => {
+it('an outdated client reports the setting to change and retries, and a connect call does not wait', async () => {
   const { phone, sessionId } = await linked();
   setting.whatsapp.faults.requireVersion([9, 0, 0]);
   try {

@@ -29,7 +29,7 @@ const read = async (messageId: string) => (await setting.call('GET', `/messages/
 /** An id as phones choose it. */
 const phoneId = () => randomBytes(16).toString('hex').toUpperCase();
 
-it('stands in its chat as sent, is told with what it says, and gets its receipts', async () => {
+it('a message from the phone is stored as sent, with its content, an event and receipts', async () => {
   const { call } = setting;
   const id = await me.sendText(bob.number, 'from the phone', { id: phoneId() });
   const told = await sentElsewhere('from the phone');
@@ -59,7 +59,7 @@ it('stands in its chat as sent, is told with what it says, and gets its receipts
   assert.deepEqual([chat.unreadCount, chat.lastMessage.messageId], [0, messageId]);
 });
 
-it('answers, and is answered', async () => {
+it('a message from the phone can be a reply, and can be replied to', async () => {
   const { call } = setting;
   const questionId = await bob.sendText(me.number, 'whom do I talk to?');
   const question = await eventOf(call, 'message.incoming', ({ message }) => message === 'whom do I talk to?');
@@ -74,7 +74,7 @@ it('answers, and is answered', async () => {
   assert.equal(last.replyTo, answer.messageId);
 });
 
-it('a file comes with it', async () => {
+it('a message from the phone includes its file', async () => {
   const content = picture();
   await me.sendFile(bob.number, 'image', content, { caption: 'seen on the way' });
   const { type, media } = await sentElsewhere('seen on the way');
@@ -82,7 +82,7 @@ it('a file comes with it', async () => {
   assert.deepEqual((await download(setting.server, setting.token, media.mediaId)).bytes, content);
 });
 
-it('is changed from the phone as what was sent from here is, and from here as well', async () => {
+it('a message from the phone can be edited and deleted there and through the API', async () => {
   const { call } = setting;
   const { body: sent } = await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'from heer' });
   const id = phoneId();
@@ -123,7 +123,7 @@ it('is changed from the phone as what was sent from here is, and from here as we
   await bob.messages.waitFor(({ message }) => message.protocolMessage?.key?.id === id);
 });
 
-it('in a group it is told with the group', async () => {
+it('a message from the phone to a group is reported with the group', async () => {
   const { call } = setting;
   const networkId = me.groups.create('Both of us', [bob.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Both of us');
@@ -132,7 +132,7 @@ it('in a group it is told with the group', async () => {
   assert.deepEqual([told.groupId, told.chatId, told.to, told.from], [groupId, groupId, groupId, me.number]);
 });
 
-it('votes in a poll that was asked on the phone stand with it, those of the phone too', async () => {
+it('a poll from the phone counts votes, including those of the phone', async () => {
   const id = phoneId();
   const secret = randomBytes(32);
   const options = ['Tea', 'Coffee'];
@@ -162,7 +162,7 @@ it('votes in a poll that was asked on the phone stand with it, those of the phon
   );
 });
 
-it('what was sent while the session was away is told once, as replayed', async () => {
+it('a message sent from the phone while the session was away is reported once, as replayed', async () => {
   const { call } = setting;
   await call('POST', `/sessions/${sessionId}/disconnect`);
   await me.sendText(bob.number, 'meanwhile');
@@ -175,20 +175,20 @@ it('what was sent while the session was away is told once, as replayed', async (
   assert.equal(told.filter(({ data }) => data.message === 'meanwhile').length, 1);
 });
 
-it('a note to oneself is in the chat with oneself', async () => {
+it('a note to oneself belongs to the chat with oneself', async () => {
   await me.sendText(me.number, 'milk');
   const { to, chatId } = await sentElsewhere('milk');
   assert.deepEqual([to, chatId], [me.number, me.number]);
 });
 
-it('to somebody who hides the number it goes by the stand-in', async () => {
+it('a message from the phone to a person with a hidden number uses the placeholder', async () => {
   const carol = nextPhone(setting.whatsapp, 'Carol');
   carol.profile.hidesNumber = true;
   await me.sendText(carol.number, 'who are you?');
   assert.equal((await sentElsewhere('who are you?')).chatId, `000${carol.lid}`);
 });
 
-it('a receipt that comes before its message is stored waits for it', async () => {
+it('a receipt that arrives before its message is stored waits for it', async () => {
   const { whatsapp, call } = setting;
   whatsapp.faults.refuseDownloads(503);
   const id = await me.sendFile(bob.number, 'image', picture(), { caption: 'slow to come' });
@@ -199,7 +199,7 @@ it('a receipt that comes before its message is stored waits for it', async () =>
   await eventOf(call, 'message.delivered', (data) => data.messageId === messageId);
 });
 
-it('a receipt of several messages waits for none that has nothing to store', async () => {
+it('a receipt of several messages does not wait for one without content', async () => {
   const { call } = setting;
   const album = await me.send(bob.number, { albumMessage: { expectedImageCount: 2 } });
   const { body: sent } = await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'beside it' });
@@ -216,7 +216,7 @@ it('a receipt of several messages waits for none that has nothing to store', asy
   );
 });
 
-it('what the network sends twice is told once, and its receipts wait for nothing', async () => {
+it('a message delivered twice is reported once, and does not delay its receipts', async () => {
   const { whatsapp, call } = setting;
   whatsapp.faults.duplicateNext(me.number);
   const id = await me.sendText(bob.number, 'once');
@@ -248,7 +248,7 @@ function handOn(remoteJid: string, id: string, text: string): Promise<string> {
   return me.send(me.number, { protocolMessage: { type, peerDataOperationRequestResponseMessage: handedOn } });
 }
 
-it('what the phone hands on is told as well; what it writes to an assistant or to a list is no message to oneself', async () => {
+it('messages resent by the phone are reported, except those to an assistant or a broadcast list', async () => {
   await handOn('867051314767696@bot', 'ASSISTANT', 'to nobody');
   await handOn('1700000000@broadcast', 'LIST', 'to many');
   await handOn(bob.lidJid, 'EMPTY', 'handed on');

@@ -40,7 +40,7 @@ const change = (fields: object, session = sessionId) => setting.call('PATCH', `/
 const read = (number: string, session = sessionId) =>
   setting.call('GET', `/contacts/${number}/profile?sessionId=${session}`);
 
-it('a profile is read: the about text and the picture, which is one file however often it is read', async () => {
+it('reads a profile: the about text and the picture, stored as one file however often it is read', async () => {
   const content = jpeg();
   bob.profile.about = 'Fishing';
   bob.setPicture(content);
@@ -53,7 +53,7 @@ it('a profile is read: the about text and the picture, which is one file however
   assert.deepEqual((await read(bob.number)).body, body);
 });
 
-it('what somebody hides, and what there is not, is null and no error', async () => {
+it('returns null for hidden and missing parts of a profile', async () => {
   const carol = nextPhone(setting.whatsapp, 'Carol');
   carol.profile.about = '';
   const nothing = { phoneNumber: carol.number, about: null, picture: null };
@@ -65,7 +65,7 @@ it('what somebody hides, and what there is not, is null and no error', async () 
   assert.equal((await read('0001234567890')).body.code, 'recipient_not_on_network');
 });
 
-it('a picture that its host does not hand over is said so, and one that it has lost is none', async () => {
+it('reports a picture that its host does not serve, but not one that it has lost', async () => {
   const dave = nextPhone(setting.whatsapp, 'Dave');
   dave.setPicture(jpeg());
   setting.whatsapp.faults.refuseDownloads(500);
@@ -78,7 +78,7 @@ it('a picture that its host does not hand over is said so, and one that it has l
   assert.notEqual((await read(dave.number)).body.picture, null);
 });
 
-it('the own name, about text and picture are changed, and others see them', async () => {
+it('changes its own name, about text and picture, visible to others', async () => {
   const content = jpeg();
   const { mediaId } = (await upload(setting.server, setting.token, content)).body;
   const { status, body } = await change({ name: 'Tea house', about: 'Open', pictureMediaId: mediaId });
@@ -92,7 +92,7 @@ it('the own name, about text and picture are changed, and others see them', asyn
   assert.deepEqual((await read(me.number, seenByBob)).body, { phoneNumber: me.number, about: null, picture: null });
 });
 
-it('without an image library a JPEG goes as it is, and nothing else goes, to a group as well', async () => {
+it('sets only JPEG pictures without an image library, for groups too', async () => {
   const png = (await upload(setting.server, setting.token, picture())).body.mediaId;
   const { body } = await change({ pictureMediaId: png });
   assert.equal(body.code, 'unsupported_media_type', JSON.stringify(body));
@@ -102,7 +102,7 @@ it('without an image library a JPEG goes as it is, and nothing else goes, to a g
   assert.deepEqual([changed.status, changed.body.pictureMediaId], [200, mediaId]);
 });
 
-it('a phone that has not shared its keys yet: the name waits, nothing is changed, and that is said at once', async () => {
+it('reports that a name change must wait while the phone has not shared its keys', async () => {
   const { faults } = setting.whatsapp;
   faults.withholdStateKeys(true);
   const late = nextPhone(setting.whatsapp, 'Late');
@@ -116,7 +116,7 @@ it('a phone that has not shared its keys yet: the name waits, nothing is changed
   assert.equal(late.profile.about, 'This one');
 });
 
-it('a server that does not answer is waited for 20 seconds, and no longer', async (t) => {
+it('waits 20 seconds for a server that does not respond', async (t) => {
   const { whatsapp } = setting;
   const clock = createFakeClock(Date.now());
   const server = await startServer({ clock, env: whatsapp.env });
@@ -147,7 +147,7 @@ it('a server that does not answer is waited for 20 seconds, and no longer', asyn
   }
 });
 
-it('the picture comes through the proxy of the session', async () => {
+it('downloads the picture through the proxy of the session', async () => {
   const proxy = await startHttpProxy();
   const erin = nextPhone(setting.whatsapp, 'Erin');
   erin.setPicture(jpeg());

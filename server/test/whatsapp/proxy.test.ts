@@ -77,7 +77,7 @@ describe('a proxy that does not lead to WhatsApp', () => {
 
   for (const scheme of ['http', 'socks5'] as const) {
     for (const [what, open, waits = {}] of listeners) {
-      it(`is told in the same words after the same time: ${what} at ${scheme}://`, async (test) => {
+      it(`reports the same error after the same time: ${what} at ${scheme}://`, async (test) => {
         const { port, reached, close } = await listen(open());
         test.after(close);
         const clock = createFakeClock();
@@ -109,7 +109,7 @@ describe('a proxy that does not lead to WhatsApp', () => {
   }
 });
 
-describe('where a proxy may be', () => {
+describe('the address of a proxy', () => {
   let server: TestServer;
   let call: Call;
   before(async () => {
@@ -120,7 +120,7 @@ describe('where a proxy may be', () => {
 
   const create = (proxy: string) => call('POST', '/sessions', { connector: 'whatsapp', options: { proxy } });
 
-  it('is what is public: other addresses are refused when they are set, in every spelling', async () => {
+  it('is rejected when it is set if it is private, in every spelling', async () => {
     const { body: session } = await create('socks5://name:pass-word@proxy.example.com:1080');
     for (const proxy of [
       'http://127.0.0.1:3128',
@@ -140,7 +140,7 @@ describe('where a proxy may be', () => {
     }
   });
 
-  it('is vetted again when it is dialled: a name that resolves to this machine is not', async (test) => {
+  it('is checked again on connect, and rejected if its name resolves to this machine', async (test) => {
     let connections = 0;
     const { port, close } = await listen(createServer(() => connections++));
     test.after(close);

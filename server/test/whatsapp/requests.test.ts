@@ -19,7 +19,7 @@ async function askInVain(namespace: string, ask: () => Promise<Answer>): Promise
   return { answer };
 }
 
-it('reports a request without an answer within 20 seconds as failed, never as done', async (t) => {
+it('reports a request without a response within 20 seconds as failed, never as done', async (t) => {
   const { whatsapp } = setting;
   const clock = createFakeClock(Date.now());
   // So long a silence is to be no outage.
@@ -60,7 +60,7 @@ for (const [title, cause] of Object.entries({
   'that breaks': (number: string) => setting.whatsapp.faults.drop(number),
   'that falls silent and is given up': (number: string) => setting.whatsapp.faults.freeze(number),
 })) {
-  it(`tells the callers of a connection ${title} that it is gone, and not how`, async () => {
+  it(`tells callers that a connection ${title} is gone, but not why`, async () => {
     const { whatsapp, call } = setting;
     const me = nextPhone(whatsapp, 'Me');
     const sessionId = await linkSession(call, me);

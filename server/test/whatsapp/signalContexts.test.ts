@@ -41,7 +41,7 @@ function createClient() {
   return { creds, memory, written, keys: inTransactions, repository };
 }
 
-it('what two sessions are told by one person at a time is stored with the keys that it took, by each of them', async () => {
+it('stores messages of one sender to two sessions together with the keys they used, per session', async () => {
   const bob = createSignal();
   const clients = [createClient(), createClient()];
   const letters: Encrypted[][] = [];

@@ -9,7 +9,7 @@ import { inStatus, linkSession } from './support.ts';
 /** Longer than any of these tests takes: to the session, whose clock is moved, it is as long as that says. */
 const SLOW_MS = 5000;
 
-describe('a server that is slow', () => {
+describe('a slow WhatsApp server', () => {
   const clock = createFakeClock(Date.now());
   let whatsapp: FakeWhatsapp;
   let server: TestServer;
@@ -53,7 +53,7 @@ describe('a server that is slow', () => {
     return done;
   }
 
-  it('says of a message that it is sent when it says so, and not before', async () => {
+  it('delays the sent status until its acknowledgement', async () => {
     whatsapp.faults.slow(500);
     const sending = send('slowly');
     await hasCome('slowly');
@@ -66,7 +66,7 @@ describe('a server that is slow', () => {
     whatsapp.faults.slow(0);
   });
 
-  it('loses the connection when it takes twelve seconds, and gets the message again as the same one', async () => {
+  it('loses the connection after twelve seconds, and receives the message again with the same id', async () => {
     bob.confirmsDelivery = false;
     whatsapp.faults.slow(SLOW_MS);
     const sending = send('too slowly');
@@ -79,7 +79,7 @@ describe('a server that is slow', () => {
     await inStatus(call, sessionId, 'connected');
   });
 
-  it('that never answers leaves a message that has failed and may have been sent, which is said', async () => {
+  it('that never responds leaves a failed message, with a note that it may have been sent', async () => {
     whatsapp.faults.slow(SLOW_MS);
     const sending = send('never');
     await hasCome('never');

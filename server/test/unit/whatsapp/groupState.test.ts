@@ -29,7 +29,7 @@ const changes = (after: Partial<NetworkGroup>, before: Partial<NetworkGroup> = {
   changesBetween({ ...group, ...before }, { ...group, ...after });
 
 describe('the changes between two states of a group', () => {
-  it('are told one by one', () => {
+  it('are reported individually', () => {
     const cases: [after: Partial<NetworkGroup>, expected: GroupChange[]][] = [
       [{}, []],
       [{ subject: 'Crew' }, [{ type: 'subject', subject: 'Crew' }]],
@@ -61,19 +61,19 @@ describe('the changes between two states of a group', () => {
     for (const [after, expected] of cases) assert.deepEqual(changes(after), expected, JSON.stringify(after));
   });
 
-  it('include a description that was removed', () => {
+  it('include a removed description', () => {
     assert.deepEqual(changes({ description: null }, { description: 'Us' }), [
       { type: 'description', description: null },
     ]);
   });
 
-  it('leave out an invite code that becomes known and a picture', () => {
+  it('omit pictures and invite codes that become known', () => {
     assert.deepEqual(changes({ inviteCode: 'abc' }, { inviteCode: null }), []);
     const picture = { mimeType: 'image/jpeg', size: 1, fileName: null, open: () => assert.fail() };
     assert.deepEqual(changes({ picture }), []);
   });
 
-  it('lead from the people of before to those of after', () => {
+  it('lead from the earlier members to the current ones', () => {
     const anyPeople = fc
       .dictionary(fc.constantFrom('1', '2', '3', '4'), fc.constantFrom<Role>('member', 'admin', 'owner'))
       .map(people);
@@ -102,14 +102,14 @@ describe('the changes between two states of a group', () => {
 });
 
 describe('a group whose numbers become known', () => {
-  it('shows them in place of the ids, and each person once', () => {
+  it('shows them instead of the ids, and each person once', () => {
     const before = { ...group, createdBy: 'x', participants: people({ x: 'member', 7: 'admin', y: 'member' }) };
     const known = withNumbers(before, new Map([['x', '7']]));
     assert.equal(known.createdBy, '7');
     assert.deepEqual(known.participants.map(({ phoneNumber }) => phoneNumber).toSorted(), ['7', 'y']);
   });
 
-  it('stays as it is when they are of others', () => {
+  it('is unchanged if they belong to others', () => {
     assert.equal(withNumbers(group, new Map([['x', '7']])), group);
   });
 });

@@ -12,7 +12,7 @@ function setting() {
   return { clock, held, told, wait };
 }
 
-it('holds what has come until it is stored, and nothing else', async () => {
+it('holds receipts of a received message only until it is stored', async () => {
   const { clock, held, told, wait } = setting();
   held.expect('A');
   assert.deepEqual([held.isHeld('A'), held.isHeld('B')], [true, false]);
@@ -26,7 +26,7 @@ it('holds what has come until it is stored, and nothing else', async () => {
   assert.equal(held.isHeld('A'), false);
 });
 
-it('gives up on what could not be read, and waits for what could, however long its file takes', async () => {
+it('stops waiting for an unreadable message after 30 s, but waits for the file of a readable one', async () => {
   const { clock, held, told, wait } = setting();
   held.expect('unread');
   held.expect('read');
@@ -46,7 +46,7 @@ it('gives up on what could not be read, and waits for what could, however long i
   assert.deepEqual(told, [true, true]);
 });
 
-it('says at the end that nothing more is stored, so that the network tells it again', async () => {
+it('reports at the end that the message was not stored, so that the network resends the receipt', async () => {
   const { clock, held, told, wait } = setting();
   held.expect('A');
   wait('A');

@@ -23,7 +23,7 @@ const file = {
 const vcard = (...lines: string[]) => ['BEGIN:VCARD', 'VERSION:3.0', ...lines, 'END:VCARD'].join('\n');
 
 describe('the content of a WhatsApp message', () => {
-  it('is read from every kind that says something', () => {
+  it('is read from every message type with content', () => {
     const cases: [message: Message, content: Parsed['content']][] = [
       [{ conversation: 'hello' }, text('hello')],
       [{ conversation: '' }, text('')],
@@ -61,7 +61,7 @@ describe('the content of a WhatsApp message', () => {
     for (const [message, content] of cases) assert.deepEqual(parse(message)?.content, content, JSON.stringify(message));
   });
 
-  it('is read through what wraps it', () => {
+  it('is read through its wrappers', () => {
     const message = { conversation: 'hello' };
     for (const wrapped of [
       { ephemeralMessage: { message } },
@@ -72,7 +72,7 @@ describe('the content of a WhatsApp message', () => {
       assert.deepEqual(parse(wrapped)?.content, text('hello'), Object.keys(wrapped).join());
   });
 
-  it('is undefined where the message says nothing to a person', () => {
+  it('is undefined if the message shows nothing to a person', () => {
     for (const message of [
       {},
       { senderKeyDistributionMessage: {} },
@@ -84,12 +84,12 @@ describe('the content of a WhatsApp message', () => {
       assert.equal(parse(message), undefined, Object.keys(message).join());
   });
 
-  it('names a kind that cannot be shown', () => {
+  it('names a type that cannot be shown', () => {
     const message: Message = { orderMessage: { orderId: '1' } };
     assert.deepEqual(parse(message)?.content, text('[WhatsApp message of a kind that cannot be shown: orderMessage]'));
   });
 
-  it('comes with the context of a reply', () => {
+  it('includes the context of a reply', () => {
     const contextInfo = { stanzaId: 'A' };
     assert.equal(parse({ extendedTextMessage: { text: 'yes', contextInfo } })?.context, contextInfo);
     assert.equal(parse({ imageMessage: { contextInfo } })?.context, contextInfo);
@@ -98,7 +98,7 @@ describe('the content of a WhatsApp message', () => {
 });
 
 describe('a file in a WhatsApp message', () => {
-  it('has its type, caption and description', () => {
+  it('is parsed with its type, caption and name', () => {
     const described = { ...file, mimetype: 'image/png', fileLength: 12 };
     const cases: [message: Message, type: string, caption: string][] = [
       [{ imageMessage: { ...described, caption: 'look' } }, 'image', 'look'],
@@ -123,7 +123,7 @@ describe('a file in a WhatsApp message', () => {
     assert.equal(parse({ imageMessage: {} })?.media?.mimeType, 'application/octet-stream');
   });
 
-  it('cannot be fetched unless all of its reference is valid', () => {
+  it('is available only if its entire reference is valid', () => {
     for (const damage of [
       { directPath: null },
       { directPath: '' },
@@ -144,7 +144,7 @@ describe('a file in a WhatsApp message', () => {
 });
 
 describe('a contact in a WhatsApp message', () => {
-  it('has the name and the numbers of its vCards', () => {
+  it('has the names and numbers of its vCards', () => {
     const ann = vcard('FN:Ann', 'TEL;type=CELL;waid=491701111111:+49 170 1111111');
     const bob = vcard('FN;CHARSET=UTF-8:Bob', 'item1.TEL:+49 (170) 2222222', 'TEL:none', 'EMAIL:491703333333@x.de');
     const cases: [message: Message, name: string, phoneNumbers: string[]][] = [
@@ -167,7 +167,7 @@ describe('a contact in a WhatsApp message', () => {
 });
 
 describe('the name on a vCard', () => {
-  it('is read without its escapes', () => {
+  it('is unescaped', () => {
     const cases: [written: string, name: string][] = [
       ['Smith\\, Ann\\; Dr.', 'Smith, Ann; Dr.'],
       ['first\\nsecond\\Nthird', 'first\nsecond\nthird'],
@@ -180,7 +180,7 @@ describe('the name on a vCard', () => {
 });
 
 describe('a WhatsApp message', () => {
-  it('concerns people if it says or changes something', () => {
+  it('concerns people if it has content or changes another message', () => {
     const { REVOKE, MESSAGE_EDIT, APP_STATE_SYNC_KEY_SHARE } = baileys.proto.Message.ProtocolMessage.Type;
     const cases: [message: Message, concerns: boolean][] = [
       [{ conversation: 'hello' }, true],

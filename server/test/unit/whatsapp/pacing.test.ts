@@ -39,7 +39,7 @@ function setting({ pauseMs = 1000, newChatsPerDay = 2 }: Partial<PacingOptions> 
 }
 
 describe('the pause between messages', () => {
-  it('lets the first message out at once and the others one pause apart', async () => {
+  it('lets the first message out immediately and spaces the others', async () => {
     const { clock, sent, send } = setting();
     for (let n = 0; n < 4; n++) send();
     await clock.advance(0);
@@ -50,7 +50,7 @@ describe('the pause between messages', () => {
     assert.deepEqual(sent, [0, 1000, 2000, 3000]);
   });
 
-  it('is not saved up while nothing is sent', async () => {
+  it('does not accumulate while nothing is sent', async () => {
     const { clock, sent, send } = setting();
     await clock.advance(60_000);
     for (let n = 0; n < 3; n++) send();
@@ -59,7 +59,7 @@ describe('the pause between messages', () => {
     assert.deepEqual(sent, [60_000, 61_000, 62_000]);
   });
 
-  it('is between half and one and a half times the average', async () => {
+  it('varies between half and one and a half times the average', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 8 }), async (numbers) => {
         let next = 0;
@@ -78,14 +78,14 @@ describe('the pause between messages', () => {
     );
   });
 
-  it('can be switched off', async () => {
+  it('can be disabled', async () => {
     const { clock, sent, send } = setting({ pauseMs: 0 });
     for (let n = 0; n < 50; n++) send();
     await clock.advance(0);
     assert.deepEqual(sent, Array(50).fill(0));
   });
 
-  it('rejects a message that would wait longer than 15 s, which delays no other', async () => {
+  it('rejects a message that would wait longer than 15 s, without delaying others', async () => {
     const { clock, sent, send } = setting({ pauseMs: 10_000 });
     for (let n = 0; n < 4; n++) send();
     await clock.advance(0);
@@ -96,7 +96,7 @@ describe('the pause between messages', () => {
     assert.deepEqual(sent.slice(3), [10_000, 20_000]);
   });
 
-  it('takes no notice of a clock that is set', async () => {
+  it('ignores clock changes', async () => {
     const { clock, sent, send } = setting();
     send();
     await clock.advance(0);
@@ -113,7 +113,7 @@ describe('the pause between messages', () => {
 });
 
 describe('the limit of new chats', () => {
-  it('counts those of the last 24 hours', async () => {
+  it('counts chats of the last 24 hours', async () => {
     const { clock, pacing } = setting();
     await pacing.beginChat();
     await clock.advance(HOUR_MS);
@@ -126,7 +126,7 @@ describe('the limit of new chats', () => {
     await assert.rejects(pacing.beginChat(), { retryAfterSeconds: 3600 });
   });
 
-  it('holds for chats that begin at the same time', async () => {
+  it('applies to chats that begin concurrently', async () => {
     const { pacing } = setting();
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => pacing.beginChat()));
     assert.deepEqual(
@@ -135,7 +135,7 @@ describe('the limit of new chats', () => {
     );
   });
 
-  it('holds after a restart', async () => {
+  it('applies after a restart', async () => {
     const { clock, store, pacing } = setting();
     await Promise.all([pacing.beginChat(), pacing.beginChat()]);
     const random = () => 0.5;
@@ -145,12 +145,12 @@ describe('the limit of new chats', () => {
     await again.beginChat();
   });
 
-  it('allows none where it is 0', async () => {
+  it('allows no new chats if it is 0', async () => {
     const { pacing } = setting({ newChatsPerDay: 0 });
     await assert.rejects(pacing.beginChat(), { code: 'rate_limited', retryAfterSeconds: 24 * 3600 });
   });
 
-  it('counts again after a chat that could not be stored', async () => {
+  it('does not count a chat that could not be stored', async () => {
     const { store, pacing } = setting({ newChatsPerDay: 1 });
     const { set } = store;
     store.set = () => Promise.reject(new Error('disk full'));

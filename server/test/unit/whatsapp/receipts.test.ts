@@ -12,8 +12,8 @@ const OURS = 'msg_01JD3V0Z5W8QK4T0N9R2X7C6BA';
 const read = (attrs: BinaryNode['attrs'], content?: BinaryNode['content']) =>
   receiptOf({ tag: 'receipt', attrs, ...(content !== undefined && { content }) }, (jid) => jid === OWN, NOW);
 
-describe('a receipt of WhatsApp', () => {
-  it('tells the status by its type', () => {
+describe('a WhatsApp receipt', () => {
+  it('derives the status from its type', () => {
     const cases: [type: string | undefined, status: 'delivered' | 'read' | undefined][] = [
       [undefined, 'delivered'],
       ['', 'delivered'],
@@ -32,7 +32,7 @@ describe('a receipt of WhatsApp', () => {
     }
   });
 
-  it('names all messages that it covers, ours by our id', () => {
+  it('names all messages that it covers, with our own ids', () => {
     const list = (tag: string, ids: string[]): BinaryNode[] => [
       { tag, attrs: {}, content: ids.map((id) => ({ tag: 'item', attrs: { id } })) },
     ];
@@ -47,12 +47,12 @@ describe('a receipt of WhatsApp', () => {
     assert.deepEqual(read({ id: 'A' }, new Uint8Array([1]))?.networkIds, ['A']);
   });
 
-  it('has the time that it says, else the present', () => {
+  it('has its own time, or the current one if missing', () => {
     assert.equal(read({ id: 'A', t: '1767225600' })?.timestamp, 1767225600000);
     assert.equal(read({ id: 'A' })?.timestamp, NOW);
   });
 
-  it('is ignored when it names no message or comes from our own devices', () => {
+  it('is ignored if it names no message or comes from our own devices', () => {
     assert.equal(read({ from: FRIEND }), undefined);
     assert.equal(read({ id: 'A', from: OWN, recipient: FRIEND }), undefined);
     assert.equal(read({ id: 'A', from: '1@g.us', participant: OWN }), undefined);

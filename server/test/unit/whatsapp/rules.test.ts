@@ -8,18 +8,18 @@ import { createFakeClock } from '../../support/fakeClock.ts';
 
 const end = (code: number | undefined, message = 'Connection Failure', data = {}) => ({ code, message, data });
 
-it('codes that nobody used are no outage', () => {
+it('unused pairing codes are not an outage', () => {
   // The words are those of Baileys 7.0.0-rc14 (lib/Socket/socket.js); by the number it would be a lost connection.
   assert.equal(endingOf(end(408, 'QR refs attempts ended'), false).next, 'stop');
   assert.equal(endingOf(end(408, 'Connection was lost'), false).next, 'later');
 });
 
-it('a refusal means another thing before the device was ever linked', () => {
+it('a refusal means logged out only after the device was linked', () => {
   assert.equal(endingOf(end(401), true).next, 'unlinked');
   assert.equal(endingOf(end(401), false).next, 'stop');
 });
 
-it('a ban for a time is waited out as long as WhatsApp says', () => {
+it('a temporary ban is waited out as long as WhatsApp says', () => {
   assert.deepEqual(endingOf(end(402, undefined, { expire: '120' }), true), {
     next: 'later',
     reason: 'WhatsApp has banned the number temporarily',
@@ -27,13 +27,13 @@ it('a ban for a time is waited out as long as WhatsApp says', () => {
   });
 });
 
-it('what nobody has heard of is tried again, with its own words', () => {
+it('an unknown error is retried, with its own message as the reason', () => {
   const ending = endingOf(end(undefined, 'something new'), true);
   assert.equal(ending.next, 'later');
   assert.match('reason' in ending ? ending.reason : '', /something new/);
 });
 
-it('attempts come later and later, up to a minute, and not all at the same time', () => {
+it('retries back off up to a minute, with jitter', () => {
   assert.deepEqual(
     [0, 1, 2, 5, 6, 60].map((attempts) => backoffMs(attempts, () => 0)),
     [1000, 2000, 4000, 32_000, 60_000, 60_000],
@@ -44,7 +44,7 @@ it('attempts come later and later, up to a minute, and not all at the same time'
   );
 });
 
-it('an id of ours comes back from the network as it was; that of others stays as it is', () => {
+it('an id of ours survives the round trip through the network, and other ids stay unchanged', () => {
   const newId = createIds(createFakeClock());
   for (let i = 0; i < 1000; i++) {
     const id = newId('msg');
@@ -56,7 +56,7 @@ it('an id of ours comes back from the network as it was; that of others stays as
   assert.equal(toOwnId('3EB0C431C26A1916E07E'), '3EB0C431C26A1916E07E');
 });
 
-it('what libsignal prints is not printed, and everything else is', () => {
+it('session dumps of libsignal are not printed, and all other lines are', () => {
   const printed: unknown[][] = [];
   const note = (...parts: unknown[]) => printed.push(parts);
   const console = { log: note, info: note, warn: note, error: note };

@@ -5,7 +5,7 @@ import { Self } from '../../../src/connectors/whatsapp/people/self.ts';
 
 const linked = (me: { id: string; lid?: string }) => new Self(baileys, { ...baileys.initAuthCreds(), me });
 
-it('is known by its number and its LID, from any device', () => {
+it('the own account is recognized by number and LID, from any device', () => {
   const self = linked({ id: '15551234567:3@s.whatsapp.net', lid: '998877:3@lid' });
   assert.equal(self.phoneNumber, '15551234567');
   assert.equal(self.jid, '15551234567@s.whatsapp.net');
@@ -14,12 +14,12 @@ it('is known by its number and its LID, from any device', () => {
   assert.equal(self.is('15557654321@s.whatsapp.net'), false);
 });
 
-it('is nobody where no address is given, also while the network has told no LID', () => {
+it('the own account matches no missing address, even while its LID is unknown', () => {
   const self = linked({ id: '15551234567:3@s.whatsapp.net' });
   for (const jid of [undefined, null, '']) assert.equal(self.is(jid), false);
 });
 
-it('has no number before the device is linked', () => {
+it('the own account has no number before the device is linked', () => {
   const self = new Self(baileys, baileys.initAuthCreds());
   assert.deepEqual([self.phoneNumber, self.jid], ['', '']);
   assert.throws(() => self.addresses, /not linked/);
