@@ -281,6 +281,17 @@ describe('sandbox mailboxes', () => {
       event.type === 'receipt' ? event.networkIds : [],
     );
     assert.deepEqual(confirmed.toSorted(), messages.toSorted());
+
+    // What is removed together is confirmed in the order in which it was sent.
+    const more = Array.from({ length: 20 }, (_, n) => `later ${n}`);
+    await Promise.all(more.map((id) => store.put(envelope(id))));
+    const later = (await store.mailOf('ses_1', 100)).map(({ mailId }) => mailId);
+    await store.remove(later.toReversed(), []);
+    const receipts = (await store.mailOf('ses_sender', 100)).slice(messages.length);
+    assert.deepEqual(
+      receipts.flatMap(({ event }) => (event.type === 'receipt' ? event.networkIds : [])),
+      more,
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup, ProfileChange } from '../connectors/connector.ts';
 import {
@@ -13,8 +13,11 @@ import type { JointWork, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
+import type { SandboxMailTable } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
 import { toNetworkMedia } from '../messages/content.ts';
+
+type MailRow = Selectable<SandboxMailTable>;
 
 const MAIL_KEPT_MS = 30 * 86_400_000;
 const NO_PROFILE: SandboxProfile = { name: null, about: null, picture: null };
@@ -92,13 +95,16 @@ export class DatabaseSandboxStore implements SandboxStore {
       await deleteMail.run(tx, toRows(dropped));
       // Only the reader of the receipt can tell whether it is the last one, because two nodes may remove mail at the
       // same time.
-      const receipts = (await deleteMail.all(tx, toRows(delivered))).flatMap(({ message_id, receipt_to }) =>
-        message_id === null || receipt_to === null ? [] : [{ session_id: receipt_to, message_id }],
-      );
+      const deleted = await deleteMail.all(tx, toRows(delivered));
+      const receipts = deleted // in any order
+        .toSorted((one, other) => one.mail_id - other.mail_id)
+        .flatMap(({ message_id, receipt_to }) =>
+          message_id === null || receipt_to === null ? [] : [{ session_id: receipt_to, message_id }],
+        );
       const now = this.#clock.now();
-      const rows = receipts.map(({ session_id, message_id }) => {
+      const rows = receipts.map(({ session_id, message_id }, place) => {
         const event: NetworkEvent = { type: 'receipt', networkIds: [message_id], status: 'delivered', timestamp: now };
-        return { session_id, event: JSON.stringify(event), confirms: message_id, created_at: now };
+        return { place, session_id, event: JSON.stringify(event), confirms: message_id, created_at: now };
       });
       await insertReceipts.run(tx, rows);
       return [...new Set(receipts.map(({ session_id }) => session_id))];
@@ -248,11 +254,11 @@ const insertMail = batch<typeof mailColumns, { session_id: string }>(
 
 /** Receipts for sessions that are still on a network. */
 const insertReceipts = batch(
-  { session_id: 'text', event: 'text', confirms: 'text', created_at: 'bigint' },
+  { place: 'bigint', session_id: 'text', event: 'text', confirms: 'text', created_at: 'bigint' },
   (rows) => sql`
     insert into sandbox_mailbox (session_id, event, confirms, created_at)
     select r.session_id, r.event, r.confirms, r.created_at from ${rows} as r
-    where exists (select 1 from sandbox_numbers n where n.session_id = r.session_id)`,
+    where exists (select 1 from sandbox_numbers n where n.session_id = r.session_id) order by r.place`,
 );
 
 const oldestMail = query((db, p: { sessionId: string; limit: number }) =>
@@ -285,10 +291,11 @@ const sessionsWithMail = query((db, p: { sessionIds: string }, dialect) =>
     .where('session_id', 'in', dialect.texts(p.sessionIds)),
 );
 
-const deleteMail = batch<{ mail_id: 'bigint' }, { message_id: string | null; receipt_to: string | null }>(
+const deleteMail = batch<{ mail_id: 'bigint' }, Pick<MailRow, 'mail_id' | 'message_id' | 'receipt_to'>>(
   { mail_id: 'bigint' },
   (rows) => sql`
-    delete from sandbox_mailbox where mail_id in (select r.mail_id from ${rows} as r) returning message_id, receipt_to`,
+    delete from sandbox_mailbox where mail_id in (select r.mail_id from ${rows} as r)
+    returning mail_id, message_id, receipt_to`,
 );
 
 const deleteMailbox = query((db, p: { sessionId: string }) =>
