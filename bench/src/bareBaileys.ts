@@ -12,8 +12,8 @@ import {
 } from 'baileys';
 
 /*
- * The bare limit of a WhatsApp session: Baileys with its keys in memory, which sends and notes when messages came, and
- * keeps nothing.
+ * The bare limit of a WhatsApp session: Baileys with its keys in memory, which sends messages and records when messages
+ * arrived, and stores nothing.
  */
 console.info = () => {};
 console.warn = () => {};
@@ -30,7 +30,7 @@ const logger: SocketConfig['logger'] = {
 const kept = new Map<string, unknown>();
 const keys: SignalKeyStore = {
   get: (type, ids) => {
-    // Under its name is what was put there under its type.
+    // The entries of a type were stored under that type.
     const found: { [id: string]: never } = {};
     for (const id of ids) if (kept.has(`${type}/${id}`)) found[id] = kept.get(`${type}/${id}`) as never;
     return found;
@@ -76,7 +76,7 @@ connect();
 const server = createServer(async (request, response) => {
   if (request.url === '/state') return response.end(JSON.stringify(state));
   if (request.url === '/heard') return response.end(JSON.stringify(heard));
-  // Sent by the benchmark, in this shape.
+  // Sent by the benchmark in this shape.
   const { to, text, id } = (await json(request)) as { to: string; text: string; id: string };
   const startedAt = performance.now();
   const acknowledged = new Promise<void>((resolve) => acks.set(id, resolve));

@@ -1,11 +1,11 @@
 import { body, createSignedPost } from './signedPost.ts';
 
 /*
- * The bare limit of `deliver`: a loop that signs a body as we do and posts it through the same undici pool, with as
- * many in flight, and does nothing else.
+ * The bare limit of `deliver`: a loop that only signs a body like the product and posts it through the same undici
+ * pool, with the same concurrency.
  */
 const { TARGET = '', CONCURRENCY = '8', TOTAL = '20000' } = process.env;
-process.stdout.write('http://127.0.0.1:0\n'); // it listens on nothing; the harness waits for a line
+process.stdout.write('http://127.0.0.1:0\n'); // listens on nothing; the harness waits for a line
 const post = createSignedPost(TARGET);
 let left = Number(TOTAL);
 await Promise.all(

@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import { body, createSignedPost } from './signedPost.ts';
 
 /*
- * What people assemble themselves: a BullMQ queue on Redis, and a worker that signs and posts. The jobs are in the queue
- * before it begins, as ours are.
+ * The usual self-built alternative: a BullMQ queue on Redis, and a worker that signs and posts. As with the product,
+ * the jobs are queued before the run starts.
  */
 const { TARGET = '', CONCURRENCY = '64', TOTAL = '20000', REDIS_PORT = '6379' } = process.env;
 const connection = new Redis(Number(REDIS_PORT), '127.0.0.1', { maxRetriesPerRequest: null });
@@ -24,6 +24,6 @@ const worker = new Worker('webhooks', ({ data }) => post(data.id, data.body), {
   connection,
   concurrency: Number(CONCURRENCY),
 });
-worker.on('error', () => {}); // Redis is stopped before it
-process.stdout.write('http://127.0.0.1:0\n'); // it listens on nothing; the harness waits for a line
+worker.on('error', () => {}); // Redis stops before the worker
+process.stdout.write('http://127.0.0.1:0\n'); // listens on nothing; the harness waits for a line
 process.on('SIGTERM', () => process.exit(0));

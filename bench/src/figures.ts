@@ -16,7 +16,7 @@ import {
 import { type NewHome, onPostgres, onSqlite } from './home.ts';
 import { startPostgres } from './postgres.ts';
 
-/** One line of the table. */
+/** One row of the results. */
 export interface Figure {
   readonly what: string;
   readonly ours: string;
@@ -27,13 +27,13 @@ export interface Figure {
 }
 
 const ROUNDS = 5;
-/** A million rows take their time to be put there. */
+/** Inserting a million rows takes long. */
 const BACKLOG_ROUNDS = 3;
 
 export const send = () => sendOn('SQLite', onSqlite, 0.3);
 export const sendPostgres = () => withPostgres((url) => sendOn('PostgreSQL', onPostgres(url), 0.1));
 
-/** `POST /messages/send` at 50 connections beside a bare Fastify route, in turns. */
+/** `POST /messages/send` at 50 connections compared with a bare Fastify route, in turns. */
 async function sendOn(database: string, newHome: NewHome, goal: number): Promise<Figure[]> {
   const seconds = 4;
   const bodies = Array.from({ length: 500 }, (_, n) =>
@@ -64,7 +64,7 @@ async function sendOn(database: string, newHome: NewHome, goal: number): Promise
     const perSecond = await load(server.url, '/api/v1/messages/send', { authorization: `Bearer ${key}` });
     ours?.push(perSecond);
     answered = perSecond * seconds;
-    // Nothing is lost by being fast: every message that was answered 201 arrives at the receiver.
+    // Speed loses nothing: every message that was answered with 201 arrives at the receiver.
     while ((await api('GET', '/webhooks/stats')).pending > 0) await new Promise((resolve) => setTimeout(resolve, 200));
     const arrived = (await countOf(receiver)) - before;
     if (arrived < answered * 0.999) throw new Error(`${arrived} arrived of ${answered}`);
@@ -82,7 +82,7 @@ async function sendOn(database: string, newHome: NewHome, goal: number): Promise
   ];
 }
 
-/** `tools/call` of messages_send beside the REST call of the same operation, on one server, in turns. */
+/** `tools/call` of messages_send compared with the REST call of the same operation, on one server, in turns. */
 export async function mcp(): Promise<Figure[]> {
   const receiver = await startOwn('receiver.ts');
   const server = await startServer(newFolder());
@@ -136,7 +136,7 @@ export async function mcp(): Promise<Figure[]> {
   return [ratio('mcp: tools/call of messages_send, calls/s', calls ?? [], 'the same over REST', sends ?? [], 0.5)];
 }
 
-/** Delivered webhooks per second beside a loop that signs and posts the same. */
+/** Delivered webhooks per second compared with a loop that signs and posts the same. */
 export async function deliver(): Promise<Figure[]> {
   const events = 20_000;
   const figures: Figure[] = [];
@@ -164,7 +164,9 @@ export async function deliver(): Promise<Figure[]> {
 export const queue = () => queueOn('SQLite', onSqlite, 3.5);
 export const queuePostgres = () => withPostgres((url) => queueOn('PostgreSQL', onPostgres(url), 1.5));
 
-/** Delivered webhooks per second beside a BullMQ worker that signs and posts the same, each with 64 in flight. */
+/**
+ * Delivered webhooks per second compared with a BullMQ worker that signs and posts the same, each with 64 in flight.
+ */
 async function queueOn(database: string, newHome: NewHome, goal: number): Promise<Figure[]> {
   const events = 20_000;
   const [lax, strict, ours]: number[][] = [[], [], []];
@@ -199,8 +201,8 @@ async function queueOn(database: string, newHome: NewHome, goal: number): Promis
 }
 
 /**
- * The drain rate with 1,000,000 pending beside that with 10,000. Ten thousand are gone in a second, most of which a new
- * process spends on becoming fast: so both are measured after the same warm-up, over the same number.
+ * The drain rate with 1,000,000 pending deliveries compared with 10,000. Ten thousand drain in about a second, most of
+ * which a new process spends warming up, so both are measured after the same warm-up and over the same number.
  */
 export async function backlog(): Promise<Figure[]> {
   const warmUp = 20_000;
@@ -234,7 +236,7 @@ export async function backlog(): Promise<Figure[]> {
   ];
 }
 
-/** Processor time of a server that holds 100,000 events behind an open breaker. */
+/** CPU time of a server that holds 100,000 events behind an open breaker. */
 export async function held(): Promise<Figure[]> {
   const receiver = await startOwn('receiver.ts', { STATUS: '410' });
   const home = await onSqlite();
@@ -263,7 +265,7 @@ export async function held(): Promise<Figure[]> {
   ];
 }
 
-/** p99 from emitting to receiving for a healthy webhook, alone and beside 20 dead and 20 slow ones. */
+/** p99 latency from emitting to receiving for a healthy webhook, alone and next to 20 dead and 20 slow ones. */
 export async function fairness(): Promise<Figure[]> {
   const [alone, beside] = [await healthyP99(0), await healthyP99(20)];
   const times = beside / alone;
@@ -292,7 +294,7 @@ async function healthyP99(troubled: number): Promise<number> {
       await setUp(server, `${slow.url}/hook`, `slow${n}`),
     );
   }
-  // One event a second for each of them, spread over the second: a burst would measure the burst.
+  // One event per second for each webhook, spread evenly: a burst would measure only itself.
   const load = others.map(async ({ api }, n) => {
     await new Promise((resolve) => setTimeout(resolve, n * 25));
     return setInterval(() => {
@@ -314,7 +316,7 @@ async function healthyP99(troubled: number): Promise<number> {
   return p99;
 }
 
-/** Time from starting the process to its address. */
+/** Time from process start to the printed address. */
 export async function startup(): Promise<Figure[]> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {

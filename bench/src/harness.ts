@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/* Processes of a benchmark: everything listens on loopback, runs as a process of its own and is ended by pid. */
+/* Processes of a benchmark: each listens on loopback and is ended by pid. */
 
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** Ends everything that is still there. */
+/** Ends all processes that are still running. */
 export function cleanUp(): void {
   for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ async function start(script: string, env: Record<string, string>): Promise<Runni
   const url = await new Promise<string>((resolve, reject) => {
     let output = '';
     child.stdout.on('data', (chunk) => {
-      if (output.length > 100_000) return; // the log goes nowhere
+      if (output.length > 100_000) return; // the log is discarded
       output += chunk;
       const found = /(http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
@@ -62,12 +62,12 @@ async function start(script: string, env: Record<string, string>): Promise<Runni
 
 const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** One of the scripts beside this file. */
+/** Starts a script of this folder. */
 export const startOwn = (name: string, env: Record<string, string> = {}): Promise<Running> => start(own(name), env);
 
 /**
- * A Redis on loopback with its append-only file, as for a queue that is to survive; undefined without `redis-server`.
- * @param fsync `everysec`, its default, may lose a second; `always` loses nothing, as we do
+ * Starts Redis on loopback with an append-only file, as for a durable queue; undefined without `redis-server`.
+ * @param fsync `everysec`, the default, may lose a second; `always` loses nothing, like the product
  */
 export async function startRedis(
   fsync: 'everysec' | 'always',
@@ -134,7 +134,7 @@ export const startServer = (dataDir: string, env: Record<string, string> = {}): 
     ...env,
   });
 
-/** What the answers that are used here hold. */
+/** The fields of answers that benchmarks read. */
 interface Answers {
   readonly token: string;
   readonly key: string;
@@ -145,7 +145,7 @@ interface Answers {
 
 type Api = (method: string, path: string, body?: unknown) => Promise<Answers>;
 
-/** A way to call the API, with this credential. */
+/** Calls the API with this credential. */
 export const apiOf =
   (url: string, credential?: string): Api =>
   async (method, path, body) => {
@@ -176,12 +176,12 @@ export async function setUp(server: Running, webhookUrl: string, name = 'bench')
   return { api, key };
 }
 
-/** What a receiver has counted: requests so far, and when each thousandth came. */
+/** The number of requests that a receiver has counted. */
 export async function countOf(receiver: Running): Promise<number> {
   return Number(await (await fetch(`${receiver.url}/count`)).text());
 }
 
-/** Requests per second at a receiver, from the time it has `from` of them until it has `to`. */
+/** Requests per second at a receiver, between its `from`-th and its `to`-th request. */
 export async function rateOf(receiver: Running, from: number, to: number): Promise<number> {
   const at = async (wanted: number) => {
     for (;;) {
@@ -194,7 +194,7 @@ export async function rateOf(receiver: Running, from: number, to: number): Promi
   return ((last.count - first.count) / (last.at - first.at)) * 1000;
 }
 
-/** Processor time that a process has used, in ms. Linux counts in ticks of 10 ms. */
+/** CPU time of a process, in ms. Linux counts in ticks of 10 ms. */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { newFolder, type Running, startServer } from './harness.ts';
 
-/** Where a server has its data. */
+/** The database and data folder of a server. */
 export interface Home {
   /** Starts the server on it. */
   start(env?: Record<string, string>): Promise<Running>;
@@ -16,7 +16,7 @@ export interface Home {
 
 export type NewHome = () => Promise<Home>;
 
-/** SQLite, as it comes. */
+/** SQLite with its defaults. */
 export const onSqlite: NewHome = async () => {
   const dataDir = newFolder();
   const withDatabase = async (use: (db: DatabaseSync) => void) => {

@@ -7,13 +7,13 @@ const NODES = 3;
 const SESSIONS = 1000;
 const WEBHOOKS_PER_SESSION = 10;
 const WEBHOOKS = SESSIONS * WEBHOOKS_PER_SESSION;
-/** What starting leaves behind: sessions that came back, the compiler, the first collections of garbage. */
+/** Lets the effects of starting pass: restored sessions, compilation, the first garbage collections. */
 const SETTLE_MS = 30_000;
 const SECONDS = 60;
 
 /**
- * What three nodes on one PostgreSQL cost while nothing happens: 1,000 accounts with a connected session and ten
- * webhooks each. Every statement counts, `begin` and `commit` as well.
+ * The idle cost of three nodes on one PostgreSQL: 1,000 accounts with a connected session and ten webhooks each. Every
+ * statement counts, including `begin` and `commit`.
  */
 export async function idleCost(): Promise<Figure[]> {
   const postgres = await startPostgres({ shared_preload_libraries: 'pg_stat_statements' });
@@ -67,7 +67,7 @@ export async function idleCost(): Promise<Figure[]> {
   ];
 }
 
-/** Makes many out of the only account, its session and its webhook, which are the first of them. */
+/** Copies the only account, its session and its webhook, until there are enough of each. */
 async function multiply(client: pg.Client): Promise<void> {
   const id = (column: string, n: string) => `left(${column}, 4) || lpad((${n})::text, 26, '0')`;
   await client.query('create extension pg_stat_statements');
@@ -114,7 +114,7 @@ async function copy(
   );
 }
 
-/** Waits until every session and webhook has a node, and every session is connected. */
+/** Waits until every session and webhook has an owner, and every session is connected. */
 async function untilDivided(nodes: readonly Running[]): Promise<void> {
   const read = async (series: string) => {
     const figures = nodes.map(async ({ url }) => {

@@ -8,8 +8,8 @@ import { whatsappIdle, whatsappLatency } from './whatsapp.ts';
 /*
  * npm run bench [name…]
  *
- * Figures side by side with a bare limit, measured in turns in the same run: medians of five rounds. Absolute numbers
- * say something about the machine, ratios about the product.
+ * Compares figures with a bare limit, measured in turns in the same run: medians of five rounds. Absolute numbers
+ * depend on the machine, ratios on the product.
  */
 const all = {
   startup: figures.startup,

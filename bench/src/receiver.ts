@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/* A receiver of webhooks that counts: `GET /count` tells how many have come. Status and delay by environment. */
+/*
+ * A receiver of webhooks that counts requests: `GET /count` returns the number. Environment variables set the status
+ * and the delay.
+ */
 const status = Number(process.env['STATUS'] ?? 200);
 const delayMs = Number(process.env['DELAY_MS'] ?? 0);
 let count = 0;

@@ -12,7 +12,7 @@ const VOCABULARY = 20_000;
 const WORDS_PER_MESSAGE = 8;
 const SEARCHES = 400;
 
-/** Words as often as they are in a language: the n-th word comes 1/n as often as the first. */
+/** Words with the frequencies of natural language: the n-th word is 1/n as frequent as the first. */
 function createText() {
   let seed = 42;
   const random = () => {
@@ -46,7 +46,7 @@ const SYLLABLES = [
   'ze',
 ];
 
-/** The n-th word of the vocabulary: neighbours begin differently. */
+/** The n-th word of the vocabulary. Consecutive words start differently. */
 function spelled(n: number): string {
   const size = SYLLABLES.length;
   return [n % size, Math.floor(n / size) % size, Math.floor(n / size ** 2) % size, Math.floor(n / size ** 3)]
@@ -63,7 +63,7 @@ interface Row {
   readonly at: number;
 }
 
-/** Messages of the only session of a stopped server, and their words, as the product stores them. */
+/** Messages and their words for the only session of a stopped server, as the product stores them. */
 function* rows(accountId: string): Generator<Row[]> {
   const text = createText();
   const now = Date.now() - MESSAGES;
@@ -137,7 +137,7 @@ async function fillPostgres(url: string): Promise<void> {
   await client.end();
 }
 
-/** p95 of a search over 1,000,000 messages: common words, rare ones, two at a time, and beginnings of words. */
+/** p95 of a search over 1,000,000 messages: common words, rare ones, two at a time, and prefixes. */
 export async function search(): Promise<Figure[]> {
   const postgres = await startPostgres();
   const figures = [await searchOn('SQLite'), await searchOn('PostgreSQL', postgres.url)];

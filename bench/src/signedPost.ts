@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
 
-/** What a webhook's body looks like. */
+/** A typical body of a webhook. */
 export const body = JSON.stringify({
   event: 'message.sent',
   data: { messageId: 'msg_0', to: '491701234567', status: 'sent', timestamp: new Date().toISOString() },
 });
 
-/** Signs a body as the product does and posts it through the same undici pool. */
+/** Signs a body like the product and posts it through the same undici pool. */
 export function createSignedPost(target: string): (id: string, body: string) => Promise<void> {
   const pool = new Pool(target, { connections: null, pipelining: 1 });
   return async (id, text) => {

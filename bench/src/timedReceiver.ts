@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A receiver in this process that tells how long messages took from the API's answer to their webhook. */
+/** A receiver in this process that measures the time from the API's answer to the webhook of each message. */
 export async function startTimedReceiver() {
   const sentAt = new Map<string, number>();
   const receivedAt = new Map<string, number>();
@@ -17,7 +17,7 @@ export async function startTimedReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     sent: (messageId: string) => sentAt.set(messageId, performance.now()),
-    /** Of the messages that were sent; waits until all have come. A webhook may be faster than the answer. */
+    /** Waits until the webhooks of all sent messages have arrived. A webhook may arrive before the answer. */
     async p99(): Promise<number> {
       while ([...sentAt.keys()].some((id) => !receivedAt.has(id)))
         await new Promise((resolve) => setTimeout(resolve, 50));

@@ -3,14 +3,14 @@ import { apiOf, cpuMs, median, newFolder, type Running, rssMb, startOwn, startSe
 
 const SESSIONS = 200;
 const MESSAGES = 200;
-/** Linked at a time: as many as keep both cores busy. */
+/** Linked concurrently: enough to keep both cores busy. */
 const LINKED_AT_ONCE = 4;
 const SETTLE_MS = 20_000;
 const IDLE_MS = 20_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What the answers that are used here hold. */
+/** The fields of answers that benchmarks read. */
 interface Answers {
   readonly token: string;
   readonly sessionId: string;
@@ -23,7 +23,7 @@ interface Answers {
   readonly ms: number;
 }
 
-/** Asks one of the processes beside this one. */
+/** Sends a request to another process of the benchmark. */
 async function ask(process: Running, path: string, body?: object): Promise<Answers> {
   const response = await fetch(process.url + path, body && { method: 'POST', body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
@@ -59,7 +59,7 @@ async function link(api: Api, network: Running, number: string): Promise<string>
   return sessionId;
 }
 
-/** Links so many sessions, starts the server anew, and looks at it when they are all back and nothing happens. */
+/** Links sessions, restarts the server, and measures it once all of them are connected and idle. */
 async function idle(count: number): Promise<{ rss: number; cpuPercent: number; connectedMs: number }> {
   const network = await startOwn('whatsappNetwork.ts');
   const { socketUrl } = await ask(network, '/network');
@@ -91,7 +91,7 @@ async function idle(count: number): Promise<{ rss: number; cpuPercent: number; c
   return { rss, cpuPercent, connectedMs };
 }
 
-/** What idle WhatsApp sessions cost, and how long a server with many needs to be back. */
+/** The cost of idle WhatsApp sessions, and the time until a server with many of them has reconnected. */
 export async function whatsappIdle(): Promise<Figure[]> {
   const one = await idle(1);
   const many = await idle(SESSIONS);
@@ -124,7 +124,7 @@ export async function whatsappIdle(): Promise<Figure[]> {
   ];
 }
 
-/** How much later a message is sent, and is told of, than with Baileys alone. */
+/** The latency that the product adds to sending and receiving, compared with Baileys alone. */
 export async function whatsappLatency(): Promise<Figure[]> {
   const network = await startOwn('whatsappNetwork.ts');
   const { socketUrl } = await ask(network, '/network');
@@ -146,7 +146,7 @@ export async function whatsappLatency(): Promise<Figure[]> {
   const { api, token } = await accountOf(server);
   const sessionId = await link(api, network, oursNumber);
 
-  // Warm: the first message begins the conversation.
+  // Warm: the first message starts the conversation.
   const sendBare = (n: number) =>
     ask(bare, '/send', { to: other, text: `bare ${n}`, id: `3EB0${String(n).padStart(18, '0')}` });
   const sendBy = async (id: string, n: number) => {
@@ -154,7 +154,7 @@ export async function whatsappLatency(): Promise<Figure[]> {
     await api('POST', '/messages/send', { sessionId: id, to: other, message: `ours ${n}` });
     return performance.now() - startedAt;
   };
-  // What the API costs by itself is what a network costs that is none.
+  // The sandbox network takes no time, so its sends measure the API alone.
   const sandbox = (await api('POST', '/sessions', {})).sessionId;
   await api('POST', `/sessions/${sandbox}/connect`);
   const sent: { bare: number[]; ours: number[]; api: number[] } = { bare: [], ours: [], api: [] };
@@ -196,7 +196,7 @@ export async function whatsappLatency(): Promise<Figure[]> {
 interface Latencies {
   readonly bare: readonly number[];
   readonly ours: readonly number[];
-  /** Of the same request to a network that takes no time; empty when there is none. */
+  /** Times of the same request on a network that takes no time; empty if there is none. */
   readonly api: readonly number[];
 }
 
@@ -215,7 +215,7 @@ function added(what: string, { bare, ours, api }: Latencies): Figure {
   };
 }
 
-/** Notes when texts come over the server's event stream. */
+/** Records when texts arrive over the server's event stream. */
 async function listen(url: string, token: string) {
   const abort = new AbortController();
   const at = new Map<string, number>();
@@ -240,7 +240,7 @@ async function listen(url: string, token: string) {
       }
     }
   };
-  read(response.body).catch(() => {}); // it ends when we stop
+  read(response.body).catch(() => {}); // ends when the benchmark stops it
   return {
     of: (text: string) =>
       new Promise<number>((resolve) => {

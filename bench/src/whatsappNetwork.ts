@@ -4,8 +4,8 @@ import { json } from 'node:stream/consumers';
 import { startFakeWhatsapp } from '../../server/test/support/fakeWhatsapp/index.ts';
 
 /*
- * The WhatsApp of the tests as a process of its own, so that its work is not counted as ours. By HTTP, a benchmark has
- * phones scan codes and write messages.
+ * The simulated WhatsApp of the tests in a process of its own, so that its work is not measured. Over HTTP, a benchmark
+ * makes phones scan codes and write messages.
  */
 const whatsapp = await startFakeWhatsapp();
 
@@ -28,7 +28,7 @@ const orders: Readonly<Record<string, (order: Order) => unknown>> = {
 };
 
 const server = createServer(async (request: IncomingMessage, response) => {
-  // Sent by the benchmark, in this shape.
+  // Sent by the benchmark in this shape.
   const order = request.method === 'POST' ? ((await json(request)) as Order) : { number: '', qr: '', to: '', text: '' };
   try {
     response.end(JSON.stringify((await orders[request.url ?? '']?.(order)) ?? {}));

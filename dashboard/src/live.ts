@@ -123,7 +123,7 @@ function createRefresh(queries: QueryClient) {
   function run() {
     timer = undefined;
     for (const key of waiting) {
-      // A running fetch may finish, however slow it is. What it may have missed is fetched afterwards.
+      // A running fetch may finish, however slow it is. Events that it may have missed are fetched afterwards.
       if (queries.isFetching({ queryKey: [key] }) === 0) waiting.delete(key);
       void queries.invalidateQueries({ queryKey: [key], fetchStatus: 'idle' });
     }

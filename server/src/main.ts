@@ -11,7 +11,7 @@ import { version } from './version.ts';
 const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
 
 /** Errors whose message is a complete explanation. */
-const MENDABLE = [
+const FIXABLE = [
   SettingsError,
   DataInUseError,
   NewerSchemaError,
@@ -68,7 +68,7 @@ async function run(): Promise<void> {
  * Explains problems that the operator can fix in plain words. Anything else is a bug and is shown with its stack trace.
  */
 function explain(error: unknown): string {
-  if (MENDABLE.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (FIXABLE.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Another program uses the port. Stop it, or set PORT to another port.';
     if (error.code === 'EACCES') return `The server lacks a permission: ${error.message}`;

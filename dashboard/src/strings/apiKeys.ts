@@ -10,7 +10,7 @@ export const apiKeyWords = {
   created: 'API key created',
 
   name: 'Name',
-  nameHint: 'What the key is for, so that you know later which one to revoke.',
+  nameHint: 'Describes its purpose, so that you know later which key to revoke.',
   prefix: 'Prefix',
   permissions: 'Permissions',
   all: 'All permissions',

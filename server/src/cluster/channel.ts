@@ -63,7 +63,7 @@ export class Channel extends Signals {
   }
 
   send(topic: Topic, id: string): void {
-    // A node that has just joined does not know the others yet, but tells them.
+    // A node that has just joined does not know the others yet, but notifies them.
     if (!this.#peers.hasOthers && topic !== 'nodes') return;
     const ids = this.#waiting.get(topic) ?? new Set();
     this.#waiting.set(topic, ids.add(id));

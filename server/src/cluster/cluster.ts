@@ -25,11 +25,11 @@ export interface Cluster extends EventEmitter<{ lost: [] }> {
   start(workers: Workers): Promise<void>;
   /** Tells the other nodes the URL of this one. */
   announce(url: string): Promise<void>;
-  /** Leaves and frees all leases. Nothing that this node owned may run here any more. */
+  /** Leaves and frees all leases. None of their work may still be running. */
   stop(): Promise<void>;
 }
 
-/** What works on the sessions and webhooks that this node acquires. */
+/** The workers for the sessions and webhooks that this node acquires. */
 export interface Workers {
   readonly sessions: LeaseWorker;
   readonly webhooks: LeaseWorker;
@@ -37,7 +37,9 @@ export interface Workers {
 
 const START_MS = 5000;
 
-/** Resolves when work has begun, or after 5 s: a session must be there right after a start, but may take longer. */
+/**
+ * Resolves when work has begun, or after 5 s: sessions should be available right after a start, but may take longer.
+ */
 export async function begunSoon(work: Promise<unknown>): Promise<void> {
   await settledWithin(systemClock, START_MS, work);
 }

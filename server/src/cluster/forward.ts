@@ -8,7 +8,7 @@ export interface ForwardedRequest {
   /** With the query. */
   readonly path: string;
   readonly body: string | undefined;
-  /** Of its caller. */
+  /** The caller's credential. */
   readonly credential: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
@@ -35,9 +35,9 @@ export interface ForwardedAnswer {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** The node did not answer. The request may have taken effect, or not. */
+/** The node did not answer. The request may or may not have taken effect. */
 export class NoAnswerError extends Error {
-  /** Whether the node was reached, and took too long. */
+  /** Whether the node was reached, but took too long. */
   readonly isLate: boolean;
   constructor(cause: unknown) {
     super('the node did not answer', { cause });
@@ -53,12 +53,15 @@ export interface Forward {
    * @throws {NoAnswerError}
    */
   to(node: Member, request: ForwardedRequest, life: AbortSignal): Promise<ForwardedAnswer>;
-  /** The same for a request that is not an operation. @throws {NoAnswerError} */
+  /**
+   * Does the same for a request that is not an operation.
+   * @throws {NoAnswerError}
+   */
   relay(node: Member, request: RelayedRequest, life: AbortSignal): Promise<{ status: number; text: string }>;
   close(): Promise<void>;
 }
 
-/** Headers about the connection rather than the request (RFC 9110, 7.6.1), and those that undici writes itself. */
+/** Headers of the connection rather than of the request (RFC 9110, 7.6.1), and those that undici sets itself. */
 const OF_ONE_HOP = new Set([
   'connection',
   'host',
@@ -71,8 +74,8 @@ const OF_ONE_HOP = new Set([
 ]);
 
 /**
- * How long it may take to send a file, in ms: five minutes for the upload, which is enough for 100 MB at 3 Mbit/s, and
- * 30 s for the network's answer. A callback may bring a file of that size.
+ * Deadline for sending a file, in ms: five minutes for the upload, which is enough for 100 MB at 3 Mbit/s, and 30 s for
+ * the network's answer. A callback may contain a file of that size.
  */
 export const LONGEST_SEND_MS = 330_000;
 const CONNECT_MS = 2000;
@@ -81,8 +84,8 @@ const CONNECTIONS_PER_NODE = 64;
 export const STILL_AT_IT_MS = 1000;
 const TICK_MS = 500;
 /**
- * A node that reports nothing for so many ticks cannot be reached: the connection is half open, or the node hangs.
- * Counted in ticks of this process, so that a stall of its own does not look like silence of the other.
+ * A node that reports nothing for this many ticks is unreachable: the connection is half open, or the node hangs.
+ * Counted in ticks of this process, so that its own stalls do not look like silence of the other node.
  */
 const SILENT_TICKS = 7;
 
@@ -92,7 +95,10 @@ export class NodeClient implements Forward {
   readonly #tickMs: number;
   /** By origin. */
   readonly #pools = new Map<string, Pool>();
-  /** Nodes that have sent `102 Processing`: only their silence means something. Older nodes and some proxies never do. */
+  /**
+   * Nodes that have sent `102 Processing`, so that their silence is meaningful. Older nodes and some proxies never send
+   * it.
+   */
   readonly #reporting = new Set<string>();
 
   constructor(signatures: Pick<NodeSignatures, 'sign'>, { tickMs = TICK_MS } = {}) {
@@ -138,7 +144,7 @@ export class NodeClient implements Forward {
     const silence = new Silence(this.#tickMs, this.#reporting.has(nodeId));
     try {
       const response = await this.#poolOf(origin).request({
-        // Only what undici's types know; it accepts every method.
+        // undici accepts every method, but its types do not.
         method: method as 'POST',
         path,
         headers: { ...headers, ...this.#signatures.sign({ method, path, body: body ?? '' }, nodeId) },
@@ -180,7 +186,7 @@ export class NodeClient implements Forward {
   }
 }
 
-/** A request as it goes to another node. */
+/** A request between nodes. */
 interface NodeRequest {
   readonly method: string;
   readonly path: string;
@@ -211,7 +217,7 @@ class Silence {
   #isWatched: boolean;
   #ticks = 0;
 
-  /** @param isWatched from the beginning, rather than from the first response on */
+  /** @param isWatched from the start, rather than from the first response on */
   constructor(tickMs: number, isWatched: boolean) {
     this.#isWatched = isWatched;
     this.#timer = setInterval(() => {
@@ -223,7 +229,7 @@ class Silence {
     return this.#silent.signal;
   }
 
-  /** Notes that something was received. */
+  /** Records that something was received. */
   break(): void {
     this.#isWatched = true;
     this.#ticks = 0;

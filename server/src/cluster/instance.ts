@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** Returns the id of a data folder, made on its first start. */
+/** Returns the id of a data folder, which is generated on its first start. */
 export function instanceOf(dataDir: string): string {
   const file = idFile(dataDir);
   if (!existsSync(file)) writeFileSync(file, randomUUID(), { mode: 0o600 });
@@ -14,7 +14,7 @@ export function instanceOf(dataDir: string): string {
 const NODES_KEPT = 50;
 
 interface Runs {
-  /** Of the file with the folder's id: a copy of the folder has a different one. */
+  /** Inode of the file with the folder's id: a copy of the folder has a different one. */
   readonly inode: number;
   /** Boot id of the machine: a copy of the whole disk has a different one. */
   readonly boot: string;
@@ -54,7 +54,7 @@ function readRuns(file: string): Runs | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Runs; // only `noteRun` writes it
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // a crash while it was written
+    if (error instanceof SyntaxError) return undefined; // cut off by a crash
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** How long this node's leases last without being renewed, measured by its own clock. */
+/** Tracks how long this node's leases last without being renewed, by its own clock. */
 export class LeaseTerm {
   readonly leaseMs: number;
   /** Leases end this much earlier here than for the other nodes. */
@@ -28,7 +28,7 @@ export class LeaseTerm {
     this.#renewedAt = sentAt;
   }
 
-  /** Whether the leases were renewed without a gap for a whole term. A node that was cut off does not judge others. */
+  /** Whether the leases were renewed without a gap for a whole term. A node that was cut off does not evict others. */
   isSteadyAt(at: number): boolean {
     return at - this.#steadySince >= this.leaseMs;
   }

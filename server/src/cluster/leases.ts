@@ -14,10 +14,10 @@ import {
 import type { Peers } from './peers.ts';
 import type { Signals } from './signals.ts';
 
-/** Who works on a session or webhook: this node, another one, or nobody that can be reached now. */
+/** The owner of a session or webhook: this node, another one, or nobody that can be reached now. */
 export type Owner = 'here' | 'nobody' | Member;
 
-/** Another node owns what the call needs, since a moment ago. Nothing was done; to a caller it is a 503. */
+/** Another node has just acquired the session or webhook of the call. Nothing was done; callers get a 503. */
 export class MovedError extends AppError {
   constructor() {
     super('session_unavailable', 'The session has just moved to another node; try again', { retryAfterSeconds: 1 });
@@ -27,12 +27,12 @@ export class MovedError extends AppError {
 
 /** The sessions, or the webhooks, that this node owns. Each has one owner at a time. */
 export interface Leases {
-  /** Whether this node owns it and goes on working on it. */
+  /** Whether this node owns it and keeps working on it. */
   owns(id: string): boolean;
-  /** Whether this node may store its state: also while it stops work on what another node is to own. */
+  /** Whether this node may store its state, which includes the time in which it stops work for a new owner. */
   isOurs(id: string): boolean;
   ownerOf(id: string): Promise<Owner>;
-  /** As `ownerOf`; if it is free and this node does not accept work, a node that does. */
+  /** Like `ownerOf`; if it is free and this node does not accept work, returns a node that does. */
   nodeFor(id: string): Promise<Owner>;
   /**
    * Acquires it if it is free and this node accepts work. The caller works on it then; `LeaseWorker.onAcquired` is not
@@ -40,23 +40,23 @@ export interface Leases {
    * @returns its owner
    */
   acquire(id: string): Promise<Owner>;
-  /** Frees it. Nothing of it may run here any more. */
+  /** Frees it. None of its work may still be running. */
   release(id: string): Promise<void>;
-  /** Frees everything and acquires nothing more. Nothing of it may run here any more. */
+  /** Frees everything and acquires nothing more. None of the work may still be running. */
   releaseAll(): Promise<void>;
 }
 
-/** Works on what this node owns. */
+/** Works on the sessions or webhooks that this node owns. */
 export interface LeaseWorker {
-  /** Starts work on what this node acquired. Resolves once it has begun. */
+  /** Starts work on acquired leases. Resolves once it has begun. */
   onAcquired(ids: readonly string[]): Promise<void>;
-  /** Stops work on what another node is to own. Once this resolves, nothing of it may run here. */
+  /** Stops work on a lease that moves to another node. Resolves once none of it is running. */
   onReleasing(id: string): Promise<void>;
 }
 
 const ACQUIRED_AT_ONCE = 500;
 const RELEASED_AT_ONCE = 50;
-/** A node may have this much more than its share without anything being moved. */
+/** The fraction of its share that a node may have in excess before anything is moved. */
 const UNEVEN = 0.2;
 
 interface Options {
@@ -75,14 +75,14 @@ export class NodeLeases implements Leases {
   readonly #owned = new Set<string>();
   /** Leases that a caller is acquiring. */
   readonly #acquiring = new Set<string>();
-  /** Leases that another node is to have, until they are free in the database. */
+  /** Leases that move to another node, until they are free in the database. */
   readonly #leaving = new Map<string, 'stopping' | 'stopped' | 'freeing'>();
   readonly #beginning = new Set<Promise<void>>();
   #worker: LeaseWorker | undefined;
   #freeing: Promise<void> | undefined;
   #isReleasing = false;
   #isEnding = false;
-  /** Counts how often all leases were lost. Work that began before the last time must not change anything. */
+  /** Counts how often all leases were lost. Work that began in an earlier generation must not change anything. */
   #generation = 0;
 
   constructor(kind: Leasable, options: Options) {
@@ -95,7 +95,7 @@ export class NodeLeases implements Leases {
     return this.#owned.size;
   }
 
-  /** Sets what works on the leases. Nothing is acquired before, except by `acquire`. */
+  /** Sets the worker of the leases. Only `acquire` works before this. */
   start(worker: LeaseWorker): void {
     this.#worker = worker;
   }
@@ -155,7 +155,7 @@ export class NodeLeases implements Leases {
     await this.#freeStopped();
   }
 
-  /** Forgets all leases at once, because other nodes may have them now. */
+  /** Forgets all leases at once, because other nodes may own them now. */
   lose(): void {
     this.#owned.clear();
     this.#leaving.clear();
@@ -163,7 +163,7 @@ export class NodeLeases implements Leases {
   }
 
   /**
-   * Acquires what is free up to this node's share, and releases what it has beyond it.
+   * Acquires free leases up to this node's share, and releases its surplus.
    * @param workers the nodes that accept work
    * @param isChanged whether nodes came or went
    */
@@ -177,7 +177,7 @@ export class NodeLeases implements Leases {
     const free = counts.get(null) ?? 0;
     const surplus = this.#owned.size - share;
     if (mine < share && free > 0) await this.#acquireShare(Math.min(share - mine, free));
-    // Moving a session breaks its connection for a moment: only a node that comes or goes is worth it at once.
+    // Moving a session interrupts its connection, so small differences are only settled when a node comes or goes.
     else if (surplus > (isChanged ? 0 : Math.max(2, share * UNEVEN))) void this.#releaseSurplus(surplus);
   }
 
@@ -203,7 +203,7 @@ export class NodeLeases implements Leases {
     }
   }
 
-  /** Begins work on leases; how long that takes holds up nothing else. */
+  /** Begins work on leases without waiting for it. */
   #begin(ids: readonly string[]): void {
     const { log } = this.#options;
     for (const id of ids) this.#owned.add(id);
@@ -215,7 +215,7 @@ export class NodeLeases implements Leases {
     void beginning.finally(() => this.#beginning.delete(beginning));
   }
 
-  /** Frees each lease as soon as work on it has stopped, so that a slow one delays no other. */
+  /** Frees each lease as soon as work on it has stopped, so that a slow one does not delay others. */
   async #releaseSurplus(surplus: number): Promise<void> {
     if (this.#isReleasing) return;
     this.#isReleasing = true;
@@ -238,7 +238,7 @@ export class NodeLeases implements Leases {
     this.#isReleasing = false;
   }
 
-  /** What cannot be freed while the database is away is freed in the next round. */
+  /** Leases that cannot be freed while the database is unavailable are freed in the next round. */
   #freeStopped(): Promise<void> {
     this.#freeing ??= this.#freeAllStopped()
       .catch((error) => this.#options.log.debug({ err: error }, 'failed to free leases; trying again'))
@@ -258,8 +258,8 @@ export class NodeLeases implements Leases {
   }
 
   /**
-   * Settles differences between the database and this node: a commit whose answer was lost has acquired a lease that
-   * nobody works on, and what was deleted is no longer owned.
+   * Settles differences between the database and this node: a commit whose answer was lost may have acquired a lease
+   * without starting work, and deleted sessions and webhooks are no longer owned.
    */
   async #reconcile(): Promise<void> {
     const [before, generation] = [new Set(this.#owned), this.#generation];
@@ -274,9 +274,9 @@ export class NodeLeases implements Leases {
 }
 
 /**
- * Returns how many leases a node is to have: all nodes the same number. Nodes that have the most now get the remainder,
- * so that as few as possible move.
- * @param counts how many each node has; under null, how many are free
+ * Returns the number of leases that a node should have: the same for all nodes. Nodes that have the most now get the
+ * remainder, so that as few as possible move.
+ * @param counts leases of each node; under null, the free ones
  */
 export function shareOf(
   nodeId: string,

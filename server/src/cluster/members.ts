@@ -27,7 +27,7 @@ export interface Joining extends Membership {
   readonly url: string | null;
   readonly version: string;
   readonly acceptsWork: boolean;
-  /** Of the secret that signs login tokens. */
+  /** Fingerprint of the secret that signs login tokens. */
   readonly jwtFingerprint: string;
   readonly fileStore: string | null;
 }
@@ -104,7 +104,7 @@ async function requireSameSecret({ kysely, dialect }: Tx, fingerprint: string): 
   if (rows.length > 0) throw new OtherSecretError(rows.map(({ node_id, url }) => url ?? node_id));
 }
 
-/** What a node learns when it renews its leases. */
+/** The result of renewing the leases. */
 export interface Beat {
   readonly isMember: boolean;
   readonly members: readonly Member[];
@@ -148,12 +148,12 @@ export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs
   return { isMember: rows[0]?.beats === 1, members, isFree, isClockBack };
 }
 
-/** When a lease that was renewed just now ends at the latest: transactions read the clock at different times. */
+/** The latest possible end of a lease that was just renewed: transactions read the clock at different times. */
 const latest = ({ dialect }: Queryable, leaseMs: number) => sql<number>`${dialect.now} + ${leaseMs + 1000}`;
 
 /**
- * Shortens leases after the clock of the database went back; a dead node would otherwise keep its sessions until the
- * clock gets there again. Live nodes renew their own.
+ * Shortens leases after the clock of the database went back. A dead node would otherwise keep its sessions until the
+ * clock has caught up. Live nodes renew their own.
  */
 export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
   await oneAtATime(tx);
@@ -202,7 +202,7 @@ async function oneAtATime({ dialect, connection }: Tx): Promise<void> {
   if (lock !== undefined) await connection.query(lock, []);
 }
 
-/** Counts the leases of each node; under null those that are free. */
+/** Counts the leases of each node; under null the free ones. */
 export async function countLeases(
   { reader }: Database,
   { table, free: isFree }: Leasable,
@@ -217,9 +217,9 @@ export async function countLeases(
 export interface Leasable {
   readonly table: 'sessions' | 'webhooks';
   readonly id: 'session_id' | 'webhook_id';
-  /** Which rows can be acquired. */
+  /** The rows that can be acquired. */
   readonly free: RawBuilder<boolean>;
-  /** What to set in a row that becomes free. */
+  /** The changes of a row that becomes free. */
   readonly freed: RawBuilder<unknown>;
 }
 
@@ -228,7 +228,7 @@ export const leasable = {
     table: 'sessions',
     id: 'session_id',
     free: sql<boolean>`wanted = 1 and lease_owner is null`,
-    // It is not connected again until another node connects it.
+    // Not connected until another node connects it.
     freed: sql`lease_owner = null, status = case status when 'connected' then 'connecting' else status end`,
   },
   webhooks: {
@@ -239,7 +239,10 @@ export const leasable = {
   },
 } as const satisfies Record<string, Leasable>;
 
-/** Acquires up to `limit` free leases. @returns their ids */
+/**
+ * Acquires up to `limit` free leases.
+ * @returns their ids
+ */
 export async function acquireFree(
   tx: Tx,
   { table, id, free: isFree }: Leasable,
@@ -255,7 +258,10 @@ export async function acquireFree(
   return rows.map((row) => row.id);
 }
 
-/** Acquires a lease if it is free. @returns its owner; undefined if there is no such row */
+/**
+ * Acquires a lease if it is free.
+ * @returns its owner; undefined if there is no such row
+ */
 export async function acquireOne(
   tx: Tx,
   { table, id }: Leasable,

@@ -29,15 +29,16 @@ import { Peers } from './peers.ts';
 /*
  * The nodes of a deployment share one PostgreSQL and divide its sessions and webhooks among themselves. A session or
  * webhook names its owner in `lease_owner`. All leases of a node depend on its one row in `nodes`, which it renews four
- * times per lease. The other nodes evict a node that has not renewed for a whole lease (`LEASE_SECONDS`): its row goes,
- * its leases are free, and from that moment none of its transactions commits (see `Membership`). A node that was
- * evicted, or cannot renew in time, releases everything and rejoins.
+ * times per lease. The other nodes evict a node that has not renewed for a whole lease (`LEASE_SECONDS`): its row is
+ * deleted, its leases are free, and from that moment none of its transactions commits (see `Membership`). A node that
+ * was evicted, or cannot renew in time, releases everything and rejoins.
  *
- * Leases use real time, whatever clock the rest of the server has, because nodes agree on them with other machines.
+ * Leases use real time, even if the rest of the server uses another clock, because nodes agree on them with other
+ * machines.
  */
 
 const RETRY_MS = 250;
-/** Beyond this, signatures and the times that people see are noticeably off. */
+/** Beyond this, signatures and visible times are noticeably off. */
 const TOLERATED_SKEW_MS = 1000;
 
 interface Options {
@@ -50,7 +51,7 @@ interface Options {
   readonly instance: string;
   /** Nodes that ran on the same data folder before; undefined if unknown. */
   readonly former?: ReadonlySet<string> | undefined;
-  /** Of the secret that signs login tokens, which all nodes must share. */
+  /** Fingerprint of the secret that signs login tokens, which all nodes must share. */
   readonly jwtFingerprint: string;
   /** Identifies the node's media store; null if unknown. */
   readonly fileStore: string | null;
@@ -73,7 +74,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   readonly #time: SteadyTimeSync;
   readonly #heartbeatMs: number;
   #membership: Membership | undefined;
-  /** Of the last attempt to join. No two memberships of a node have the same. */
+  /** Epoch of the last attempt to join. No two memberships of a node share one. */
   #epoch = 0;
   #url: string | null = null;
   /** How far the time of day here is ahead of the database's clock. */
@@ -152,7 +153,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     if (membership !== undefined) {
       // The next start continues after the ids of this one, however much the clocks differ.
       await withTimeout(systemClock, this.#heartbeatMs, this.#time.sync()).catch(() => {});
-      // Leases that cannot be freed now end by themselves.
+      // Leases that cannot be freed now expire.
       await this.#options.database.commit((tx) => leave(tx, membership)).catch(() => {});
     }
     this.signals.send('nodes', this.nodeId);
@@ -171,7 +172,8 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   }
 
   /**
-   * Joins once no other node runs on this data folder. Waits for a node there that does not renew its lease: it is dead.
+   * Joins once no other node runs on this data folder. A node there that does not renew its lease is dead, so this
+   * waits for the lease to end.
    * @throws {CopiedFolderError} if a node there renews its lease
    */
   async #joinAtStart(): Promise<void> {
@@ -202,7 +204,8 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
       try {
         listener();
       } catch (error) {
-        log.error({ err: error }, 'failed to stop work on lost leases'); // the others and rejoining must not depend on it
+        // must not stop the other workers and the rejoin
+        log.error({ err: error }, 'failed to stop work on lost leases');
       }
     }
     void this.#rejoin();
@@ -221,11 +224,11 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
       });
       if (this.#membership === undefined) await sleep(systemClock, RETRY_MS);
     }
-    await this.#beat().catch(() => {}); // the next one is due soon
+    await this.#beat().catch(() => {}); // the next heartbeat is due soon
     void this.#balancer.run();
   }
 
-  /** Renews the leases again and again, and gives all of them up if that does not succeed in time. */
+  /** Renews the leases periodically, and gives all of them up if that does not succeed in time. */
   #beatLater(delayMs: number): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(async () => {
@@ -242,7 +245,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     }, delayMs);
   }
 
-  /** For when another node has news. The next heartbeat would find the same. */
+  /** Reacts to news of another node, which the next heartbeat would find as well. */
   async #beatAndBalance(): Promise<void> {
     try {
       await this.#beat();
@@ -252,7 +255,10 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     }
   }
 
-  /** Renews the leases. @returns whether there are free ones */
+  /**
+   * Renews the leases.
+   * @returns whether there are free ones
+   */
   async #beat(): Promise<boolean> {
     const { shared, database, leaseMs } = this.#options;
     const membership = this.#membership;
@@ -268,7 +274,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     this.#term.renew(sentAt);
     const alive = heard.members.filter(({ isAlive }) => isAlive);
     if (this.#peers.update(alive, this.#url)) this.#balancer.noteChange();
-    // It could not act on the signals that came meanwhile.
+    // Signals that arrived meanwhile could not be acted on.
     if (!wasValid) this.signals.emit('gap');
     if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, leaseMs));
     await this.#syncTime();
@@ -285,7 +291,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     return true;
   }
 
-  /** A failure must not keep the rest of a heartbeat from being done. */
+  /** A failure must not prevent the rest of a heartbeat. */
   async #syncTime(): Promise<void> {
     try {
       this.#noteSkew(await this.#time.sync());

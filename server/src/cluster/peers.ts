@@ -12,7 +12,7 @@ export class Peers {
   #members: readonly Member[] = [];
   readonly #suspectedUntil = new Map<string, number>();
   readonly #lives = new Map<string, AbortController>();
-  /** Media stores of other nodes that were logged; a node that comes back is no news. */
+  /** Media stores of other nodes that were already logged. */
   readonly #loggedStores = new Set<string | null>();
 
   /** @param fileStore identifies this node's media store; null if unknown */
@@ -66,7 +66,7 @@ export class Peers {
   }
 
   /**
-   * Replaces what is known of the live nodes.
+   * Replaces the list of live nodes.
    * @param ownUrl of this node; null until it listens
    * @returns whether a node came, went or changed
    */

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-/** What a signal tells other nodes to look at. They read the new state from the database. */
+/** The topics of signals between nodes, which then read the new state from the database. */
 export const topics = [
   /** A webhook has new deliveries. */
   'lane',
@@ -28,6 +28,6 @@ export type Topic = (typeof topics)[number];
  * for a topic, and `gap` when signals may have been missed.
  */
 export abstract class Signals extends EventEmitter<Record<Topic, [id: string]> & { gap: [] }> {
-  /** Tells the other nodes, not this one. */
+  /** Sends a signal to the other nodes, not to this one. */
   abstract send(topic: Topic, id: string): void;
 }

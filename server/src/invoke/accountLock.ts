@@ -1,7 +1,10 @@
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 
-/** Makes transactions that count what an account has, before they add to it, take turns. On SQLite they do anyway. */
+/**
+ * Serializes transactions that count an account's resources before they add one. On SQLite all writers are serialized
+ * anyway.
+ */
 export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
   if (tx.dialect.oneAtATime !== undefined) await lockedAccount.first(tx, { accountId });
 }

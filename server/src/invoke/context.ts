@@ -27,16 +27,16 @@ import type { Engine } from '../webhooks/engine.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
 
-/** What operations work with. Built once, by `app.ts`. */
+/** The dependencies of operations. Built once, by `app.ts`. */
 export interface Services {
   readonly settings: Settings;
   readonly database: Database;
   /** The time of day. */
   readonly clock: Clock;
-  /** What order and waiting go by. */
+  /** The clock for order and waiting. */
   readonly steady: SteadyClock;
   readonly newId: NewId;
-  /** This process among those that share its database. */
+  /** This process as one of those that share its database. */
   readonly cluster: Cluster;
   readonly forward: Forward;
   readonly log: Log;
@@ -54,10 +54,10 @@ export interface Services {
   readonly sender: Sender;
   /** Files of accounts. */
   readonly media: Media;
-  /** Pictures of them, scaled down. */
+  /** Scaled-down images of those files. */
   readonly previews: Previews;
   readonly eventLog: EventLog;
-  /** Announces new events to those who follow the log. */
+  /** Announces new events to readers of the log. */
   readonly feed: Feed;
   readonly webhooks: {
     readonly engine: Engine;

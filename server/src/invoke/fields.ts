@@ -1,12 +1,12 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 
-/* Pieces of schemas that many operations share. */
+/* Schema parts that many operations share. */
 
 export const Time = Type.String({ format: 'date-time' });
 
 export const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
-/** An object that refuses unknown fields, as every input is. */
+/** An object that refuses unknown fields, like every input. */
 export const strictObject = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });

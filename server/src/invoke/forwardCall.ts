@@ -7,7 +7,7 @@ import { AppError, type ErrorCode, errors, type Problem } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { API_PREFIX } from '../version.ts';
 
-/** What another node needs to know of a call. */
+/** The properties of a call that another node needs. */
 interface ForwardedCall {
   readonly input: unknown;
   readonly requestId: string;
@@ -15,7 +15,7 @@ interface ForwardedCall {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What makes a call of an operation a request. */
+/** The route of an operation. */
 interface Route {
   readonly method: string;
   readonly path: string;
@@ -23,11 +23,11 @@ interface Route {
   readonly deadlineMs?: number;
 }
 
-/** What this node can do for a call that the other one did not answer. */
+/** The ways in which this node can settle a call that the other one did not answer. */
 interface Here {
   /** Runs the operation on this node. */
   run(idempotencyKey: string): Promise<Outcome>;
-  /** Returns what the other node has stored so far; undefined if nothing, or if that cannot be told. */
+  /** Returns what the other node has stored so far; undefined if nothing, or if that is unknown. */
   soFar(idempotencyKey: string): Promise<unknown>;
 }
 
@@ -38,14 +38,14 @@ export interface Outcome {
 
 /** An operation makes up to six requests to its network, with a timeout of 20 s each. */
 const DEADLINE_MS = 125_000;
-/** When to look for the outcome: usually the other node has run the call, and only its answer was lost. */
+/** Delays before looking for the outcome: usually the other node has run the call, and only its answer was lost. */
 const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
 
 /**
  * Forwards a call to another node over its REST interface, once, with the same path, input, credential and request id.
  * If that node does not answer and the call is safe to repeat, this node finds its outcome, or runs the call itself.
  *
- * @throws {AppError} what the other node answered; `session_unavailable` if it did not answer
+ * @throws {AppError} the error of the other node; `session_unavailable` if it did not answer
  */
 export async function forwardCall(
   { cluster, forward, newId }: { cluster: Cluster; forward: Forward; newId: NewId },
@@ -55,7 +55,7 @@ export async function forwardCall(
   here: Here,
 ): Promise<Outcome> {
   const own = (call.input as { idempotencyKey?: string }).idempotencyKey;
-  // Without a key of the caller, the two nodes still need one to agree on what is the same message.
+  // Without a key of the caller, the two nodes still need one to recognize the same message.
   const key = operation.idempotent ? (call.idempotencyKey ?? own ?? `forwarded ${newId('req')}`) : undefined;
   try {
     const answer = await forward.to(node, requestOf(operation, call, key), cluster.lifeOf(node.nodeId));
@@ -70,7 +70,7 @@ export async function forwardCall(
   }
 }
 
-/** Returns undefined if the other node still runs the call, or died meanwhile: a repeat will tell. */
+/** Returns undefined if the other node still runs the call, or died meanwhile. A repeated request then settles it. */
 async function settleHere(key: string, here: Here): Promise<Outcome | undefined> {
   for (const ms of [0, ...LOOKS_MS]) {
     await sleep(systemClock, ms);
@@ -114,7 +114,7 @@ function fromProblem({ status, body, retryAfterSeconds }: ForwardedAnswer): AppE
   return new AppError(known, detail, { fields, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 }
 
-/** A newer node may have codes that this one does not know; then the status decides. */
+/** A newer node may return codes that this one does not know; then the status decides. */
 function codeOf(status: number): ErrorCode {
   const found = Object.entries(errors).find(([, [known]]) => known === status);
   return found === undefined ? 'internal_error' : (found[0] as ErrorCode);

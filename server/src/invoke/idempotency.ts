@@ -11,11 +11,11 @@ import type { NewId } from '../ids.ts';
 import { type Key, KeyReleases, nameOf } from './keyReleases.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
-/** A run that has not ended by now has died: no operation may take this long. */
+/** A run that has not ended by then is dead: no operation may take this long. */
 const ABANDONED_MS = LONGEST_SEND_MS + 90_000;
-/** Owner of a key whose run broke off: the next request continues it. */
+/** Owner of a key whose run was interrupted: the next request continues it. */
 const NOBODY = '';
-/** Errors after which a repeated request continues where the first one broke off. */
+/** Errors after which a repeated request continues where the first one stopped. */
 const RESUMABLE: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
 /** A request that may have been made before. */
@@ -33,7 +33,7 @@ interface Options {
   readonly cluster: Pick<Cluster, 'nodeId'>;
 }
 
-/** Runs requests with the same key once, and returns the first answer to repetitions for 24 hours. */
+/** Runs requests with the same key once, and returns the first answer to repeated ones for 24 hours. */
 export class Idempotency {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -57,14 +57,14 @@ export class Idempotency {
     );
   }
 
-  /** Ends what goes on in the background. */
+  /** Ends the work in the background. */
   stop(): Promise<void> {
     return this.#releases.stop();
   }
 
   /**
-   * Runs `run`, unless the same request was made before: then returns the first answer.
-   * @param run gets the id for what it makes; a run after a crash gets the same one
+   * Calls `run`, unless the same request was made before: then returns the first answer.
+   * @param run receives the id of the resource to create; a run after a crash gets the same one
    * @throws {AppError} `idempotency_in_flight`, `idempotency_mismatch`
    */
   async once(request: KeyedRequest, run: Run): Promise<{ output: unknown; replayed: boolean }> {
@@ -81,7 +81,7 @@ export class Idempotency {
     }
   }
 
-  /** Returns the id for what a request with the key makes; undefined if there was none. */
+  /** Returns the id of the resource that a request with the key creates; undefined if there was no such request. */
   async resourceOf(key: Key): Promise<string | undefined> {
     return (await findKey.first(this.#database.reader, key))?.resource_id;
   }
@@ -90,7 +90,7 @@ export class Idempotency {
     const { accountId, key } = request;
     const owner = this.#nodeId;
     const claim = await this.#claim(request).catch((error) => {
-      // The claim may have taken effect all the same, with only the answer to its commit lost.
+      // The claim may have taken effect nevertheless, if only the answer to its commit was lost.
       if (isAway(error)) this.#releases.add(request);
       throw error;
     });
@@ -102,8 +102,8 @@ export class Idempotency {
       await this.#database.commit((tx) => keepAnswer.run(tx, { accountId, key, owner, answer }));
       return { output, replayed: false };
     } catch (error) {
-      // A refused request did nothing, or failed for good: its key is free again. Any other may have taken effect or
-      // not, so the key and its id stay, and the next run continues.
+      // A refused request did nothing, or failed for good: its key is free again. Any other request may have taken
+      // effect, so the key and its id stay, and the next run continues.
       const isResumable = !(error instanceof AppError) || RESUMABLE.includes(error.code);
       const settled = isResumable
         ? this.#release(request)
@@ -115,7 +115,10 @@ export class Idempotency {
     }
   }
 
-  /** Lets the next request continue with the key, on any node. @returns whether this node owned it */
+  /**
+   * Lets the next request continue with the key, on any node.
+   * @returns whether this node owned it
+   */
   async #release({ accountId, key }: Key): Promise<boolean> {
     const released = { accountId, key, from: this.#nodeId, owner: NOBODY, now: this.#clock.now() };
     return (await this.#database.commit((tx) => takeOver.run(tx, released))) > 0;
@@ -158,7 +161,7 @@ function hashRequest({ operationId, input }: KeyedRequest): string {
     .digest('hex');
 }
 
-/** Returns JSON with sorted keys: the order of the fields makes no other request. */
+/** Returns JSON with sorted keys, because the order of fields makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -194,7 +197,7 @@ const findKey = query((db, p: Key) =>
     .where('idempotency_key', '=', p.key),
 );
 
-/** Each of these changes a key only while its owner still is the same. */
+/** Each of these changes a key only if its owner is still the same. */
 const takeOver = query((db, p: Key & { from: string; owner: string; now: number }) =>
   db
     .updateTable('idempotency_keys')

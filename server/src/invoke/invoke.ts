@@ -70,7 +70,7 @@ class Invocation {
   readonly #prepared: Prepared;
   readonly #operation: Operation;
   readonly #call: Call;
-  /** Of the credential, for as long as the call waits. */
+  /** Watches of the credential, for as long as the call waits. */
   readonly #watches: Watch[] = [];
   #allowance: RequestAllowance | undefined;
   /** The other node that ran it. */
@@ -108,7 +108,7 @@ class Invocation {
     this.#allowance = allowance;
     if (!allowance.allowed) throw rateLimited(allowance);
     const outcome = await this.#runAtOwner(this.#prepared.validate(this.#call.input));
-    // Only now: what is stored for an idempotency key is the same for every caller.
+    // Applied last, because the stored answer of an idempotency key is the same for every caller.
     const { messageContent } = operation;
     const isHidden =
       messageContent !== undefined && caller !== undefined && isContentHidden({ caller }, messageContent);
@@ -202,7 +202,7 @@ class Invocation {
     return this.#prepared.project(result);
   }
 
-  /** Returns what another node has stored under the key so far; undefined if nothing, or if that cannot be told. */
+  /** Returns what another node has stored under the key so far; undefined if nothing, or if that is unknown. */
   async #soFar(key: string): Promise<unknown> {
     const operation = this.#operation;
     const { caller } = this.#call;
@@ -235,7 +235,7 @@ class Invocation {
   }
 }
 
-/** Returns what `toPage` adds for callers inside the process, and the projection drops. */
+/** Returns the cursors that `toPage` adds for callers inside the process; the projection drops them. */
 function cursorsOf(result: unknown): readonly string[] | undefined {
   return (result as { cursors?: readonly string[] }).cursors;
 }

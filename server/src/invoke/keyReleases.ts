@@ -10,14 +10,14 @@ export interface Key {
 const RETRY_MS = 1000;
 /** A claim whose commit was not answered may take effect after the first attempt to release it. */
 const LOOKS = 3;
-/** Attempts at a time, and so the cost per second of a database that is still away. */
+/** Concurrent attempts, which bound the cost per second while the database is unavailable. */
 const AT_A_TIME = 50;
-/** A few MB. A key beyond that stays with this node until its run counts as abandoned. */
+/** A few MB. Further keys stay with this node until their runs count as abandoned. */
 const MOST_KEYS = 10_000;
 
 /**
  * Releases keys once the database is back; until then, other nodes assume that this one still works on them. One loop
- * serves all keys, however many requests fail while the database is away.
+ * serves all keys, however many requests fail meanwhile.
  */
 export class KeyReleases {
   readonly #release: (key: Key) => Promise<boolean>;
@@ -29,8 +29,8 @@ export class KeyReleases {
   #isStopped = false;
 
   /**
-   * @param release releases a key that this node owns, and reports whether it did
-   * @param isInUse whether a request goes on with the key, and so sees to it
+   * @param release releases a key that this node owns, and returns whether it did
+   * @param isInUse whether a running request uses the key, and so will release it itself
    */
   constructor(release: (key: Key) => Promise<boolean>, isInUse: (key: Key) => boolean, clock: Clock) {
     this.#release = release;
@@ -82,14 +82,14 @@ export class KeyReleases {
       if (!isOver) isOver = (await this.#release(key)) || ++key.looks >= LOOKS;
     } catch (error) {
       if (isAway(error)) return 'away';
-      isOver = true; // the server stops, or has lost what it owned
+      isOver = true; // the server stops, or has lost its leases
     }
     if (isOver && this.#waiting.get(name) === key) this.#waiting.delete(name);
     return 'done';
   }
 }
 
-/** Tells the keys of all accounts apart. */
+/** Makes a unique name of a key across accounts. */
 export function nameOf({ accountId, key }: Key): string {
   return `${accountId} ${key}`;
 }

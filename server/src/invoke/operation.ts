@@ -9,13 +9,13 @@ import type { Services } from './context.ts';
 import type { OwnerRule } from './owners.ts';
 
 /**
- * What an operation does: `write` adds or marks something, `destructive` overwrites or removes what somebody wrote or
- * set. Declared, never derived from the method.
+ * The effect of an operation: `write` adds or marks something, `destructive` overwrites or removes user data. Declared,
+ * never derived from the method.
  */
 export type Effect = 'read' | 'write' | 'destructive';
 
 interface Declaration<I extends TObject, O extends TSchema> {
-  /** `resource.action`; the MCP tool is called the same with `_` for `.`. */
+  /** `resource.action`; the MCP tool has the same name with `_` for `.`. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`; `{name}` stands for the input field of that name. */
@@ -32,7 +32,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** One flat object with the fields of the path, the query and the body. */
   readonly input: I;
   readonly output: O;
-  /** Whether its output has text that third parties wrote, which an agent must not treat as instructions. */
+  /** Whether its output contains third-party text, which an agent must not treat as instructions. */
   readonly thirdPartyText?: boolean;
   /** The resource whose `metadata` permission suffices, and then hides message content in the output. */
   readonly messageContent?: ContentResource | undefined;
@@ -40,15 +40,15 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly longField?: string & keyof Static<O>;
   /** Renders a small picture of the output, for MCP. */
   readonly preview?: (output: Static<O>, services: Services) => Promise<Preview>;
-  /** Beside those that every operation can have. */
+  /** In addition to those that every operation can return. */
   readonly errors?: readonly ErrorCode[];
-  /** Whether an `Idempotency-Key` makes it safe to repeat. */
+  /** Whether it accepts an `Idempotency-Key`, which makes it safe to repeat. */
   readonly idempotent?: boolean;
-  /** The node that runs it; every node can unless set. */
+  /** The rule that determines its node; by default, every node can run it. */
   readonly owner?: OwnerRule | undefined;
-  /** How long it may take on another node, in ms; about two minutes unless set. */
+  /** Deadline on another node, in ms; about two minutes by default. */
   readonly deadlineMs?: number;
-  /** An input that works, for the docs. */
+  /** An example input for the docs. */
   readonly example?: Static<I>;
   /** Whether it begins or ends a login, and so sets or clears the dashboard's cookie. */
   readonly login?: 'begins' | 'ends';
@@ -62,14 +62,14 @@ interface Declaration<I extends TObject, O extends TSchema> {
 
 /** An operation that requires a credential. */
 interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O> {
-  /** `jwt` requires a login token. Unless set, an API key does as well. */
+  /** `jwt` requires a login token. By default, an API key is accepted as well. */
   readonly credential?: 'jwt';
   /** Null if every credential may call it, because it concerns only the credential itself. */
   readonly permission: Permission | null;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
   /**
-   * Returns what a run on another node has stored under `ctx.resourceId` so far, for the case that this node does not
-   * answer; undefined if nothing.
+   * Returns what a run on another node has stored under `ctx.resourceId` so far, in case that node does not answer;
+   * undefined if nothing.
    */
   soFar?(ctx: Context): Promise<Static<O> | undefined>;
 }
@@ -121,7 +121,7 @@ export function isRead({ method, ...operation }: Pick<Operation, 'method' | 'eff
   return method === 'GET' && isRepeatable(operation);
 }
 
-/** What every `run` gets. It never sees HTTP. */
+/** The context of every `run`. It contains no HTTP. */
 export interface PublicContext extends Services {
   readonly requestId: string;
   /** Address of the caller, for throttling. */
@@ -129,8 +129,8 @@ export interface PublicContext extends Services {
   /** Unverified token of a device that logged in before. See `LoginDevices`. */
   readonly device: string | undefined;
   /**
-   * Returns a signal that aborts when the caller is gone, the server stops or, with an `AppError`, the credential ends.
-   * For waiting, never in the middle of a change.
+   * Returns a signal that aborts when the caller hangs up, the server stops or, with an `AppError`, the credential
+   * ends. Only for waiting, never in the middle of a change.
    */
   readonly signal: () => AbortSignal;
 }
@@ -139,11 +139,11 @@ export interface Context extends PublicContext {
   readonly caller: Caller;
   readonly accountId: string;
   /**
-   * Id for what the operation makes, if the request has an idempotency key. A second run after a crash gets the same one,
-   * so that nothing is made twice.
+   * Id of the resource to create, if the request has an idempotency key. A second run after a crash gets the same one,
+   * so that nothing is created twice.
    */
   readonly resourceId: string | undefined;
-  /** Opens the file of the call. Nothing of it is read before. */
+  /** Opens the file of the call. It has not been read before. */
   readonly openContent: () => Promise<Content>;
 }
 
@@ -169,7 +169,7 @@ export interface Call {
   readonly credential?: string | undefined;
   /** Whether another node forwarded it: then it is not forwarded again. */
   readonly isForwarded?: boolean;
-  /** Set if the channel has counted the call already, with the others of its request. */
+  /** Set if the channel has already counted the call, together with the others of its request. */
   readonly allowance?: RequestAllowance;
   /** Opens the file of the call, for an operation that accepts one. */
   readonly openContent?: () => Promise<Content>;
@@ -182,7 +182,7 @@ export type Answer =
       readonly output: unknown;
       /** The output in one of the operation's other media types; null if it has no such form. */
       readonly represent: (type: string) => Promise<Buffer | null>;
-      /** Undefined for an operation that has no preview. */
+      /** Undefined if the operation has no preview. */
       readonly preview: () => Promise<Preview | undefined>;
       /** For a page, the cursor after each entry. */
       readonly cursors?: readonly string[];
@@ -199,7 +199,10 @@ export type Answer =
 
 export type Invoke = (operation: Operation, call: Call) => Promise<Answer>;
 
-/** Returns why the caller may not call the operation: `unauthorized`, `jwt_required` or `permission_denied`. */
+/**
+ * Returns the error of a call that the caller is not allowed to make: `unauthorized`, `jwt_required` or
+ * `permission_denied`; undefined if it is allowed.
+ */
 export function denialOf(operation: Operation, caller: Caller | undefined): AppError | undefined {
   if (operation.credential === 'none') return undefined;
   if (caller === undefined) return new AppError('unauthorized');

@@ -4,7 +4,7 @@ import { query } from '../db/query.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { Services } from './context.ts';
 
-/** Which node runs an operation: the owner of the session or webhook that the input names. */
+/** Determines the node of an operation: the owner of the session or webhook that the input names. */
 export interface OwnerRule {
   /**
    * Field of the input. The session of a message or a group follows from it. Without a `sessionId` it is the account's
@@ -17,7 +17,7 @@ export interface OwnerRule {
   readonly acquires?: true;
 }
 
-/** Finds the node that a call has to go to. */
+/** Finds the node that must run a call. */
 export class Owners {
   readonly #services: Pick<Services, 'database' | 'cluster' | 'sessions' | 'liveSessions'>;
 
@@ -26,8 +26,8 @@ export class Owners {
   }
 
   /**
-   * Returns the other node that has to run an operation; undefined if this one can. That includes calls that must fail,
-   * such as those that name a session of another account: `run` says why.
+   * Returns the other node that must run an operation; undefined if this one can. That includes calls that will fail,
+   * such as those that name a session of another account: `run` returns the error.
    */
   async find(
     { of, unless, acquires }: OwnerRule,
@@ -36,14 +36,14 @@ export class Owners {
   ): Promise<Member | undefined> {
     if (!this.#services.cluster.hasOthers()) return undefined;
     if (unless !== undefined && input[unless] !== undefined) return undefined;
-    // The schema of the input has checked it.
+    // Validated by the schema of the input.
     const id = input[of] as string | undefined;
     if (of === 'webhookId') return this.#ofWebhook(accountId, id);
     const sessionId = await this.#sessionIdOf(of, accountId, id);
     return sessionId === undefined ? undefined : this.ofSession({ accountId, sessionId }, acquires);
   }
 
-  /** Returns the other node that owns the session, or with `acquires` is to own it. */
+  /** Returns the other node that owns the session, or with `acquires` will own it. */
   async ofSession(session: SessionRef, acquires = false): Promise<Member | undefined> {
     const { cluster, liveSessions } = this.#services;
     if (!cluster.hasOthers() || liveSessions.stateOf(session) !== undefined) return undefined;
@@ -78,8 +78,8 @@ export class Owners {
 }
 
 /**
- * Runs a call at the owner of what it needs. The owner can change between the decision and the run: then the run has
- * thrown `MovedError` before it did anything, and the call follows once.
+ * Runs a call at the owner of its session or webhook. The owner can change between the decision and the run. In that
+ * case the run throws `MovedError` before it does anything, and the call follows once.
  */
 export async function runAtOwner<T>(
   findOwner: () => Promise<Member | undefined>,

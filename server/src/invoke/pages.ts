@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { invalidField } from '../errors.ts';
 import { orNull } from './fields.ts';
 
-/** The fields by which every list is paged. */
+/** The input fields of every paged list. */
 export const pageInput = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of entries per page.' }),
@@ -12,22 +12,22 @@ export const pageInput = {
   ),
 };
 
-/** A page of a list, as every list answers. */
+/** The output of every paged list. */
 export const pageOf = <T extends TSchema>(item: T) =>
   Type.Object({
     data: Type.Array(item, { description: 'Entries of this page.' }),
     nextCursor: orNull(Type.String(), 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
 
-/** Where a page starts: the id after which it goes on, and how many rows to read to know whether more follow. */
+/** The start of a page: the id after which it continues, and how many rows to read to know whether more follow. */
 export function pageStart(input: { limit?: number | undefined; cursor?: string | undefined }) {
   const limit = input.limit ?? 50;
   return { after: input.cursor === undefined ? undefined : decodeCursor(input.cursor), limit, rows: limit + 1 };
 }
 
 /**
- * Turns the rows read (one more than the page holds, if there are more) into a page. `cursors` has the cursor behind
- * each entry, for callers that take fewer of them; it is no part of any answer.
+ * Turns rows (one more than the page holds, if there are more) into a page. `cursors` contains the cursor after each
+ * entry, for callers that use fewer of them; it is never part of an answer.
  */
 export function toPage<R, T>(rows: readonly R[], limit: number, idOf: (row: R) => string, toItem: (row: R) => T) {
   const page = rows.slice(0, limit);
@@ -38,7 +38,7 @@ export function toPage<R, T>(rows: readonly R[], limit: number, idOf: (row: R) =
 
 function decodeCursor(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString();
-  // Ids and chat ids: nothing else was ever handed out as a cursor.
+  // Ids and chat ids: no other values are used as cursors.
   if (!/^[\w:|.@-]{1,200}$/.test(id))
     throw invalidField('cursor', 'is not a cursor of this list; pass `nextCursor` of the previous page');
   return id;

@@ -4,10 +4,10 @@ import { Type } from 'typebox';
 import { isStandIn } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 
-/** How callers write a phone number. */
+/** The formats of phone numbers that callers may use. */
 export const PHONE_NUMBER_FORMAT = 'In international form, such as 491701234567; +, spaces and dashes are ignored.';
 
-/** A phone number as callers may write it. */
+/** A phone number in any of these formats. */
 export const PhoneNumberInput = (description: string) =>
   Type.Refine(
     Type.String({
@@ -19,13 +19,13 @@ export const PhoneNumberInput = (description: string) =>
     notPhoneNumber,
   );
 
-/** Parsing a number costs some 10 µs, and the same ones come again and again. */
+/** Parsing a number costs some 10 µs, and the same numbers recur. */
 const REMEMBERED = 20_000;
 const remembered = new LRUCache<string, string>({ max: REMEMBERED });
 
 /**
- * A phone number as digits in international form without a plus, or what stands for one that is hidden.
- * @throws {AppError} `validation_failed` naming the field, for what no network could dial
+ * Returns a phone number as digits in international form without a plus, or the placeholder of a hidden one.
+ * @throws {AppError} `validation_failed` naming the field, if no network could dial it
  */
 export function phoneNumber(field: string, text: string): string {
   const digits = digitsOf(text);
@@ -33,13 +33,13 @@ export function phoneNumber(field: string, text: string): string {
   return digits;
 }
 
-/** Whether a schema's text is a phone number. Another type is refused by the schema itself. */
+/** Whether a string is a phone number. The schema itself refuses other types. */
 export const isPhoneNumber = (text: unknown): boolean => typeof text !== 'string' || digitsOf(text) !== undefined;
 
 export const notPhoneNumber = (text: unknown): string =>
   `"${text}" is not a phone number in international form, such as 491701234567`;
 
-/** The digits of a phone number however it is written; undefined for what is none. */
+/** Returns the digits of a phone number in any format; undefined if it is not one. */
 export function digitsOf(text: string): string | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;

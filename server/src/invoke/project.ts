@@ -4,7 +4,7 @@ import { messageContent } from '../events.ts';
 type Project = (value: unknown) => unknown;
 
 interface Options {
-  /** Whether fields that are marked as content of a message are emptied, or left out where they may be missing. */
+  /** Whether fields with message content are emptied or, if optional, left out. */
   readonly hidesContent: boolean;
 }
 
@@ -18,14 +18,14 @@ interface SchemaNode {
 }
 
 /**
- * Compiles an output schema to a function that keeps what the schema names and drops the rest, so that a column
- * added to a row never leaks into an answer. It does not check: the tests do.
+ * Compiles an output schema to a function that keeps the fields of the schema and drops the rest, so that a new column
+ * never leaks into an answer. It does not validate; the tests do.
  */
 export function projector(schema: TSchema, options: Options = { hidesContent: false }): Project {
   const node = schema as SchemaNode;
   if (node.properties !== undefined && node.additionalProperties !== true) return projectObject(node, options);
   if (node.items !== undefined) return projectList(projector(node.items, options));
-  // Of a union at most one member is an object here: `T | null`.
+  // A union has at most one object here: `T | null`.
   const object = node.anyOf?.find((member) => 'properties' in member || 'items' in member);
   return object === undefined ? (value) => value : projector(object, options);
 }
@@ -57,12 +57,12 @@ function isMessageContent(schema: TSchema): boolean {
   return Object.keys(messageContent).every((mark) => Object.hasOwn(schema, mark));
 }
 
-/** What stands for hidden content: nothing where it may be missing, else null or an empty text. */
+/** Replaces hidden content: leaves optional fields out, and sets others to null or an empty text. */
 function hider({ anyOf, type }: TSchema & SchemaNode, isRequired: boolean): Project {
   if (!isRequired) return () => undefined;
   if (anyOf?.some((member) => (member as SchemaNode).type === 'null')) return () => null;
   if (type === 'string') return () => '';
-  throw new Error('Content of a message that is required is a text or may be null');
+  throw new Error('Required message content must be a text or nullable');
 }
 
 function projectList(project: Project): Project {

@@ -3,14 +3,14 @@ import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 
-/** Deeper than anything that means something, in fields that take any JSON. */
+/** Deeper than any meaningful value of a field that accepts any JSON. */
 export const DEEPEST = 32;
-/** More fields than any object here has, and than any network takes as options. */
+/** More fields than any object of the API has, and than any network has options. */
 const MOST_FIELDS = 256;
 
 /**
- * Compiles an input schema to a function that fills in defaults and checks.
- * @throws {AppError} `validation_failed`, with one entry per bad field
+ * Compiles an input schema to a function that fills in defaults and validates.
+ * @throws {AppError} `validation_failed`, with one entry per invalid field
  */
 export function validator(schema: TObject): (input: unknown) => Record<string, unknown> {
   const compiled = Compile(schema);
@@ -35,7 +35,7 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
 }
 
 /**
- * A moment of the input in milliseconds. A schema's `date-time` lets a leap second pass, which no clock here has.
+ * Parses a time of the input to milliseconds. `date-time` of a schema accepts leap seconds, which have no such value.
  * @throws {AppError} `validation_failed` naming the field
  */
 export function parseTime(field: string, text: string): number {
@@ -49,8 +49,8 @@ interface Excess extends Pick<FieldError, 'code' | 'message'> {
 }
 
 /**
- * Finds a list or an object that is too large, or nested too deeply, to be checked in detail: describing all that is
- * wrong with 100,000 entries takes a second, and walking down 10,000 levels runs out of stack.
+ * Finds a list or an object that is too large, or nested too deeply, to be validated in detail: reporting all errors of
+ * 100,000 entries takes a second, and 10,000 levels overflow the stack.
  */
 function findExcess(value: unknown, schema: TSchema | undefined, levels: number): Excess | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -65,20 +65,20 @@ function findExcess(value: unknown, schema: TSchema | undefined, levels: number)
   for (const name of names) {
     const member = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : items;
     const found = findExcess((value as Record<string, unknown>)[name], member, levels - 1);
-    // What is too deep is named by its field, not by all the levels down to it.
+    // A value that is nested too deeply is named by its field, not by the whole path.
     if (found !== undefined) return { ...found, path: [name, ...(found.code === 'depth' ? [] : found.path)] };
   }
   return undefined;
 }
 
-/** What of a schema bounds the size of a value. */
+/** The parts of a schema that bound the size of a value. */
 interface Shape {
   readonly maxItems?: number;
   readonly items?: TSchema;
   readonly properties?: Readonly<Record<string, TSchema>>;
 }
 
-/** Where a text has a NUL or half a character: no database stores and no network carries them. */
+/** Finds a text with NUL or a lone surrogate: databases cannot store them and networks cannot send them. */
 function findUnfit(value: unknown, field: string): string | undefined {
   if (typeof value === 'string') return isFit(value) ? undefined : field;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -121,7 +121,7 @@ function fieldErrors(
         'unknown',
         'is not a field of this request; remove it',
       );
-    // The parts of a union or of a forbidden property: the error of the whole says it better.
+    // Errors inside a union or of a forbidden property: the error of the whole is clearer.
     case 'boolean':
     case 'const':
       return [];
@@ -147,7 +147,7 @@ function fieldErrors(
         },
       ];
     }
-    // A rule of ours: so far only phone numbers have one.
+    // A custom rule; only phone numbers have one.
     case '~refine':
       return [{ field: at(), code: 'phone_number', message }];
     default:
@@ -155,7 +155,7 @@ function fieldErrors(
   }
 }
 
-/** What the schema says of a field, which people can read and a pattern not; undefined where it says nothing. */
+/** The description of a field in the schema, which is more readable than a pattern; undefined if there is none. */
 function descriptionOf(schema: TSchema, [name, ...deeper]: readonly string[]): string | undefined {
   const { description, properties }: { description?: string; properties?: Readonly<Record<string, TSchema>> } = schema;
   if (name === undefined) return description;

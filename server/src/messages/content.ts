@@ -11,7 +11,7 @@ import type {
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
 
-/** What a message has beside its text, as its row keeps it in `content`. */
+/** The parts of a message besides its text, as stored in `content`. */
 export interface StoredContent {
   readonly media?: StoredMedia;
   readonly location?: Location;
@@ -25,10 +25,10 @@ export interface StoredContent {
   readonly payload?: string;
 }
 
-/** A file of the account, as the message that shows it speaks of it. */
+/** A file of the account, as a message refers to it. */
 export interface StoredMedia {
   readonly mediaId: string;
-  /** SHA-256, by which the content is found. */
+  /** SHA-256, the key of the content. */
   readonly hash: string;
   readonly mimeType: string;
   /** Bytes. */
@@ -45,12 +45,12 @@ export function contentOf({ content }: Pick<MessageRow, 'content'>): StoredConte
   return content === null ? {} : JSON.parse(content);
 }
 
-/** The text of the `content` column; null when there is nothing to keep. */
+/** The value of the `content` column; null if there is nothing to store. */
 export function contentColumn(content: StoredContent): string | null {
   return Object.keys(content).length === 0 ? null : JSON.stringify(content);
 }
 
-/** A message as networks take it. */
+/** Converts a stored message for its network. */
 export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): MessageContent {
   const { media: stored, ...content } = contentOf(row);
   return {
@@ -79,8 +79,8 @@ const MENTIONS = 1024;
 const PAYLOAD_CHARACTERS = 1024;
 
 /**
- * Fits what a network reported to the limits of the API, which the networks' own apps keep: a modified app sends
- * anything. A location that is nowhere on earth becomes a text.
+ * Reduces a network's message to the limits of the API. The networks' own apps respect these limits, but a modified app
+ * can send anything. A location with impossible coordinates becomes a text.
  */
 export function withinLimits(content: MessageContent): MessageContent {
   const { location, contact, poll, mentions, payload, ...rest } = content;
@@ -116,10 +116,10 @@ function pollWithinLimits({ options, maxSelections }: Poll): Poll {
   return { options: kept, maxSelections: Math.min(Math.max(1, maxSelections), Math.max(1, kept.length)) };
 }
 
-/** Ends before half a character. */
+/** Does not split a surrogate pair. */
 const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
 
-/** What a network brought, as a row keeps it. `media` is where its file has been put meanwhile. */
+/** Converts a network's message for storage. `media` is its stored file. */
 export function fromNetworkContent(
   { location, contact, poll, template, interactive, mentions, isForwarded, payload }: MessageContent,
   media: StoredMedia | undefined,
@@ -137,7 +137,7 @@ export function fromNetworkContent(
   };
 }
 
-/** Everything in a message that somebody may look for. */
+/** Everything in a message that a search can find. */
 export function searchText(body: string, { media, location, contact, poll, template }: StoredContent): string {
   return [
     body,
@@ -153,12 +153,12 @@ export function searchText(body: string, { media, location, contact, poll, templ
     .join('\n');
 }
 
-/** A file as the API and events show it. */
+/** A file in the form of the API and of events. */
 export function mediaPart({ mediaId, mimeType, size, fileName }: StoredMedia, files: Media) {
   return { mediaId, mimeType, size, fileName, url: files.urlOf(mediaId) };
 }
 
-/** The parts of a message that stand beside its text, in the API and in events. */
+/** The parts of a message besides its text, in the API and in events. */
 export function contentParts(
   { media, location, contact, poll, template, interactive, mentions, isForwarded, payload }: StoredContent,
   files: Media,

@@ -6,7 +6,7 @@ import type { StoredMedia } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
 
-/** Stores what networks report about groups. Each method works in the transaction that it is given. */
+/** Stores what networks report about groups. Each method runs in the given transaction. */
 export class GroupInbox {
   readonly #options: InboxOptions;
 
@@ -67,7 +67,7 @@ export class GroupInbox {
     this.#options.emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
   }
 
-  /** The session is back in a group that it had left: it is reported as added. */
+  /** The session is back in a group that it had left: emits that it was added. */
   async #rejoined(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
     const own = (await findSession(tx, session))?.phone_number;
     if (!own || !group.participants.some(({ phoneNumber }) => phoneNumber === own)) return;

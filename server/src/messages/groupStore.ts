@@ -4,7 +4,7 @@ import type { Media } from '../media/media.ts';
 import { storedMedia, toNetworkMedia } from './content.ts';
 import type { SessionRef } from './store.ts';
 
-/** The groups that a session is in, as its network knows them. */
+/** The groups of a session, in the form of its network. */
 export async function readGroups(
   { kysely }: Queryable,
   { accountId, sessionId }: SessionRef,

@@ -4,8 +4,9 @@ import { dropWords } from './search.ts';
 import type { SessionRef } from './store.ts';
 
 /**
- * A number has become known: what was stored under its stand-in is stored under the number from now on. Where the
- * person is known by number already, the two become one. Webhooks that went out under the stand-in are not sent anew.
+ * A number has become known: everything stored under its placeholder is stored under the number from now on. If the
+ * person is already known by number, the two are merged. Webhooks that were sent with the placeholder are not sent
+ * again.
  */
 export async function identify(
   tx: Tx,
@@ -17,7 +18,7 @@ export async function identify(
   await joinParticipants(tx, session, standIn, phoneNumber);
   await joinOpinions(tx, session, standIn, phoneNumber);
   await dropTwins(tx, session, standIn, phoneNumber);
-  // Only by columns that have an index: a message to somebody is in their chat.
+  // Only by indexed columns: messages to somebody are found by their chat.
   await rename(tx, session, 'from_number', 'from_number', standIn, phoneNumber);
   await rename(tx, session, 'to_id', 'chat_id', standIn, phoneNumber);
   await rename(tx, session, 'chat_id', 'chat_id', standIn, phoneNumber);
@@ -41,7 +42,7 @@ async function rename(
     .execute();
 }
 
-/** What the network has told again under the number is there already. */
+/** Deletes messages that the network has already repeated under the number. */
 async function dropTwins(tx: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
   const shown = (column: 'chat_id' | 'from_number') =>
     sql`case when old.${sql.ref(column)} = ${standIn} then ${number} else old.${sql.ref(column)} end`;
@@ -163,7 +164,7 @@ async function joinParticipants({ kysely }: Tx, { accountId, sessionId }: Sessio
     .execute();
 }
 
-/** Reactions and votes. Who has said something under either name has said the later. */
+/** Merges reactions and votes. If there are some under both names, the later one counts. */
 async function joinOpinions({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
   const messages = kysely
     .selectFrom('messages')

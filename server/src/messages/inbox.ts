@@ -14,8 +14,8 @@ import type { SessionRef } from './store.ts';
 
 export interface Inbox {
   /**
-   * Stores what a network reported, with the events that follow from it. A repeated report changes nothing.
-   * @param file where the file that came with it is stored
+   * Stores a report of a network and the events that follow from it. A repeated report changes nothing.
+   * @param file the stored file of the event
    */
   take(session: SessionRef, event: NetworkEvent, file?: StoredMedia): Promise<void>;
   /** Marks an outgoing message as `sent`: the network accepted it. */
@@ -24,7 +24,7 @@ export interface Inbox {
   refuse(message: SentMessage, error: string): Promise<void>;
   /** Ends the session's connection for the account, if there is one, so that no node reconnects it. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
-  /** Stores a change of status that is no event: the start of a connection, or of the server. */
+  /** Stores a status change without an event: the start of a connection, or of the server. */
   note(session: SessionRef, status: SessionStatus, reason: string | null): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { Emit } from '../webhooks/emit.ts';
 
-/** What every part of the inbox works with. */
+/** The dependencies of all parts of the inbox. */
 export interface InboxOptions {
   readonly media: Media;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import type { InboxOptions } from './inboxOptions.ts';
 import { statusOf, toSent } from './outgoingProgress.ts';
 import { findSession, newRow, type SessionRef, storeMessage } from './store.ts';
 
-/** Stores messages that networks report, with their events. Works in the transaction that it is given. */
+/** Stores messages that networks report, with their events. Runs in the given transaction. */
 export class MessageInbox {
   readonly #options: InboxOptions;
 
@@ -91,7 +91,7 @@ export class MessageInbox {
   }
 }
 
-/** Adds the sender to the contacts, under the name that it last gave. */
+/** Adds the sender to the contacts, under its latest name. */
 const meetContact = query((db, p: SessionRef & { phoneNumber: string; name: string | null; now: number }) =>
   db
     .insertInto('contacts')

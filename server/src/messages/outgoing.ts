@@ -8,13 +8,13 @@ import type { Media } from '../media/media.ts';
 import { toNetworkContent } from './content.ts';
 import { findMessage, type NewRow, networkIdOfGroup, type SessionRef } from './store.ts';
 
-/* Stored chats and messages as their network addresses them. */
+/* Stored chats and messages in the form of their network. */
 
-/** More unconfirmed messages than this are not reported to the network: it would be weeks of traffic. */
+/** Limits the unconfirmed messages that are reported to the network, which is several weeks of traffic. */
 const UNDELIVERED_KEPT = 10_000;
 
 /**
- * Returns the chat as its network addresses it: the id of a group is ours, a phone number is the network's own.
+ * Returns the chat in the form of its network: group ids are translated, phone numbers are the same.
  * @throws {AppError} `not_found` if the session has no such group
  */
 export async function chatOf(on: Queryable, session: SessionRef, chatId: string): Promise<NetworkChat> {
@@ -25,7 +25,7 @@ export async function chatOf(on: Queryable, session: SessionRef, chatId: string)
 }
 
 /**
- * Returns the message as its network addresses it.
+ * Returns the message in the form of its network.
  * @throws {AppError} `not_found` if its group is gone
  */
 export async function keyOf(on: Queryable, row: MessageRow): Promise<MessageKey> {

@@ -8,7 +8,7 @@ import type { InboxOptions } from './inboxOptions.ts';
 import { progressOf } from './status.ts';
 import { findMessage, type SessionRef } from './store.ts';
 
-/** An outgoing message, as its events describe it. */
+/** An outgoing message, with what its events contain. */
 export interface SentMessage extends SessionRef {
   readonly messageId: string;
   readonly chatId: string;
@@ -33,7 +33,7 @@ interface Received {
   readonly event: Extract<NetworkEvent, { type: 'receipt' }>;
 }
 
-/** What a network reports when it accepts a message. */
+/** A network's report that it accepted a message. */
 export interface Accepted {
   readonly timestamp: number;
   /** The network's own id of the message, if it does not keep ours. */
@@ -52,7 +52,7 @@ export function toSent(row: Omit<MessageRow, 'seq'>): SentMessage {
   };
 }
 
-/** Stores what becomes of outgoing messages. Each method works in the transaction that it is given. */
+/** Stores the progress of outgoing messages. Each method runs in the given transaction. */
 export class OutgoingProgress {
   readonly #options: InboxOptions;
 
@@ -75,10 +75,10 @@ export class OutgoingProgress {
     const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
     return items.map(({ message, accepted, trace }) => {
       const row = sent.get(message.messageId);
-      // A receipt that was faster than the acknowledgement has done this step as well.
+      // A receipt that arrived before the acknowledgement has already done this step.
       if (row === undefined) return false;
       sent.delete(message.messageId);
-      // The recipient may have got another number since the message was dispatched.
+      // The recipient's number may have changed since the message was dispatched.
       this.#emitStatus(tx, { ...message, chatId: row.chat_id, to: row.to_id }, 'sent', accepted.timestamp, trace);
       return true;
     });
@@ -88,7 +88,7 @@ export class OutgoingProgress {
     await markRefused.run(tx, { accountId, messageId, error, now: this.#options.clock.now() });
   }
 
-  /** Stores receipts of outgoing messages. A field, as `acknowledge` is. */
+  /** Stores receipts of outgoing messages. A field, like `acknowledge`. */
   readonly receipts = async (tx: Tx, items: readonly Received[]): Promise<undefined[]> => {
     const reported = items.flatMap(({ session, event, trace }) =>
       event.networkIds.map((networkId) => ({ session, networkId, receipt: event, trace })),
@@ -134,8 +134,8 @@ export function statusOf(
 }
 
 /**
- * Finds outgoing messages by the network's id or by ours, with which they were dispatched. A message that is named twice
- * is one object.
+ * Finds outgoing messages by the network's id or by ours, with which they were dispatched. A message that is named
+ * twice is the same object.
  */
 async function sentAs(
   tx: Tx,
@@ -164,7 +164,7 @@ const sentByNetworkId = batch<{ session_id: 'text'; network_id: 'text' }, Messag
     where m.direction = 'outgoing' order by m.message_id`,
 );
 
-// A message whose answer came after it was given up is `failed` without having been sent.
+// A message that was acknowledged after its timeout is `failed` although it was sent.
 const sentColumns = { account_id: 'text', message_id: 'text', sent_at: 'bigint' } as const;
 
 const markSent = batch<typeof sentColumns, Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>(
@@ -191,7 +191,7 @@ const markRefused = query((db, p: { accountId: string; messageId: string; error:
     .set({ status: 'failed', error: p.error, failed_at: p.now })
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId)
-    // The network may have accepted it at another try.
+    // The network may have accepted it on another try.
     .where('status', 'in', ['queued', 'scheduled']),
 );
 

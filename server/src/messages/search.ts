@@ -2,25 +2,25 @@ import { sql } from 'kysely';
 import type { LateWriter } from '../db/commit.ts';
 import { batch } from '../db/query.ts';
 
-/** Of a very long message, this many different words are found. */
+/** Limits the different words that are indexed of a very long message. */
 const WORDS_KEPT = 5000;
 const LONGEST_WORD = 64;
 
-/** A message whose words are to be found. */
+/** A message to index. */
 export interface Searchable {
   readonly seq: number;
   readonly accountId: string;
   readonly text: string;
 }
 
-/** Scripts that put no spaces between words. */
+/** Scripts that do not put spaces between words. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
 const unspaced = new RegExp(`[${UNSPACED}]`, 'u');
 const characters = new RegExp(`[${UNSPACED}]|[^${UNSPACED}]+`, 'gu');
 
 /**
- * The words of a text as search compares them: lower case, without marks (`é` is `e`). Scripts that put no spaces
- * between words give a word per character.
+ * Splits a text into words for search: lower case, without diacritics (`é` is `e`). In scripts without spaces between
+ * words, each character is a word.
  */
 export function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -29,12 +29,12 @@ export function wordsOf(text: string): string[] {
     .map((word) => (word.length > LONGEST_WORD ? [...word].slice(0, LONGEST_WORD).join('') : word));
 }
 
-/** The account as a word, so that the index itself keeps accounts apart. */
+/** The account as a word, so that one index query covers account and words. */
 export function accountWord(accountId: string): string {
   return accountId.replaceAll('_', '').toLowerCase();
 }
 
-/** Puts the words of new messages into the index. */
+/** Adds the words of new messages to the index. */
 export const indexWords: LateWriter<Searchable> = (tx, messages) =>
   insertWords.run(
     tx,
@@ -44,7 +44,7 @@ export const indexWords: LateWriter<Searchable> = (tx, messages) =>
     })),
   );
 
-/** Takes messages out of the index. */
+/** Removes messages from the index. */
 export const dropWords = batch(
   { rowid: 'bigint' },
   (rows) => sql`delete from message_words where rowid in (select r.rowid from ${rows} as r)`,

@@ -6,7 +6,7 @@ import type { SessionStatus, SessionTable } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
 
-/** Stores what networks report about the connection of a session. Each method works in the transaction that it is given. */
+/** Stores what networks report about the connection of a session. Each method runs in the given transaction. */
 export class SessionInbox {
   readonly #options: InboxOptions;
 
@@ -24,7 +24,8 @@ export class SessionInbox {
     const row = await findSession(tx, session);
     if (row === undefined || row.status === 'connected') return;
     const now = this.#options.clock.now();
-    // The server stopped while the session was connected, and no event said otherwise: nothing changed for the account.
+    // The server stopped while the session was connected, and no event reported that: nothing has changed for the
+    // account.
     const resumes = row.connected_at !== null && row.disconnected_at === null;
     await setStatus(tx, session, {
       status: 'connected',
@@ -49,15 +50,15 @@ export class SessionInbox {
       await this.disconnected(tx, session, status, reason, false);
   }
 
-  /** Stores a change of status that is no event. */
+  /** Stores a status change without an event. */
   async note(tx: Tx, session: SessionRef, status: SessionStatus, reason: string | null): Promise<void> {
     await setStatus(tx, session, { status, error: null });
     await this.#addHistory(tx, session, status, reason);
   }
 
   /**
-   * Emits one event per outage, when it begins, however often the connection flaps. If that event said that the session
-   * reconnects and it gives up, a second one says so.
+   * Emits one event per outage, when it begins, however often the connection flaps. If that event announced a reconnect
+   * and the session gives up, a second one reports that.
    */
   async disconnected(
     tx: Tx,

@@ -1,39 +1,39 @@
 import type { MessageRow } from '../db/schema.ts';
 
 /**
- * How far an outgoing message has come only moves forward: queued → sent → delivered → read, or failed. What failed
- * because no answer came in time may have been sent all the same, and moves on when the network tells of it later.
+ * The status of an outgoing message only moves forward: queued → sent → delivered → read, or failed. A message that
+ * failed on a timeout may have been sent nevertheless, and moves on when the network reports it later.
  */
 const STEPS = ['sent', 'delivered', 'read'] as const;
 type Step = (typeof STEPS)[number];
 
 /**
- * The steps to `target`, each of which is an event: networks confirm out of order, and a message that
- * was read has been sent and delivered, whether or not anybody said so. Empty when there is nothing to move.
+ * The steps to `target`, each of which emits an event. Networks confirm out of order, and a message that was read was
+ * also sent and delivered. Empty if there is nothing to change.
  */
 function stepsTo(target: Step, { status, sent_at: sentAt }: Pick<MessageRow, 'status' | 'sent_at'>): readonly Step[] {
-  // The network had taken it, and then said that it failed.
+  // The network accepted it and reported the failure later.
   if (status === 'failed' && sentAt !== null) return [];
-  // −1 for what is none of the steps, so has not been sent: all of them are still ahead.
+  // −1 if the message has not been sent: all steps are still ahead.
   const done = STEPS.indexOf(status as Step);
   return STEPS.slice(done + 1, STEPS.indexOf(target) + 1);
 }
 
-/** What a network tells of an outgoing message. */
+/** A network's report about an outgoing message. */
 export interface Receipt {
   readonly status: Step | 'failed';
   /** When it happened. */
   readonly timestamp: number;
-  /** Why, in words, where it has failed. */
+  /** The reason as text, if it failed. */
   readonly error?: string;
 }
 
-/** What of a message a receipt changes. */
+/** The columns of a message that a receipt changes. */
 type Progress = Pick<MessageRow, 'status' | 'error' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at'>;
 
 /**
- * Where a message is after a receipt, and the steps it has done with it, each of which is an event. Undefined when the
- * receipt tells nothing new.
+ * The message after a receipt, and the steps that it made, each of which emits an event. Undefined if the receipt
+ * changes nothing.
  */
 export function progressOf(
   before: Progress,
@@ -41,7 +41,7 @@ export function progressOf(
 ): { after: Progress; steps: readonly Step[] } | undefined {
   const sentAt = before.sent_at ?? timestamp;
   if (status === 'failed') {
-    // What somebody has got did not fail.
+    // A message that somebody received did not fail.
     if (before.status === 'delivered' || before.status === 'read') return undefined;
     return { after: { ...before, status, error, sent_at: sentAt, failed_at: timestamp }, steps: [] };
   }

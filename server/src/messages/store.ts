@@ -6,9 +6,9 @@ import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
 
-/* The rows that sending and receiving share. */
+/* Rows that sending and receiving share. */
 
-/** Which session something happened to. */
+/** Identifies a session. */
 export interface SessionRef {
   readonly accountId: string;
   readonly sessionId: string;
@@ -36,7 +36,7 @@ type Given = Pick<
   | 'created_at'
 >;
 
-/** A new message: what is not given has not happened yet. */
+/** A new message, with defaults for everything that has not happened yet. */
 export function newRow(given: Given & Partial<NewRow>): NewRow {
   return {
     error: null,
@@ -55,13 +55,14 @@ export function newRow(given: Given & Partial<NewRow>): NewRow {
 /** A message to store. */
 interface ToStore {
   readonly row: NewRow;
-  /** The chat that it is the last message of; undefined for one that is nobody's last message yet. */
+  /** The chat whose last message it becomes; undefined if it does not become the last message yet. */
   readonly chat: Pick<ChatTouch, 'type' | 'unread'> | undefined;
 }
 
 /**
- * Stores messages, with their words for the search.
- * @returns whether each is new: the same one of the account, or of the session's network, is stored once
+ * Stores messages with their search words.
+ * @returns whether each is new: a message with the same id in the account, or the same network id in the session, is
+ * stored once
  */
 export const storeMessages: JointWork<ToStore, boolean> = async (tx, items) => {
   const stored = await insertMessages.all(
@@ -73,7 +74,7 @@ export const storeMessages: JointWork<ToStore, boolean> = async (tx, items) => {
   const areNew = items.map(({ row, chat }) => {
     const seq = seqs.get(row.message_id);
     if (seq === undefined) return false;
-    seqs.delete(row.message_id); // who comes with the same once more is not the first
+    seqs.delete(row.message_id); // a second row with the same id is not new
     tx.writeLater(indexWords, { seq, accountId: row.account_id, text: searchText(row.body, contentOf(row)) });
     if (chat === undefined) return true;
     const key = `${row.session_id}/${row.chat_id}`;
@@ -84,13 +85,16 @@ export const storeMessages: JointWork<ToStore, boolean> = async (tx, items) => {
   return areNew;
 };
 
-/** As `storeMessages`, of one and at once. @returns whether it is new */
+/**
+ * Like `storeMessages`, for one message and immediately.
+ * @returns whether it is new
+ */
 export async function storeMessage(tx: Tx, row: NewRow, chat: ToStore['chat']): Promise<boolean> {
   const [isNew = false] = await storeMessages(tx, [{ row, chat }]);
   return isNew;
 }
 
-/** A message becomes the last one of its chat. */
+/** Makes a message the last one of its chat. */
 export async function touchChat(tx: Tx, row: NewRow, at: number): Promise<void> {
   const type = row.chat_id.startsWith('grp_') ? 'group' : 'direct';
   await touchChats.run(tx, [chatTouch({ ...row, timestamp: at }, { type, unread: 0 })]);
@@ -101,7 +105,7 @@ function chatTouch(row: NewRow, { type, unread }: Pick<ChatTouch, 'type' | 'unre
   return { account_id, session_id, chat_id, type, last_message_id: message_id, last_message_at: timestamp, unread };
 }
 
-/** @throws nothing: undefined when the account has no such message */
+/** Returns undefined if the account has no such message. */
 export function findMessage(on: Queryable, accountId: string, messageId: string): Promise<MessageRow | undefined> {
   return messageById.first(on, { accountId, messageId });
 }
@@ -110,12 +114,12 @@ export function findSession(on: Queryable, session: SessionRef): Promise<Session
   return sessionById.first(on, session);
 }
 
-/** The network's id of the last message that came in a chat; null when none did. */
+/** The network's id of the last incoming message of a chat; null if there is none. */
 export async function lastIncoming(on: Queryable, session: SessionRef, chatId: string): Promise<string | null> {
   return (await lastInChat.first(on, { ...session, chatId }))?.network_id ?? null;
 }
 
-/** The group's id on its network; undefined when the session has no such group. */
+/** The network's id of the group; undefined if the session has no such group. */
 export async function networkIdOfGroup(
   on: Queryable,
   session: SessionRef,
@@ -182,8 +186,8 @@ const lastInChat = query((db, p: SessionRef & { chatId: string }) =>
 
 const insertMessages = batch<typeof messageColumns, { message_id: string; seq: number }>(messageColumns, (rows) => {
   const names = sql.join(Object.keys(messageColumns).map((name) => sql.ref(name)));
-  // `where true` tells SQLite that what follows belongs to the insert. A conflict is with its id, or with its network's
-  // id in the session.
+  // `where true` keeps SQLite from parsing the conflict clause as part of a join. A conflict is one of the id, or of
+  // the network's id in the session.
   return sql`
     insert into messages (${names}) select ${names} from ${rows} as r where true
     on conflict do nothing returning message_id, seq`;
@@ -199,7 +203,7 @@ interface ChatTouch {
   readonly unread: number;
 }
 
-/** Chats get a new last message, and come into being with their first. Each is there once. */
+/** Updates the last message of chats, and creates chats with their first one. Each chat occurs once. */
 const touchChats = batch(
   {
     account_id: 'text',

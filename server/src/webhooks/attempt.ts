@@ -16,7 +16,7 @@ export interface AttemptRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** `traceparent` of the change that emitted the event, if there are traces. */
+  /** `traceparent` of the change that emitted the event, if tracing is on. */
   readonly trace?: string | null;
   /** Aborts the attempt. */
   readonly signal?: AbortSignal;
@@ -24,7 +24,7 @@ export interface AttemptRequest {
 
 const BODY_READ_BYTES = 16 * 1024;
 const BODY_KEPT_CHARACTERS = 1024;
-/** A 2xx counts as soon as its headers arrive; its body gets this long to show something for the log. */
+/** A 2xx counts as soon as its headers arrive. Its body gets this long to deliver an excerpt for the log. */
 const BODY_GRACE_MS = 250;
 const SWITCHING_PROTOCOLS = 101;
 
@@ -58,7 +58,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /**
    * Sends the request and resolves with the outcome. Call it once.
-   * @param moments uses a new connection, whose progress is noted here
+   * @param moments forces a new connection, whose progress is recorded here
    */
   run(moments?: Map<string, number>): Promise<Outcome> {
     this.#cancelDeadline = this.#clock.after(this.#timeoutMs, () => this.#onDeadline());
@@ -109,8 +109,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isDone) return;
     if (this.#status !== null) this.#finishAnswered(this.#status);
-    // The receiver may close an idle connection at the moment we use it. Nothing was answered, so the same attempt
-    // goes out again, on a connection that is sure to be new.
+    // The receiver may close an idle connection just as we use it. Nothing was answered, so the same attempt is
+    // repeated once, on a new connection.
     else if (!this.#isRetry && this.#connections.isStaleSocket(error)) {
       this.#isRetry = true;
       this.#dispatchOnce(this.#connections.newClient(this.#url.origin));
@@ -159,13 +159,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#ended.resolve({ class: kind, status, durationMs, message, response: null, retryAfterMs: null, ...more });
   }
 
-  /** Gives up a connection on which more may arrive than is read. */
+  /** Closes a connection on which more data may arrive than is read. */
   #releaseConnection(): void {
     this.#controller?.abort(new Error('the attempt is over'));
   }
 }
 
-/** The start of an answer as harmless text: what is not printable is shown as an escape. */
+/** The start of an answer as harmless text, with unprintable characters escaped. */
 function excerpt(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks)
     .toString('utf8')

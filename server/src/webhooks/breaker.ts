@@ -4,16 +4,16 @@ import { DEFAULT_PAUSE_MS, jitter } from './retry.ts';
 /*
  * The circuit breaker of a webhook, as decisions without storage.
  *
- * closed: deliveries go out. Five failures in a row, or half of at least 20 attempts within 60 s failing, open it;
- * so do 410 and a forbidden address, at once. A breaker that was just closed starts slowly: 1, 2, 4, 8 … in flight.
+ * closed: deliveries go out. Five failures in a row, or half of at least 20 attempts within 60 s failing, open it; so
+ * do 410 and a forbidden address, immediately. A breaker that was just closed starts slowly: 1, 2, 4, 8 … in flight.
  *
- * open: nothing is attempted, events are held. When the open period is over and something is held, it becomes
+ * open: nothing is attempted, and events are held. When the open period is over and something is held, it becomes
  *
  * half_open: exactly one attempt at a time, the oldest held event first. Two successes in a row close it; a failure
  * opens it again, for twice as long as before, up to 15 minutes.
  *
- * The state is stored with the webhook in the transaction that settles the outcome, so a restart changes nothing.
- * Every change of state raises `generation`; the result of an attempt that began under an older one is ignored.
+ * The state is stored with the webhook in the transaction that settles the outcome, so a restart changes nothing. Every
+ * change of state increments `generation`; the result of an attempt that began under an older generation is ignored.
  *
  * All times are of the steady clock, so setting the machine's clock neither extends nor ends an open period.
  */
@@ -58,7 +58,7 @@ export interface Breaker {
     readonly message: string;
     readonly at: number;
   } | null;
-  /** The last changes of state, newest first. */
+  /** The latest changes of state, newest first. */
   readonly transitions: readonly {
     readonly at: number;
     readonly from: BreakerState;
@@ -103,7 +103,7 @@ export function newBreaker(now: number): Breaker {
   };
 }
 
-/** What a lane may do now. */
+/** The permission of a lane to start deliveries. */
 export type Permit =
   /** Up to `limit` deliveries in flight. */
   | { readonly kind: 'go'; readonly limit: number }
@@ -147,7 +147,7 @@ export function beginProbe(breaker: Breaker, now: number): Breaker {
 
 /**
  * any → closed, with a slow start, by a reset or a new URL. Resetting a closed breaker clears its failures. A new URL
- * closes it anew, so that attempts at the old URL do not count.
+ * closes it again, so that attempts in flight to the old URL do not count.
  */
 export function reset(breaker: Breaker, reason: 'reset' | 'new_url', now: number): Breaker {
   if (breaker.state !== 'closed' || reason === 'new_url') return close(breaker, reason, now);
@@ -234,7 +234,7 @@ function counted({ window }: Breaker, now: number, failed: boolean): Breaker['wi
 }
 
 function isRecent(at: number, now: number): boolean {
-  // A bucket in the future comes from before a backup was restored.
+  // A bucket in the future dates from before a backup was restored.
   return at > now - thresholds.windowMs && at <= now;
 }
 

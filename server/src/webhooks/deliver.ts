@@ -8,13 +8,13 @@ import type { Outcome } from './outcome.ts';
 export interface Deliver {
   /** Makes one attempt. Never rejects: whatever happens is an outcome. */
   attempt(request: AttemptRequest): Promise<Outcome>;
-  /** Makes one attempt on a new connection, and returns how far it came. */
+  /** Makes one attempt on a new connection, and also returns its stages. */
   probe(request: AttemptRequest): Promise<{ outcome: Outcome; stages: readonly Stage[] }>;
-  /** Ends what is in flight as `unknown_outcome` and closes the connections. */
+  /** Ends the attempts in flight as `unknown_outcome` and closes the connections. */
   close(): Promise<void>;
 }
 
-/** A step of an attempt. `skipped`: there was nothing to do, or it was not reached. */
+/** A step of an attempt. `skipped`: there was nothing to do, or the step was not reached. */
 export interface Stage {
   readonly stage: 'url' | 'dns' | 'connect' | 'tls' | 'http';
   readonly result: 'ok' | 'failed' | 'skipped';
@@ -25,7 +25,7 @@ const VERDICTS_KEPT = 1000;
 
 /**
  * Makes delivery attempts over HTTP: one overall deadline, no redirects, at most 16 KiB of the answer read, only vetted
- * addresses dialled, connections kept alive per origin.
+ * addresses dialed, connections kept alive per origin.
  */
 export class HttpDeliver implements Deliver {
   readonly #policy: TargetPolicy;
@@ -33,7 +33,7 @@ export class HttpDeliver implements Deliver {
   readonly #clock: Clock;
   readonly #connections: ReceiverConnections;
   readonly #inFlight = new Set<Attempt>();
-  // The verdict on a URL's text never changes; the address of its name is vetted when it is dialled.
+  // The verdict on a URL's text never changes; the address of its name is vetted when it is dialed.
   readonly #verdicts = new LRUCache<string, Verdict>({ max: VERDICTS_KEPT });
 
   /** @param options.maxSockets with this many sockets open, those of the least recently used receivers are closed */
@@ -61,7 +61,7 @@ export class HttpDeliver implements Deliver {
   }
 
   async #run(request: AttemptRequest, moments?: Map<string, number>): Promise<Outcome> {
-    // A literal address is dialled without a lookup, so it is vetted here, before every attempt.
+    // A literal address is dialed without a lookup, so it is vetted here, before every attempt.
     const verdict = this.#vet(request.url);
     if (!verdict.ok) {
       const { message } = verdict;
@@ -81,7 +81,7 @@ export class HttpDeliver implements Deliver {
   }
 }
 
-/** How far an attempt came, from the moments at which its socket reached something. */
+/** The stages of an attempt, from the times at which its socket made progress. */
 function stagesOf(url: string, outcome: Outcome, startedAt: number, moments: ReadonlyMap<string, number>): Stage[] {
   const { protocol = '', hostname = '' } = URL.canParse(url) ? new URL(url) : {};
   const isLiteral = /^[\d.]+$|^\[/.test(hostname);

@@ -16,9 +16,9 @@ import type { Engine } from './engine.ts';
 import { cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { storeBreaker } from './webhook.ts';
 
-/* Finds and changes the webhooks of an account, and tells the engine. */
+/* Finds and changes the webhooks of an account, and notifies the engine. */
 
-/** What this needs of the context of a call. */
+/** The part of a call's context that these functions need. */
 export interface WebhookContext {
   readonly accountId: string;
   /** Id for a new webhook, if the call can be repeated. */
@@ -175,8 +175,8 @@ export async function rotateSecret(
 }
 
 /**
- * Removes a webhook, on the node that delivers to it, and cancels what is pending. Once this resolves, nothing more is
- * sent to it.
+ * Removes a webhook, on the node that delivers to it, and cancels its pending deliveries. Once this resolves, nothing
+ * more is sent to it.
  * @returns whether there was one
  * @throws {MovedError} if another node delivers to it
  */
@@ -223,7 +223,7 @@ async function deleteWebhookRow(ctx: WebhookContext, tx: Tx, present: WebhookTab
 }
 
 /**
- * Changes a queue, which may have a million rows: the first piece in the transaction, the others after it, one by one,
+ * Changes a queue, which may have a million rows: the first batch in the transaction, the others after it, one by one,
  * so that no other write waits long. If the server dies in between, the lane of a removed webhook cancels the rest, and
  * deliveries of dropped event types still go out.
  */

@@ -15,7 +15,7 @@ export interface Emission<K extends EventKind = EventKind> {
   readonly conversation: string;
   /** The message that the event is about, for the filter of the delivery log. */
   readonly messageId?: string;
-  /** `traceparent` of the span that caused it; that of the running span if left out. */
+  /** `traceparent` of the span that caused it; the active span by default. */
   readonly trace?: string | null;
 }
 
@@ -52,7 +52,7 @@ export function createEmit({
   metrics: Metrics;
   wake: (webhookId: string) => void;
   announce: (accountId: string) => void;
-  /** Returns the `traceparent` of the running span. */
+  /** Returns the `traceparent` of the active span. */
   trace?: (() => string | null) | undefined;
 }): Emit {
   const write: LateWriter<Emitted> = async (tx, events) => {

@@ -15,15 +15,15 @@ export interface EngineOptions extends LaneOptions {
   readonly outgoing: OutgoingConnections;
 }
 
-/** Time for deliveries in flight when a lane moves to another node, which sends the rest again. */
+/** Time for deliveries in flight when a lane moves to another node, which sends the unfinished ones again. */
 const MOVE_GRACE_MS = 5000;
-/** Finds what a lost wake-up left behind. A safety net, not the mechanism. */
+/** Finds deliveries whose wake-up was lost. Only a fallback. */
 const POLL_MS = 1000;
 /** Every 30th poll also makes the lanes read their webhooks again. */
 const RELOAD_EVERY = 30;
 
 /**
- * Runs the lanes: one per webhook that has something pending and that this node owns. Lanes that may start a delivery
+ * Runs the lanes: one per webhook that has pending deliveries and that this node owns. Lanes that may start a delivery
  * take turns, so that none waits for another one's queue to empty.
  */
 export class Engine implements LeaseWorker {
@@ -64,7 +64,7 @@ export class Engine implements LeaseWorker {
     void this.#poll();
   }
 
-  /** Starts nothing more, waits `graceMs` for what is in flight, and leaves the rest pending. */
+  /** Starts nothing more, waits `graceMs` for deliveries in flight, and leaves the rest pending. */
   async stop(graceMs: number): Promise<void> {
     if (!this.#isRunning) return;
     this.#isRunning = false;
@@ -79,7 +79,7 @@ export class Engine implements LeaseWorker {
     );
     await this.#options.deliver.close();
     await stopping;
-    // Settles what ended meanwhile.
+    // Settles attempts that ended meanwhile.
     await Promise.all(all.map((lane) => lane.stop()));
     await this.#leases.releaseAll();
   }
@@ -158,7 +158,7 @@ export class Engine implements LeaseWorker {
     for (const lane of this.#lanes.values()) lane.reload();
   }
 
-  /** A new webhook has no owner: this node acquires it, or has the nodes that accept work divide it among them. */
+  /** A new webhook has no owner: this node acquires it, or the nodes that accept work divide it among them. */
   async #reloadAnywhere(webhookId: string): Promise<void> {
     const { cluster, log } = this.#options;
     try {
@@ -194,7 +194,7 @@ export class Engine implements LeaseWorker {
         this.#turns.delete(lane);
         continue;
       }
-      // An account that has its share keeps its turn, and waits until any connection is released.
+      // An account that has used up its share keeps its turn, and waits until any connection is released.
       if (!outgoing.take(accountId)) continue;
       this.#turns.delete(lane);
       this.#inFlight++;

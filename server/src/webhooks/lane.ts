@@ -26,12 +26,12 @@ import { count, minuteOf, noFigures } from './stats.ts';
 import { findWebhook, storeBreaker, type Webhook } from './webhook.ts';
 
 /*
- * A lane works off the deliveries of one webhook. It reads due ones in batches and keeps them in memory: `held` until
- * they are settled, and of these `ready` may start at once. The first attempts of one conversation start one at a
- * time, in order; what follows waits in `conversations` behind the one in flight. A delivery that waits for its retry
- * is back in the database and holds up nobody.
+ * A lane processes the deliveries of one webhook. It reads due ones in batches and keeps them in memory: `held` until
+ * they are settled, and of these `ready` may start at once. The first attempts of one conversation start one at a time,
+ * in order; the next ones wait in `conversations` behind the one in flight. A delivery that waits for its retry is back
+ * in the database and does not block others.
  *
- * Outcomes are settled in batches: what finishes while a transaction is being written shares the next one.
+ * Outcomes are settled in batches: attempts that finish while a transaction is being written share the next one.
  */
 
 export interface LaneOptions {
@@ -58,7 +58,7 @@ export interface LaneDeps extends LaneOptions {
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
 const BATCH = 1024;
-/** Deliveries of one conversation kept in memory. They go out one at a time, so more would be of no use. */
+/** Deliveries of one conversation kept in memory. They go out one at a time, so more would not help. */
 const CROWD = 16;
 const SETTLE_RETRY_MS = 250;
 /** An outcome waits this long for others to share its transaction. The next attempts do not wait. */
@@ -124,7 +124,7 @@ export class Lane {
     if (due === undefined || webhook === undefined) throw new Error('nothing to start');
     this.#inFlight++;
     this.#attempt(webhook, due).catch((error) => {
-      // A bug. The delivery stays pending, and held here so that it is not sent again and again.
+      // A bug. The delivery stays pending, and is held here so that it is not sent again and again.
       this.#deps.log.error(
         { err: error, webhook: this.webhookId, delivery: due.deliveryId },
         'delivery attempt failed unexpectedly',
@@ -133,7 +133,7 @@ export class Lane {
     if (this.#ready.length < BATCH / 2) this.#advance();
   }
 
-  /** Starts nothing more and settles what is finished. */
+  /** Starts nothing more and settles the finished attempts. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer();
@@ -142,7 +142,7 @@ export class Lane {
     await this.#changed.until(() => !this.#isSettling && !this.#isReading);
   }
 
-  /** Starts nothing more. Resolves when what is in flight is settled, or abandons it after `graceMs`. */
+  /** Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     await this.stop();
     const isBusy = () => this.#inFlight > 0 || this.#isSettling || this.#finished.length > 0;
@@ -160,20 +160,20 @@ export class Lane {
     void this.stop();
   }
 
-  /** Abandons the lane and aborts what is in flight. Once this resolves, no request to the webhook is open. */
+  /** Abandons the lane and aborts the requests in flight. Once this resolves, no request to the webhook is open. */
   async cut(): Promise<void> {
     this.abandon();
     this.#cut.abort();
     await this.#changed.until(() => this.#inFlight === 0);
   }
 
-  /** Offers what may start, reads more if there is room, and waits for what is due later. */
+  /** Offers deliveries that may start, reads more if there is room, and waits for those that are due later. */
   #advance(): void {
     if (this.#isStopped) return;
     if (this.canStart) this.#deps.offer(this);
     if (this.#isReading) return;
     if (this.#mustReload) {
-      // Outcomes count for the breaker as it was, so they are settled first.
+      // Outcomes belong to the current state of the breaker, so they are settled first.
       if (!this.#isSettling && this.#finished.length === 0) void this.#read();
       return;
     }
@@ -186,7 +186,7 @@ export class Lane {
   }
 
   #permit(): Permit {
-    // Removed or disabled: what is pending stays pending.
+    // Removed or disabled: deliveries stay pending.
     if (this.#webhook === undefined || !this.#webhook.isEnabled) return { kind: 'go', limit: 0 };
     return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.steady.now());
   }
@@ -240,7 +240,7 @@ export class Lane {
     this.#mayHaveMore = found?.isEnabled ?? false;
   }
 
-  /** Cancels what is still pending for a removed webhook, because a server died while it was removed. */
+  /** Cancels the remaining deliveries of a removed webhook, because a server died while it was removed. */
   async #cancelAll(): Promise<void> {
     const { database, clock } = this.#deps;
     const webhookId = this.webhookId;
@@ -261,13 +261,13 @@ export class Lane {
     const allowed = this.#permit();
     this.#mayHaveMore = false;
     const wanted = this.#capacity(allowed) + this.#held.size;
-    // Leaves out conversations with enough waiting, so that they do not fill the memory of the others.
+    // Leaves out conversations with enough deliveries in memory, so that they do not crowd out the others.
     const crowded = [...this.#conversations].filter(([, behind]) => behind.length >= CROWD).map(([name]) => name);
     const due = await readDue(database.reader, this.webhookId, steady.now(), wanted, crowded);
     if (this.#mustReload || this.#isStopped) return;
     const isKnown = (id: string) => this.#held.has(id) || this.#settledMeanwhile.has(id);
     const fresh = due.filter(({ deliveryId }) => !isKnown(deliveryId));
-    // The read may have missed what was settled as due again.
+    // The read may have missed deliveries that were settled as due again.
     if (this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
     if (due.length === wanted) this.#mayHaveMore = true;
     if (allowed.kind === 'probe_due' && fresh.length > 0)
@@ -320,11 +320,11 @@ export class Lane {
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
     this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
-    // Aborted by a stop: it stays pending and goes out again.
+    // Aborted by a stop: it stays pending and is sent again.
     if (outcome.class === 'unknown_outcome' || this.#isAbandoned) return;
 
     const now = steady.now();
-    // A failure at a URL that was replaced meanwhile says nothing about the new one: it goes there now.
+    // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
     const isMoved = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
     const verdict = isMoved
       ? ({ state: 'pending', dueAt: now, steps: due.steps } as const)
@@ -365,7 +365,7 @@ export class Lane {
     if (behind?.length === CROWD / 2) this.#mayHaveMore = true;
   }
 
-  /** Settles everything that has finished in one transaction, and tries again if that fails. */
+  /** Settles everything that has finished in one transaction, and retries if that fails. */
   async #settle(): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
@@ -379,7 +379,7 @@ export class Lane {
       } catch (error) {
         this.#report(error, 'settling deliveries failed; trying again');
         this.#finished = [...batch, ...this.#finished];
-        // What a stop leaves unsettled stays pending and is delivered again.
+        // Unsettled outcomes stay pending after a stop and are delivered again.
         if (this.#isStopped) break;
         await sleep(this.#deps.clock, SETTLE_RETRY_MS);
         continue;
@@ -436,11 +436,11 @@ export class Lane {
 
   #noteStored(breaker: Breaker | undefined, stored: boolean): void {
     if (stored && breaker !== undefined) this.#storedGeneration = breaker.generation;
-    // The breaker was reset or the URL changed meanwhile: that wins.
+    // If the breaker was reset or the URL changed meanwhile, that takes precedence.
     else if (!stored) this.#mustReload = true;
   }
 
-  /** Forgets what has not started. It is still pending in the database. */
+  /** Forgets deliveries that have not started. They are still pending in the database. */
   #drop(): void {
     for (const { deliveryId } of this.#ready) this.#held.delete(deliveryId);
     for (const [conversation, behind] of this.#conversations) {

@@ -37,13 +37,13 @@ export const outcomeClasses = {
 
 export type OutcomeClass = keyof typeof outcomeClasses;
 
-/** Outcome of one attempt: a value, because nothing that a receiver does is an exception. */
+/** Outcome of one attempt: a value, because a misbehaving receiver is not an exception. */
 export interface Outcome {
   readonly class: OutcomeClass;
   /** HTTP status, if there was an answer. */
   readonly status: number | null;
   readonly durationMs: number;
-  /** One sentence for a person. */
+  /** A sentence for people. */
   readonly message: string;
   /** Up to 1 KiB of the answer, control characters escaped. */
   readonly response: string | null;

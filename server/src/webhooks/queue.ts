@@ -21,7 +21,7 @@ export interface Due {
   readonly attempts: number;
   readonly steps: number;
   readonly body: string;
-  /** `traceparent` of the event, if there are traces. */
+  /** `traceparent` of the event, if tracing is on. */
   readonly trace: string | null;
 }
 
@@ -125,13 +125,13 @@ export interface WebhookRef {
 
 /**
  * Makes pending retries due at once, in their order, because the receiver is expected to work again.
- * @returns whether none is left: many are changed in pieces, so that no transaction takes long
+ * @returns whether none is left: large queues are changed in batches, so that no transaction takes long
  */
 export async function dueNow(on: Queryable, webhook: WebhookRef, now: number): Promise<boolean> {
   return (await makeDue.run(on, { ...webhook, now, limit: CHANGED_AT_ONCE })) < CHANGED_AT_ONCE;
 }
 
-/** Puts settled deliveries back into the queue, each with its own due time and the whole retry schedule ahead. */
+/** Puts settled deliveries back into the queue, each with its own due time and an unused retry schedule. */
 export async function redeliver(
   on: Queryable,
   accountId: string,
@@ -143,7 +143,7 @@ export async function redeliver(
 
 /**
  * Cancels the pending deliveries of a webhook, except those of the wanted event types.
- * @returns whether none is left, as `dueNow` does
+ * @returns whether none is left; see `dueNow`
  */
 export async function cancelPending(
   on: Queryable,
@@ -168,7 +168,7 @@ interface DueRange {
   limit: number;
 }
 
-/** Selects what is due at once and the retries that are due: each is one range of the index. */
+/** Selects new deliveries and due retries: each is one range of the index. */
 function selectDue(db: Kysely<Schema>, p: DueRange, conversation: RawBuilder<boolean> = sql`1 = 1`) {
   const ordered = (isDue: RawBuilder<boolean>) =>
     db.selectFrom(pendingOf(db, p).where(isDue).where(conversation).limit(p.limit).as('due')).selectAll();

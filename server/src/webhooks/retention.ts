@@ -30,8 +30,8 @@ const FIGURES_DAYS = 8;
 const MOST_STEPS = 5000;
 
 /**
- * Keeps the database from growing without end. Deliveries that waited longer than `heldDays` expire and stay listed;
- * events, deliveries and attempts older than `eventDays` are deleted, except what is still pending.
+ * Limits the growth of the database. Deliveries that waited longer than `heldDays` expire and stay listed; events,
+ * deliveries and attempts older than `eventDays` are deleted, except pending ones.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -58,7 +58,7 @@ export class Retention {
     await this.#running;
   }
 
-  /** Does one round now: expires what was held too long and deletes what is older than the retention. */
+  /** Runs one round now: expires deliveries that were held too long, and deletes rows older than the retention. */
   async run(): Promise<{ expired: number; pruned: number }> {
     const { steady, metrics, eventDays, heldDays } = this.#options;
     const now = steady.now();
@@ -159,7 +159,7 @@ async function pruneDeliveries({ kysely }: Tx, accountId: string, before: number
 }
 
 async function pruneEvents({ kysely }: Tx, accountId: string, before: number): Promise<number> {
-  // Old deliveries that are left are pending, because of a replay for example. Their events stay with them.
+  // Old deliveries can still be pending, for example after a replay. Their events stay with them.
   const needed = kysely
     .selectFrom('deliveries')
     .select('event_id')

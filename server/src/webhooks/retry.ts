@@ -1,6 +1,6 @@
 import { type Outcome, outcomeClasses } from './outcome.ts';
 
-/** The retry schedule: `stepsMs[n]` is the wait after an attempt before which `n` steps were used up. */
+/** The retry schedule: `stepsMs[n]` is the delay after an attempt that had used `n` steps. */
 export interface RetryPolicy {
   readonly stepsMs: readonly number[];
   /** Uniform between 0 and 1. */

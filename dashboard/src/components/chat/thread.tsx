@@ -15,7 +15,7 @@ import { Bubble, bubbleLabel } from './bubble.tsx';
 interface FeedProps {
   readonly label: string;
   readonly list: ReturnType<typeof useMessages>;
-  /** Whether a message stands at the right, on the side of the reader. */
+  /** Whether a message is on the right, the side of the reader. */
   readonly isOwn: (message: Message) => boolean;
   readonly nameOf: NameOf;
   readonly foundId?: string | undefined;

@@ -3,7 +3,7 @@ import { useAction, useRefresh } from '../../model/actions.ts';
 
 export type Action = Omit<Parameters<typeof api.sessions.simulate>[0], 'sessionId'>;
 
-/** What an action of the other side may change. */
+/** The resources that an action of the other side may change. */
 const RESOURCES = ['messages', 'chats', 'groups', 'sessions', 'contacts'];
 
 /** Plays the other side of a session. Rejects if the server refuses an action. */
