@@ -46,7 +46,7 @@ interface Parts {
  */
 export class MailboxReader {
   readonly phone: Phone;
-  readonly #newestWaiting: number;
+  #newestWaiting: number;
   readonly #parts: Parts;
   readonly #started = Promise.withResolvers<void>();
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
@@ -101,6 +101,7 @@ export class MailboxReader {
         await this.#dispatchAll(mail);
         this.#mayHaveStored = false;
         if (mail.length === PAGE) this.#hasMail = true;
+        else this.#newestWaiting = 0; // it is dispatched, and SQLite uses the ids of deleted rows again
       } catch (error) {
         log.debug({ err: error, session: sessionId }, 'failed to read a sandbox mailbox; trying again');
         this.#hasMail = true;
