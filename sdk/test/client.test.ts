@@ -179,7 +179,7 @@ describe('the client', () => {
     const gone = new AbortController();
     const first = sb.events.stream({ kinds: ['message.sent'], signal: gone.signal });
     const next = first.next();
-    await new Promise((resolve) => setTimeout(resolve, 200)); // the stream starts with what comes next
+    await new Promise((resolve) => setTimeout(resolve, 200)); // the stream starts with the next event
     const { messageId } = await sb.messages.send({ to: '491701112223', message: 'stream' });
     const { value } = await next;
     assert.ok(value !== undefined && value.event === 'message.sent');
@@ -199,7 +199,7 @@ describe('the client', () => {
 });
 
 describe('the stream of events', () => {
-  /** A way to the server that can be cut, or fall silent, without the server's doing. */
+  /** A proxy to the server that can be cut or fall silent, independently of the server. */
   async function wayTo(server: TestServer) {
     const sockets = new Set<Socket>();
     let isOpen = true;
@@ -226,7 +226,7 @@ describe('the stream of events', () => {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     return {
       baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-      /** Resolves when a stream that is asked for from now on has begun. */
+      /** Resolves once a stream that is requested from now on has begun. */
       beginning: () => new Promise<void>((resolve) => (begun = resolve)),
       cut() {
         isOpen = false;
@@ -311,7 +311,7 @@ describe('retries', () => {
     readonly at: number;
   }
 
-  /** A server that fails as often as told before it answers. */
+  /** A server that fails a given number of times before it succeeds. */
   async function failing(times: number, status: number, headers: Record<string, string> = {}, body = 'busy') {
     const seen: Seen[] = [];
     const server = createServer((request, response) => {
@@ -326,7 +326,7 @@ describe('retries', () => {
       else if (status === 0) response.destroy();
       else {
         response.writeHead(status, headers).write(body);
-        // One that promises more than it has breaks off.
+        // A response that is shorter than its announced length ends early.
         setImmediate(() => (headers['content-length'] === undefined ? response.end() : response.destroy()));
       }
     });

@@ -24,7 +24,7 @@ test('verifies and parses deliveries in a Node server', async () => {
     response.writeHead(result.ok ? 200 : 401).end(JSON.stringify(result));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // A TCP server's address is no string.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // The address of a TCP server is not a string.
 
   const headers = {
     'Content-Type': 'application/json',

@@ -33,7 +33,7 @@ interface Signing {
   readonly sentAt?: number;
 }
 
-/** The signatures of a delivery, made by other people's libraries. */
+/** The signatures of a delivery, created by third-party libraries. */
 async function signed(
   body: string,
   { secret = SECRET, id = ID, sentAt = SENT_AT }: Signing = {},
@@ -49,7 +49,7 @@ async function signed(
 }
 
 function signStandard(body: string, { secret = SECRET, id = ID, sentAt = SENT_AT }: Signing = {}): string {
-  // As bytes: given a string, the library takes only the low byte of each of its characters.
+  // As bytes, because the library uses only the low byte of each character of a string.
   const webhook = new Webhook(new TextEncoder().encode(secret), { format: 'raw' });
   return webhook.sign(id, new Date(sentAt * 1000), body);
 }
@@ -58,7 +58,7 @@ function without(headers: HeaderObject, ...names: string[]): HeaderObject {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }
 
-/** What is left when somebody strips the signature that covers the timestamp. */
+/** The headers left after an attacker strips the signature that covers the timestamp. */
 async function signedBodyOnly(body: string, signing?: Signing): Promise<HeaderObject> {
   return without(await signed(body, signing), 'webhook-id', 'webhook-timestamp', 'webhook-signature');
 }
@@ -248,7 +248,7 @@ describe('malformed and truncated signatures', () => {
     'v1,',
     `v1,${right.slice(0, -1)}`,
     `v1,${right}=`,
-    `v1,${right.replace('/Y=', '/Z=')}`, // The same bytes: Z differs from Y only in bits that base64 does not use.
+    `v1,${right.replace('/Y=', '/Z=')}`, // Decodes to the same bytes: Z differs from Y only in bits that base64 does not use.
     `v1,${right.replace('/', '_')}`,
     `v1,${right.toLowerCase()}`,
     `v1a,${right}`,
@@ -397,7 +397,7 @@ describe('downgrade', () => {
   });
 
   test('is not enabled by an unknown value of `require`', async () => {
-    const require = 'ANY' as 'any'; // As JavaScript without types would pass it.
+    const require = 'ANY' as 'any'; // As untyped JavaScript could pass it.
     assert.deepEqual(await check(await signedBodyOnly(BODY), { require }), refused('standard_signature_required'));
   });
 
@@ -447,7 +447,7 @@ describe('downgrade', () => {
 describe('the secret', () => {
   for (const secret of ['', [], [''], [SECRET, ''], undefined, null, 7, [undefined]]) {
     test(`throws if it is ${JSON.stringify(secret)}, whatever was received`, async () => {
-      const wrong = { secret: secret as string }; // As JavaScript without types would pass it.
+      const wrong = { secret: secret as string }; // As untyped JavaScript could pass it.
       await assert.rejects(check(await signed(BODY), wrong), { name: 'TypeError', message: /secret/ });
       await assert.rejects(check({}, wrong), { name: 'TypeError', message: /secret/ });
     });
@@ -577,7 +577,7 @@ describe('parsing', () => {
   });
 
   test('narrows the type of `data` in a switch over `event`, for every event type', () => {
-    // What is tested is that this compiles.
+    // The test is that this compiles.
     function told(event: WebhookEvent): string {
       switch (event.event) {
         case 'message.incoming':
@@ -639,7 +639,7 @@ test('depends only on the language and web standards', async () => {
   );
   const source = stripTypeScriptTypes((await Promise.all(files)).join('\n'));
   const script = `${source.replaceAll(/^import .* from '.\/events.ts';$/gm, '').replaceAll(/^export /gm, '')}; verifyAndParse`;
-  // A new context has no Node globals, and its own Uint8Array: the bytes below are of another realm than the code.
+  // A new context has no Node globals, and its own Uint8Array, so the bytes below are from another realm than the code.
   const run: typeof verifyAndParse = runInNewContext(script, { crypto, TextEncoder, TextDecoder, btoa });
   for (const body of [BODY, new TextEncoder().encode(BODY)]) {
     const result = await run({ body, headers: await signed(BODY), secret: SECRET, now: NOW });

@@ -22,7 +22,7 @@ it('a SQLite server loses, duplicates and reorders nothing while its disk fails'
   const faults: string[] = [];
   const failing = diskModes.filter((mode) => mode !== 'ok');
   const endsAt = performance.now() + SECONDS * 1000;
-  // Every fault once, and then as the seed says.
+  // Every fault once, then as the seed determines.
   for (let round = 0; performance.now() < endsAt; round++) {
     const mode = failing[round] ?? failing[Math.floor(random() * failing.length)] ?? 'error';
     const ms = Math.round(random() * LONGEST_FAULT_MS);

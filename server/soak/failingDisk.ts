@@ -8,16 +8,16 @@ import { replaceFile } from './server.ts';
 export const diskModes = ['ok', 'full', 'error', 'readonly', 'short', 'slow'] as const;
 export type DiskMode = (typeof diskModes)[number];
 
-/** A folder on a disk that fails when it is told to, for processes with its environment. */
+/** A folder on a disk that fails on command, for processes with its environment. */
 export class FailingDisk {
   readonly #library: string;
   readonly #folder: string;
   readonly #modeFile: string;
 
   /**
-   * @param folder that is on the disk
-   * @param ownFolder for what the disk itself needs
-   * @throws {Error} when there is no C compiler
+   * @param folder a folder on the disk
+   * @param ownFolder for files of the disk itself
+   * @throws {Error} if there is no C compiler
    */
   constructor(folder: string, ownFolder: string) {
     this.#folder = folder;

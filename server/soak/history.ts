@@ -1,16 +1,16 @@
 /*
- * What callers and receivers saw of a deployment, and what must hold of it whatever failed meanwhile. It knows neither
- * the server nor its database: only calls and deliveries count.
+ * The calls and deliveries of a deployment as its callers and receivers saw them, and the guarantees that must hold
+ * whatever failed. Knows neither the server nor its database.
  */
 
 /** A send, repeated under one idempotency key until a node acknowledged it. */
 export interface Call {
-  /** Session and chat: within one, each call begins after the one before was acknowledged. */
+  /** Session and chat. Each call within one begins after the previous one was acknowledged. */
   readonly conversation: string;
-  /** The text of the message, different for each call. */
+  /** The text of the message, unique per call. */
   readonly text: string;
   readonly askedAt: number;
-  /** Undefined when nobody acknowledged it: then it may have been sent or not. */
+  /** Undefined without an acknowledgement: the message may or may not have been sent. */
   readonly acknowledgement: { readonly messageId: string; readonly at: number } | undefined;
 }
 
@@ -27,14 +27,14 @@ export interface Arrival {
 
 export interface History {
   readonly calls: readonly Call[];
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly arrivals: readonly Arrival[];
 }
 
 export interface Expectations {
   /** The events that follow each acknowledged message of a conversation. */
   readonly eventsOf: (conversation: string) => readonly string[];
-  /** How long a call may take, with all its repeats, in ms. */
+  /** How long a call may take including its retries, in ms. */
   readonly acknowledgedWithinMs: number;
   /** How long after the acknowledgement each event may first arrive, in ms. */
   readonly deliveredWithinMs: number;
@@ -54,7 +54,7 @@ export function checkHistory(history: History, expectations: Expectations): Viol
   ];
 }
 
-/** The events of acknowledged messages that never came. */
+/** The events of acknowledged messages that never arrived. */
 export function findLost({ calls, arrivals }: History, { eventsOf }: Pick<Expectations, 'eventsOf'>): Violation[] {
   const came = new Set(arrivals.map(({ event, text }) => `${event} ${text}`));
   return calls.flatMap(({ conversation, text, acknowledgement }) =>
@@ -66,7 +66,7 @@ export function findLost({ calls, arrivals }: History, { eventsOf }: Pick<Expect
   );
 }
 
-/** A repeat of an event carries its id, so that a receiver can tell; another id, or another message, is a second one. */
+/** A redelivery repeats the event id. Another id, or another message for one send, is a duplicate. */
 function findDuplicated({ calls, arrivals }: History): Violation[] {
   const events = Map.groupBy(arrivals, ({ event, text }) => `${event} of ${text}`);
   const messages = Map.groupBy(
@@ -87,8 +87,8 @@ function several<T>(groups: Map<string | undefined, T[]>, idOf: (one: T) => stri
 }
 
 /**
- * Of a conversation, messages arrive for the first time in the order in which they were sent. One whose first attempt
- * failed holds up nobody: a retry may come at any time.
+ * First attempts of a conversation arrive in the order of its sends. A retry may arrive at any time, because a failed
+ * first attempt does not block later messages.
  */
 function findReordered({ calls, arrivals }: History): Violation[] {
   const first = new Map<string, { place: number; attempt: number }>();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * Loaded into a server by `--import`: its wall clock is off by as many milliseconds as the file that SOAK_CLOCK names
- * says, and jumps when that changes. Timers and `performance.now()` go on, as they do when somebody sets a clock.
+ * Loaded into a server with `--import`. Offsets its wall clock by the milliseconds in the file SOAK_CLOCK, and jumps
+ * when that changes. Timers and `performance.now()` continue, as they do when an administrator sets the clock.
  */
 
 const LOOK_MS = 50;

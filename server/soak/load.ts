@@ -5,12 +5,12 @@ import type { Arrival, Call, History } from './history.ts';
 
 const ACCOUNTS = 2;
 const SESSIONS = 3;
-/** Between two messages of a conversation: what is looked for comes with faults, not with load. */
+/** Between two messages of a conversation. Failures come from faults, not from load. */
 const PAUSE_MS = 40;
 const REPEAT_MS = 150;
-/** How long one request may take before it is given up and repeated. */
+/** How long one request may take before it is aborted and repeated. */
 const REQUEST_MS = 40_000;
-/** Answers that say that a repeat may succeed. */
+/** Statuses after which a retry may succeed. */
 const REPEATED = new Set(['idempotency_in_flight', 'session_not_connected']);
 
 export const EVENTS = ['message.sent', 'message.delivered', 'message.incoming'] as const;
@@ -20,7 +20,7 @@ interface Session {
   readonly phoneNumber: string;
 }
 
-/** Sends in many conversations at a time, to whichever server, and keeps what it asked for and was answered. */
+/** Sends in many conversations concurrently, to any server, and records calls and acknowledgements. */
 export class Load {
   readonly #urls: () => readonly string[];
   readonly #receiver: Receiver;
@@ -30,7 +30,7 @@ export class Load {
   #accounts: { token: string; sessions: readonly Session[] }[] = [];
   #isRunning = false;
 
-  /** @param urls of the servers that are asked, as of now */
+  /** @param urls the current servers */
   constructor(urls: () => readonly string[], receiver: Receiver) {
     this.#urls = urls;
     this.#receiver = receiver;
@@ -60,7 +60,7 @@ export class Load {
     }
   }
 
-  /** Each session writes to a person outside and to the next session of its account. */
+  /** Each session writes to an outside number and to the next session of its account. */
   start(): void {
     this.#isRunning = true;
     this.#workers = this.#accounts.flatMap(({ token, sessions }) =>
@@ -71,7 +71,7 @@ export class Load {
     );
   }
 
-  /** Resolves when every conversation has had its last answer. */
+  /** Resolves once every conversation has its last response. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     await Promise.all(this.#workers);
@@ -87,7 +87,7 @@ export class Load {
     const arrivals: Arrival[] = [];
     for (const { id, event, attempt, parsed, at } of this.#receiver.deliveries) {
       const { messageId, message, sessionId } = parsed.data;
-      // One that no answer told of: it may be a second one of a send that was answered with the first.
+      // A message id that no response returned may be a duplicate of an acknowledged send.
       if (event !== 'message.incoming' && !texts.has(messageId))
         texts.set(messageId, await this.#textOf(sessionId, messageId));
       const text = event === 'message.incoming' ? message : (texts.get(messageId) ?? messageId);
@@ -103,7 +103,7 @@ export class Load {
     return body.message;
   }
 
-  /** Answers that no fault explains. */
+  /** Responses that no fault explains. */
   get unexpected(): readonly string[] {
     return this.#unexpected;
   }
@@ -120,7 +120,7 @@ export class Load {
     }
   }
 
-  /** Repeats under one key until a node acknowledges. */
+  /** Repeats under one idempotency key until a node acknowledges. */
   async #insist(
     token: string,
     body: { readonly sessionId: string; readonly to: string; readonly message: string },
@@ -129,7 +129,7 @@ export class Load {
       const urls = this.#urls();
       const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
       const request = bearer(url, token)('POST', '/messages/send', body, { 'idempotency-key': body.message });
-      // A node that is gone, or stands still, does not answer.
+      // A node that is gone or paused does not respond.
       const answer = await Promise.race([request.catch(() => undefined), delay(REQUEST_MS, undefined, { ref: false })]);
       if (answer?.status === 201) return answer;
       if (answer !== undefined && answer.status !== 503 && !REPEATED.has(answer.body.code)) {

@@ -12,13 +12,13 @@ import { randomFrom, SECONDS, SEED } from './settings.ts';
 import { judge } from './verdict.ts';
 
 const NODES = 3;
-/** As the nodes have it: the others take over what one holds that has not renewed its lease for so long. */
+/** The lease duration of the nodes, after which others acquire the leases of a silent node. */
 const LEASE_MS = 8000;
 const HEALED_MS = 2000;
 const JUMPS_MS = [900, -900, -60_000, -3_600_000, 600_000];
 const SILENCES: readonly Silence[] = ['requests', 'answers', 'both'];
 
-/** A node, and the lines between it and the rest: others reach it by one, and it reaches PostgreSQL by the other. */
+/** A node with its two proxies: other nodes reach it through one, and it reaches PostgreSQL through the other. */
 interface Member {
   readonly server: SoakServer;
   readonly fromNodes: FaultyLine;
@@ -113,7 +113,7 @@ it('PostgreSQL nodes lose, duplicate and reorder nothing while every link betwee
   load.start();
   const happened: string[] = [];
   const endsAt = performance.now() + SECONDS * 1000;
-  // Every fault once, and then as the seed says.
+  // Every fault once, then as the seed determines.
   for (let round = 0; performance.now() < endsAt; round++) {
     const fault = faults[round] ?? pick(faults, random);
     const n = Math.floor(random() * NODES);

@@ -5,7 +5,7 @@ import { Load } from './load.ts';
 import { SoakServer, type SoakServerOptions } from './server.ts';
 import { SECONDS, SEED } from './settings.ts';
 
-/** Starts one server on SQLite with clients that send; both end, and the home is removed, with the test. */
+/** Starts a SQLite server with clients that send. Both stop, and the home is removed, at the end of the test. */
 export async function startScene(
   test: TestContext,
   home: Pick<Home, 'remove'>,

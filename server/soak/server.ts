@@ -8,7 +8,7 @@ export interface SoakServerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A server as a process of its own, that can be killed, stopped, paused and given another time of day. */
+/** A server in its own process that can be killed, stopped, paused and given another wall clock. */
 export class SoakServer {
   readonly #options: SoakServerOptions;
   readonly #clockFile: string;
@@ -22,7 +22,7 @@ export class SoakServer {
     this.setClock(0);
   }
 
-  /** Of its last start. */
+  /** Of the last start. */
   get url(): string {
     return this.#process?.url ?? '';
   }
@@ -41,7 +41,7 @@ export class SoakServer {
     );
   }
 
-  /** Whether it has not ended, by itself or by a signal. */
+  /** Whether it is still running. */
   get isRunning(): boolean {
     const child = this.#process?.child;
     return child !== undefined && child.exitCode === null && child.signalCode === null;
@@ -53,7 +53,7 @@ export class SoakServer {
     await this.#process?.kill();
   }
 
-  /** SIGSTOP: it stands still, with everything that it holds, until it is resumed. */
+  /** SIGSTOP: pauses it, with everything it holds, until it is resumed. */
   pause(): void {
     this.#isPaused = this.#process?.child.kill('SIGSTOP') ?? false;
   }
@@ -63,13 +63,13 @@ export class SoakServer {
     this.#isPaused = false;
   }
 
-  /** How far its wall clock is off from now on. */
+  /** Sets the offset of its wall clock. */
   setClock(offsetMs: number): void {
     replaceFile(this.#clockFile, String(offsetMs));
   }
 }
 
-/** Writes a file that others read at any time: they see the former content or this one. */
+/** Replaces a file atomically, because others read it at any time. */
 export function replaceFile(file: string, content: string): void {
   writeFileSync(`${file}.new`, content);
   renameSync(`${file}.new`, file);

@@ -1,9 +1,9 @@
-/** How long each scenario makes things fail. */
+/** How long each scenario injects faults. */
 export const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 60);
-/** A run with the same seed chooses the same faults in the same order. */
+/** A run with the same seed selects the same faults in the same order. */
 export const SEED = Number(process.env['SOAK_SEED'] ?? Date.now() % 1_000_000);
 
-/** Numbers from 0 to 1 that only depend on the seed (mulberry32). */
+/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -6,15 +6,15 @@ import { Load } from './load.ts';
 
 const expectations = {
   eventsOf: Load.eventsOf,
-  /** A request that is given up after 40 s, a takeover within 20 s, and the fault itself. */
+  /** Covers a request that is aborted after 40 s, a takeover within 20 s, and the fault itself. */
   acknowledgedWithinMs: 90_000,
   deliveredWithinMs: 90_000,
 };
-/** What is repeated or doubled may still be on its way when nothing is missing. */
+/** Duplicates may still be in flight when nothing is missing. */
 const SETTLED_MS = 3000;
 const SHOWN = 20;
 
-/** Waits for what is still to come, and fails the test with what should not have happened. */
+/** Waits for outstanding events, and fails the test with every violation. */
 export async function judge(test: TestContext, load: Load, faults: readonly string[]): Promise<void> {
   const givesUpAt = performance.now() + expectations.deliveredWithinMs;
   while (findLost(await load.history(), expectations).length > 0 && performance.now() < givesUpAt) await delay(250);

@@ -90,7 +90,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
       test.after(() => gone.abort());
       const headers = { authorization: `Bearer ${token}` };
       const stream = await fetch(`${server.url}/api/v1/events/stream`, { headers, signal: gone.signal });
-      // Kept: undici closes the connection of a response that is garbage.
+      // Kept in a variable, because undici closes the connection of a response that is garbage collected.
       return { stream, close: () => gone.abort() };
     };
     const [first, second] = [await open(), await open()];
@@ -105,7 +105,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
   });
 });
 
-/** A server whose limits are not refilled while the test runs. */
+/** A server whose limits are not refilled during the test. */
 async function limited(test: TestContext, env: Record<string, string>) {
   const server = await startServer({ env, clock: createFakeClock() });
   test.after(() => server.stop());
@@ -120,7 +120,7 @@ it('requests are limited per account, regardless of the number of its keys', asy
   const { server, keys } = await limited(test, { RATE_LIMIT: '10', ACCOUNT_RATE_LIMIT: '12' });
   const statuses: number[] = [];
   for (let n = 0; n < 4; n++) for (const key of keys) statuses.push((await key('GET', '/auth/me')).status);
-  // Three of the twelve went to creating the keys.
+  // Creating the keys used three of the twelve.
   assert.deepEqual(statuses, [...Array(9).fill(200), 429, 429, 429]);
   const { body, headers } = (await keys[0]?.('GET', '/auth/me')) ?? assert.fail();
   assert.equal(body.detail, 'This account is limited to 12 requests per minute');

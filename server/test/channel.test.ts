@@ -14,7 +14,7 @@ const log = createLog('silent');
 describe('the notification connection of a node', () => {
   let home: Home;
   let line: FaultyLine;
-  /** The same database, past the proxy of no pooler but of a line that fails. */
+  /** The same database through a proxy that fails, not through a pooler. */
   let through: string;
   const stores: Store[] = [];
   const channels: Channel[] = [];

@@ -13,7 +13,7 @@ it('the lease of a dead node expires on time after the clock of PostgreSQL moved
     await home.remove();
   });
   const ask = queryOf(home);
-  // As if the clock had been an hour ahead when the other one died.
+  // As if the clock had been an hour ahead when the other node died.
   await ask(`
     insert into nodes (node_id, epoch, instance, url, version, carries, jwt_fingerprint, file_store, joined_at, expires_at)
     select 'nod_dead', 1, 'dead', null, version, carries, jwt_fingerprint, file_store, joined_at, expires_at + 3600000

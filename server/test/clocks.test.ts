@@ -103,7 +103,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
 
     clock.set(now);
 
-    // Login tokens end meanwhile.
+    // Login tokens expire meanwhile.
     const { key } = (await call('POST', '/api-keys/create', { name: 'polls' })).body;
     const looks = countLooks(test, server);
     let polled: number | undefined;
@@ -201,7 +201,7 @@ describe('nodes whose clocks differ', () => {
 
       const differs = 'clock differs from the clock of the database; synchronize both';
       const agrees = 'clock agrees with the clock of the database again';
-      // Measured with every heartbeat: one that was slow to be answered may be off, and is corrected by the next.
+      // Measured with every heartbeat. A slow response may distort it until the next one.
       await eventually(
         async () => {
           const metrics = await (await fetch(`${behind.url}/metrics`)).text();
@@ -233,7 +233,7 @@ async function startNode(
   return server;
 }
 
-/** How often long polls have looked for events since. */
+/** Counts how often long polls have read the log since. */
 function countLooks(test: TestContext, { app }: TestServer): () => Promise<number> {
   const next = test.mock.method(app.services.feed, 'next');
   return async () => next.mock.callCount();
@@ -242,7 +242,7 @@ function countLooks(test: TestContext, { app }: TestServer): () => Promise<numbe
 const setWebhook = (call: Call, { url }: Pick<Receiver, 'url'>) =>
   call('POST', '/webhooks/set', { webhookUrl: url, events: ['message.sent'] });
 
-/** From here on events are held. */
+/** Holds events from now on. */
 async function holdBehindBreaker(call: Call, receiver: Receiver): Promise<void> {
   receiver.respond(410);
   await send(call, ['opens the breaker']);

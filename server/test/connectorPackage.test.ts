@@ -16,7 +16,7 @@ const docs = readFileSync(new URL('../../docs/connectors.md', import.meta.url), 
 const [, example = assert.fail('docs/connectors.md has no example')] =
   /<!-- example: pager\.js -->\n```js\n(.*?)```/s.exec(docs) ?? [];
 
-/** A folder outside the checkout with one file in it. @returns the path of the file */
+/** Creates a file in a new folder outside the checkout. @returns its path */
 function newFile(t: TestContext, source: string, name = 'pager.js'): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-connector-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -25,7 +25,7 @@ function newFile(t: TestContext, source: string, name = 'pager.js'): string {
   return path;
 }
 
-/** The gateway that the example speaks of. */
+/** The gateway of the example. */
 async function startGateway(t: TestContext) {
   const pages: { id: string; to: string; text: string }[] = [];
   const server = createServer(async (request, response) => {
@@ -126,7 +126,7 @@ it('a callback reaches only sessions of a network with callbacks', async (t) => 
   assert.equal((await post('ses_none')).status, 404);
   assert.equal((await post(sessionId)).status, 409);
   await call('POST', `/sessions/${sessionId}/connect`);
-  // Of the large one, not a byte is read.
+  // Not a single byte of the large one is read.
   for (const body of ['x', 'x'.repeat(4 * 1024 * 1024 + 1)]) assert.equal((await post(sessionId, body)).status, 422);
 });
 

@@ -8,11 +8,11 @@ import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type Answer, bearer, type Call, startServer, type TestServer } from './support/server.ts';
 
-/** Far less than the 15 s after which a stream looks by itself, and than the 30 s of the long polls here. */
+/** Far less than the 15 s after which a stream polls, and than the 30 s of the long polls here. */
 const AT_ONCE_MS = 8000;
 const PASSWORD = 'correct horse battery';
 
-/** Lets a key expire in a moment, which has to be in the future still when the server looks. */
+/** Lets a key expire soon, but still in the future when the server checks it. */
 async function expireSoon(call: Call, keyId: string): Promise<Answer> {
   for (let ms = 150; ; ms *= 2) {
     const answer = await call('PATCH', `/api-keys/${keyId}`, { expiresAt: new Date(Date.now() + ms).toISOString() });
@@ -20,9 +20,9 @@ async function expireSoon(call: Call, keyId: string): Promise<Answer> {
   }
 }
 
-/** What waits with a credential: a stream, a long poll, and a tool that polls. */
+/** Requests that wait with a credential: a stream, a long poll, and an MCP tool that polls. */
 interface Waiting {
-  /** Resolves when all of them have ended. */
+  /** Resolves once all of them have ended. */
   readonly ended: Promise<{ readonly poll: Answer; readonly tool: Answer['body'] }>;
 }
 
@@ -39,7 +39,7 @@ async function waitWith({ url, app }: TestServer, credential: string): Promise<W
   const call = bearer(url, credential);
   const poll = call('GET', '/events?wait=30&kinds=group.created');
   const tool = callTool(url, credential, 'events_list', { wait: 30, kinds: ['group.created'] });
-  // One that came after the credential has ended would be refused for that, and not have waited.
+  // A request sent after the credential ended would be rejected for that, without having waited.
   await eventually(
     async () => watched(),
     (count) => count === 3,
@@ -47,7 +47,7 @@ async function waitWith({ url, app }: TestServer, credential: string): Promise<W
   return { ended: Promise.all([poll, tool, drained]).then(([answer, result]) => ({ poll: answer, tool: result })) };
 }
 
-/** @returns how many calls have begun to wait with the credential since */
+/** @returns how many requests have started to wait with the credential since */
 function watchedCalls({ services: { authenticator } }: App, credential: string): () => number {
   let count = 0;
   const { watch } = authenticator;
@@ -86,7 +86,7 @@ async function endsAtOnce({ ended }: Waiting, code: string): Promise<void> {
 
 describeOnEachDatabase('a pending request whose credential ends', (newHome, name) => {
   let home: Home;
-  /** Where credentials are changed, and where callers wait: on PostgreSQL two nodes. */
+  /** Where credentials are changed, and where requests wait. These are two nodes on PostgreSQL. */
   let here: TestServer;
   let there: TestServer;
   before(async () => {

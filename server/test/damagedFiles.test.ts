@@ -28,7 +28,7 @@ const PAGE_BYTES = 4096;
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** A server with a session, and what its log says. */
+/** A server with a session, and its log. */
 async function start(test: TestContext, home?: Home) {
   const lines: string[] = [];
   const log = createLog('error', { write: (line: string) => lines.push(line) });
@@ -55,7 +55,7 @@ async function sender(server: TestServer) {
 
 const ready = async ({ url }: TestServer) => (await fetch(`${url}/ready`)).status;
 
-/** The files as a crash would leave them, in a home of their own. */
+/** Copies the files, as a crash would leave them, to a home of their own. */
 async function crashImage(test: TestContext, { home }: TestServer): Promise<Home> {
   const image = await newHome('sqlite');
   test.after(() => image.remove());
@@ -136,7 +136,7 @@ describe('SQLite files that lack acknowledged transactions', () => {
       });
       assert.deepEqual(before && readFileSync(wal), before, 'the log is kept for whoever looks into it');
 
-      rmSync(join(image.dataDir, 'switchboard.commits')); // as the message says: go on without what is missing
+      rmSync(join(image.dataDir, 'switchboard.commits')); // As the message suggests, to continue without the missing transactions.
       await (await startServer({ home: image })).stop();
     });
   }
@@ -280,8 +280,8 @@ describe('the transaction counter beside the database', () => {
 });
 
 /**
- * A way to replace `writeSync` for everybody who has imported it, until it is restored or the test has ended. Call it
- * before a server starts: what a test has opened is cleaned up in order, and a server stops only on a disk that works.
+ * Allows replacing `writeSync` for every module that imported it, until it is restored or the test ends. Must be called
+ * before a server starts: cleanup runs in order, and a server stops only on a working disk.
  */
 function replaceableWriteSync(test: TestContext) {
   let restore = () => {};

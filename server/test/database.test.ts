@@ -81,7 +81,7 @@ describe('SQLite', () => {
       database.commit(({ connection }) => connection.query(`pragma max_page_count = ${pages}`, []));
 
     const acknowledged: string[] = [];
-    await limit(1); // SQLite takes the present size instead: not one page more
+    await limit(1); // SQLite uses the current size instead, so not one page more.
     for (let n = 0; ; n++) {
       const sent = await call('POST', '/messages/send', { to: '491702222222', message: 'x'.repeat(5000) });
       if (sent.status === 503) {

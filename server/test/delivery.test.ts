@@ -152,7 +152,7 @@ describeOnEachDeployment('delivery', (_, database) => {
   });
 
   it('holds events while the breaker is open, and delivers all of them in order after a reset', async () => {
-    // No retry falls due by itself: that would have its place by its time.
+    // Retries never fall due here, because their time would determine their place.
     const server = await start({ env: { BREAKER_OPEN_SECONDS: '900' }, clock: createFakeClock(Date.now()) });
     const receiver = await receive();
     const { call } = await server.account();
@@ -234,7 +234,7 @@ describeOnEachDeployment('delivery', (_, database) => {
         open--;
         response.writeHead(200).end();
       };
-      // The probe is answered late: whatever else were let through would be seen beside it.
+      // The probe is answered late, so that any other delivery would be seen beside it.
       if (isFirst)
         setTimeout(() => {
           isFirst = false;
@@ -248,7 +248,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     assert.equal(new Set(after).size, 10_001);
     assert.equal(after[0], 'msg_0', 'the oldest is the probe');
     assert.equal(inFlightAtFirst, 1, 'exactly one probe');
-    // Two probes one at a time, then 1, 2, 2, 4, 4, 4, 4 and from there on 8.
+    // Two probes in sequence, then 1, 2, 2, 4, 4, 4, 4 and from there on 8.
     const allowed = [1, 1, 1, 2, 2, 4, 4, 4, 4];
     for (const [n, limit] of allowed.entries()) {
       assert.ok((peaks[n] ?? 0) <= limit, `delivery ${n} was one of ${peaks[n]}, allowed were ${limit}`);
@@ -265,7 +265,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     let failures = 5;
     receiver.respond((_, response) => setTimeout(() => response.writeHead(failures-- > 0 ? 500 : 200).end(), 20));
     for (let n = 0; n < 5; n++) await call('POST', '/messages/send', { to: `49170555000${n}`, message: `${n}` });
-    // Open, or with the first probe due already.
+    // Open, or with the first probe already due.
     await eventually(
       () => call('GET', '/webhooks/circuit-breaker'),
       ({ body }) => body.state !== 'closed',

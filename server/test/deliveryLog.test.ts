@@ -279,7 +279,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
       () => call('GET', '/webhooks/circuit-breaker'),
       ({ body }) => body.state === 'open',
     );
-    // Nothing more is to come.
+    // No further deliveries are expected.
     await eventually(
       () => call('GET', '/events?kinds=message.delivered'),
       ({ body }) => body.data.length === 2,
@@ -334,7 +334,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const { call, token } = await setUp(server, receiver);
     const first = await openStream(server.url, token);
     const messageId = await send(call, 0);
-    // On PostgreSQL what was stored just before may still come.
+    // On PostgreSQL, recently stored events may still appear.
     let sent = await first.next();
     if (sent?.event === 'session.connected') sent = await first.next();
     const delivered = await first.next();
@@ -356,7 +356,7 @@ interface StreamEvent {
   readonly data: string;
 }
 
-/** A reader of server-sent events, as small as the test needs it. */
+/** A minimal reader of server-sent events. */
 function openStream(url: string, token: string, headers: Record<string, string> = {}) {
   const events: StreamEvent[] = [];
   let wake = () => {};

@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { readSettings, settingsTable } from '../src/config.ts';
 import { checkUrl, createTargetPolicy } from '../src/target.ts';
 
-/* Files that nothing here runs, held to what they speak of. */
+/* Deployment files that no other test runs, checked against the code. */
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -46,7 +46,7 @@ describe('the deployment files', () => {
     const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: settings.webhookAllowedCidrs });
     const isAllowed = (address: string) => checkUrl(`http://${withDefaults(address)}:3000/`, policy).ok;
 
-    // Docker gives out addresses of the range only.
+    // Docker assigns only addresses of the range.
     assert.equal(withDefaults(range), settings.webhookAllowedCidrs.join());
     assert.equal(isAllowed(range.replace(/\d+\/25$/, '129')), true);
     for (const address of [gateway, ...nodes]) {
@@ -82,7 +82,7 @@ describe('the deployment files', () => {
   });
 });
 
-/** A value as Compose fills it in where nothing is set: `${NAME:-default}` and `${NAME:?message}`. */
+/** A value as Compose expands it without environment variables: `${NAME:-default}` and `${NAME:?message}`. */
 function withDefaults(value: string): string {
   return value.replace(/\$\{\w+:(-|\?)([^}]*)\}/g, (_, kind: string, rest: string) => (kind === '-' ? rest : 'set'));
 }

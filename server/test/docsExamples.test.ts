@@ -29,7 +29,7 @@ interface Request {
   readonly body: string | undefined;
 }
 
-/** The fenced blocks of a page, also those that are indented because they belong to a list. */
+/** The fenced blocks of a page, including those that are indented within a list. */
 function blocksOf(text: string): Block[] {
   return [...text.matchAll(/^( *)```(\w+)\n(.*?)^ *```$/gms)].map(([, indent = '', language = '', block = '']) => ({
     language,
@@ -37,7 +37,7 @@ function blocksOf(text: string): Block[] {
   }));
 }
 
-/** The words of the shell's command that begins at `at`: to the end of its line, or where its output goes elsewhere. */
+/** The words of the shell command that begins at `at`, up to the end of its line or a redirection. */
 function wordsOf(text: string, at: number): string[] {
   const words = [...text.slice(at).matchAll(/'([^']*)'|"((?:\\.|[^"])*)"|(\\\n)|(\n|[|)#;])|([^\s'"|);#\\]+)/g)];
   const end = words.findIndex(([, , , , stop]) => stop !== undefined);
@@ -46,7 +46,7 @@ function wordsOf(text: string, at: number): string[] {
   );
 }
 
-/** What `curl` would send, as far as it goes to the API. */
+/** The request that `curl` would send to the API. */
 function requestOf(words: readonly string[]): Request | undefined {
   const argumentOf = (...flags: string[]) => words[words.findIndex((word) => flags.includes(word)) + 1];
   const has = (...flags: string[]) => words.some((word) => flags.includes(word));
@@ -118,7 +118,7 @@ describe('documentation examples', () => {
       if (operation.takesContent) return void validator(operation.input)(query);
       const path = request.query.size === 0 ? request.path : `${request.path}?${request.query}`;
       const { status, body } = await call(request.method, encodeURI(path), request.body);
-      // What validation comes before: nothing has the ids that stand in a path, and no session is connected.
+      // Validation comes before these errors: the ids in the paths do not exist, and no session is connected.
       const isPast = status === 409 || (status === 404 && request.path.includes('$'));
       assert.ok(status < 300 || isPast, `${status} ${JSON.stringify(body)}`);
     });

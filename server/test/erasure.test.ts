@@ -13,7 +13,7 @@ const ENCRYPTION_KEY = 'a key that has more than thirty-two characters';
 const SECRET = 'qzplaintextsecret-1234567890';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A home, and a way to start servers on it that are stopped before it is removed. */
+/** A home, and a function that starts servers on it, which stop before it is removed. */
 async function homeFor(test: TestContext) {
   const home = await newHome('sqlite');
   const started: TestServer[] = [];
@@ -29,13 +29,13 @@ async function homeFor(test: TestContext) {
   return { home, start };
 }
 
-/** Whether a text stands anywhere in the files of the database, used pages or not. */
+/** Whether a text appears anywhere in the database files, in used or free pages. */
 const isReadable = ({ dataDir }: Home, text: string) =>
   ['switchboard.db', 'switchboard.db-wal']
     .map((name) => join(dataDir, name))
     .some((path) => existsSync(path) && readFileSync(path).includes(text));
 
-/** A home whose database holds secrets in plain text. */
+/** A home whose database contains secrets in plain text. */
 async function plainHome(test: TestContext) {
   const { home, start } = await homeFor(test);
   const server = await start();

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type Home, newHome } from './support/databases.ts';
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
-/* How the event log is read on PostgreSQL while transactions are open: the steps are those of `postgresLog.ts`. */
+/* Reading the event log on PostgreSQL while transactions are open. The steps are those of `postgresLog.ts`. */
 
 describe('the event log on PostgreSQL', () => {
   let home: Home;
@@ -64,11 +64,11 @@ describe('the event log on PostgreSQL', () => {
     const { lockOf, last, horizon } = steps(reader);
     const first = await last();
     await writer.query('begin');
-    // (1) has been taken: the writer knows `first`. Others draw meanwhile.
+    // (1) is done: the writer knows `first`. Others take positions meanwhile.
     const between = await insertEvent(pool(), accountId);
     const before = await horizon();
     assert.equal(before, await last(), 'it holds up no one yet');
-    // (2): from here on nothing behind `first` is certain.
+    // (2): from here on, positions after `first` are uncertain.
     await writer.query(`select pg_advisory_xact_lock_shared(${lockOf(first)})`);
     assert.equal(await horizon(), first);
     const behind = await insertEvent(pool(), accountId);
@@ -147,7 +147,7 @@ interface Queries {
   query(text: string): Promise<unknown>;
 }
 
-/** A connection that ends with the test, and with it its transaction. */
+/** A connection that ends with the test, along with its transaction. */
 async function connectTo(test: TestContext, { databaseUrl }: Home): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl });
   test.after(() => client.end());
@@ -155,7 +155,7 @@ async function connectTo(test: TestContext, { databaseUrl }: Home): Promise<pg.C
   return client;
 }
 
-/** Writes an event as every node does, of this version or the one before: the column's default gives it a position. */
+/** Writes an event like a node of this or the previous version: the default of the column assigns its position. */
 async function insertEvent(on: Queries, accountId: string): Promise<string> {
   const eventId = `evt_${randomUUID().replaceAll('-', '').slice(0, 26).toUpperCase()}`;
   await on.query(`insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)

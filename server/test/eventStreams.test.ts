@@ -22,7 +22,8 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
     for (let n = 0; n < 10; n++) sent.push(await send(call, `${n}`));
     await Promise.all(streams.map((stream) => stream.until(11)));
     for (const stream of streams) assert.deepEqual(stream.messageIds().slice(1), sent);
-    // Each send is announced a few times: queued, sent, delivered. Without sharing there are fifty times as many.
+    // Each send is announced a few times: queued, sent, delivered. Without sharing, there would be fifty times as many
+    // reads.
     assert.ok(reads() < 100, `${reads()} reads for 10 sends`);
   });
 
@@ -131,14 +132,14 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
   }
 });
 
-/** How often the log of an account is read from now on. */
+/** Counts how often the log of an account is read from now on. */
 function countReads(test: TestContext, { app }: TestServer, accountId: string): () => number {
   const { eventLog } = app.services;
   const read = test.mock.method(eventLog, 'read');
   return () => read.mock.calls.filter(({ arguments: [id] }) => id === accountId).length;
 }
 
-/** @returns resolves when the server has ended every stream that the account opened since */
+/** @returns a function that resolves once the server has closed every stream the account opened since */
 function watchStreams(test: TestContext, { app }: TestServer, accountId: string): () => Promise<unknown> {
   const { waitingCalls } = app.services;
   const begin = waitingCalls.begin.bind(waitingCalls);
@@ -202,7 +203,7 @@ async function openStream(
     ids: () => ofKind().map((block) => /^id: (\S+)$/m.exec(block)?.[1] ?? ''),
     messageIds: () =>
       ofKind().map((block): string => JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '').data.messageId),
-    /** Resolves when it has got that many: of `message.sent`, or of the kinds it asked for. */
+    /** Resolves after that many `message.sent` events, or events of the requested types. */
     until: (count: number) => wait(() => (query === '' ? ofKind() : events()).length >= count),
     close: () => gone.abort(),
   };

@@ -14,15 +14,15 @@ import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 /*
- * End to end: one event for 25 webhooks, each at a receiver that fails in its own way. Every attempt is in the log with
- * its class and why; then the webhooks move to a receiver that works, and what was not delivered arrives as it was.
+ * End to end: one event for 25 webhooks, each at a receiver with a different fault. The log has every attempt with its
+ * class and reason. Then the webhooks move to a healthy receiver, and the undelivered events arrive unchanged.
  */
 describeOnEachDatabase('faulty receivers', (_, database) => {
   let server: TestServer;
   let faulty: FaultyReceiver;
   let healthy: Receiver;
   let call: Call;
-  /** The delivery of the event for each behaviour, once its first attempt is in the log. */
+  /** The delivery of the event for each fault, once its first attempt is in the log. */
   const logged = new Map<Behaviour, Answer['body']>();
   const webhooks = new Map<Behaviour, string>();
 
@@ -30,7 +30,7 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
     faulty = await startFaultyReceiver({ slowMs: 300, dripMs: 20, retryAfterSeconds: 3600 });
     setDefaultCACertificates([...getCACertificates('default'), faulty.caPem]);
     healthy = await startReceiver();
-    // A retry comes in an hour: what arrives before that was released by the new URL.
+    // The retry is due in an hour, so everything that arrives earlier was released by the new URL.
     server = await startServer({ database, env: { WEBHOOK_TIMEOUT_MS: '1500', WEBHOOK_RETRY_SECONDS: '3600,3600' } });
     ({ call } = await server.account());
     for (const behaviour of behaviours) {
@@ -93,7 +93,7 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
       (answer) => answer.body.data.every((one: Answer['body']) => one.state === 'delivered'),
     );
     assert.equal(body.data.length, behaviours.length);
-    // What an answer was taken for was read by the receiver, whatever became of its body.
+    // The receiver had read these requests, whatever became of the response body.
     for (const behaviour of behaviours.filter((one) => !undelivered.includes(one))) {
       const seen = faulty.requests(behaviour).filter(({ isComplete }) => isComplete);
       assert.ok(

@@ -24,7 +24,7 @@ describe('a call for a session of another node', () => {
     return body.data.map(({ message }: { message: string }) => message);
   };
 
-  /** Has the node decide as if it was to run the next call itself: the session moves right after the decision. */
+  /** Lets the node decide to run the next call itself, and moves the session right after the decision. */
   function decideWrongly(test: TestContext) {
     return test.mock.method(server.app.services.cluster.sessions, 'ownerOf', async () => 'nobody' as const, {
       times: 1,

@@ -19,7 +19,7 @@ it('no node is ready while PostgreSQL has no space for a row', async (test) => {
   await connectSession(call);
   servers.push(await startServer({ home, env: { DATA_DIR: join(home.dataDir, 'other'), NODE_ROLE: 'api' } }));
   const ask = queryOf(home);
-  // What PostgreSQL says when a file cannot grow.
+  // The error of PostgreSQL for a file that cannot grow.
   await ask(`
     create function refuse() returns trigger as $$ begin
       raise exception using errcode = '53100', message = 'could not extend file: No space left on device';

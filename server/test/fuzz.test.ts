@@ -16,11 +16,11 @@ import { anyRequest, type FuzzRequest, type Known, type WireRequest } from './su
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-/** `npm run test:soak` makes more. */
+/** More in `npm run test:soak`. */
 const RUNS = { sqlite: Number(process.env['FUZZ_RUNS'] ?? 1500), postgres: Number(process.env['FUZZ_RUNS'] ?? 500) };
-/** After so many requests the account is furnished again: much of what it had was deleted. */
+/** After this many requests, the account is furnished again, because much of it was deleted. */
 const FURNISH_EVERY = 200;
-/** After these most other requests would find nothing. */
+/** After these, most other requests would find nothing. */
 const TAKES_FURNITURE = ['sessions.delete', 'sessions.logout', 'sessions.disconnect', 'webhooks.delete'];
 const PASSWORD = 'correct horse battery';
 
@@ -51,7 +51,7 @@ for (const database of databaseNames) {
       agent.destroy();
       await receiver.close();
     }
-    // Without requests that come through, nothing behind the validation was tried.
+    // Without successful requests, nothing behind validation would be tested.
     test.diagnostic(`${succeeded} of ${RUNS[database]} succeeded`);
     assert.ok(succeeded > RUNS[database] / 10, `only ${succeeded} succeeded`);
     assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'the prototype of all objects was changed');
@@ -66,7 +66,7 @@ interface FuzzAnswer {
   readonly body: Buffer;
 }
 
-/** What is wrong with an answer; nothing for one that the table of operations announces. */
+/** Describes a response that violates the operation table; undefined if it conforms. */
 function judge(operation: Operation, { status, headers, body }: FuzzAnswer): string | undefined {
   const type = headers['content-type'] ?? '';
   if (status < 300) {
@@ -85,7 +85,7 @@ function judge(operation: Operation, { status, headers, body }: FuzzAnswer): str
   const [declared, title] = errors[code];
   if (status !== declared || problem.status !== declared || problem.title !== title) return `${status} for ${code}`;
   if (problem.requestId !== headers['x-request-id']) return 'the request id differs from the header';
-  // A spoiled path leads elsewhere.
+  // A corrupted path matches another route.
   if (code === 'route_not_found' || code === 'method_not_allowed') return undefined;
   if (status >= 500 && code !== 'send_failed') return `${code}: ${body}`;
   return errorCodesOf(operation).includes(code) ? undefined : `${code} is not declared: ${body}`;
@@ -98,13 +98,13 @@ function checkOf(schema: TSchema) {
   return check;
 }
 
-/** Sends requests with a credential, to an account that is kept furnished with what they may refer to. */
+/** Sends requests with a credential, to an account that is kept furnished with the resources they refer to. */
 async function createClient(server: TestServer, receiverUrl: string, agent: Agent) {
   const owner = await server.account();
   const { body } = await owner.call('POST', '/api-keys/create', { name: 'fuzz' });
   const key: string = body.key;
   const ownKeyId: string = body.keyId;
-  // For what only a login may do, such as ending every login: an account that can be had anew.
+  // For operations that require a login, such as ending every login: an account that can be replaced.
   let victim = await server.account();
   let known: Known = {};
   let left = 0;
@@ -135,7 +135,7 @@ async function createClient(server: TestServer, receiverUrl: string, agent: Agen
   };
 }
 
-/** Sees to it that there is something of everything, and tells what there is. */
+/** Ensures that there is a resource of each type, and returns their ids. */
 async function furnish(call: Call, server: TestServer, token: string, receiverUrl: string): Promise<Known> {
   const { body: old } = await call('GET', '/sessions?limit=200');
   for (const { sessionId } of old.data) await call('DELETE', `/sessions/${sessionId}`);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** What each part may import beside itself. The arrows of `architecture`, read from left to right. */
+/** The imports that each part may have beside its own files, after the layers in `architecture`. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
   app: [
@@ -38,7 +38,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   connectors: [],
   db: [],
 };
-/** Small parts that stand on nothing else; everything may use them. */
+/** Small parts that import nothing else, open to all others. */
 const ground = [
   'errors',
   'events',
@@ -55,7 +55,7 @@ const ground = [
   'metrics',
   'seal',
 ];
-/** Narrower than the folder: who may import only these files of it. */
+/** Exceptions that allow only these files of a folder. */
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'messages → webhooks': ['webhooks/emit.ts'],
   'messages → connectors': ['connectors/connector.ts'],
@@ -94,7 +94,7 @@ it('imports follow the order of the layers', () => {
     if (part === target || ground.includes(target)) return false;
     if (to.endsWith('.json')) return false;
     if (!(arrows[part] ?? []).includes(target) && !(part === 'main' && ground.includes(target))) {
-      // The entry point explains the errors that keep the server from starting.
+      // The entry point explains the errors that prevent startup.
       return !(part === 'main' && ['cluster', 'db'].includes(target));
     }
     const narrowed = onlyFiles[`${part} → ${target}`];

@@ -7,14 +7,14 @@ import { type FaultyLine, startFaultyLine } from './support/faultyLine.ts';
 import { queryOf } from './support/nodes.ts';
 import { bearer, connectSession, startServer } from './support/server.ts';
 
-/** What a caller waits for a key at the most, on whichever node it asks. */
+/** The longest time that a caller waits for a key, on whichever node. */
 const WORST_MS = 15_000;
 
 describe('an idempotency key', () => {
   it("becomes usable on another node soon after the response to its claim's commit was lost", async (test) => {
     const { line, asked, other, sessionId, token } = await twoNodes(test);
     loseAnswerToClaim(line);
-    // A later send runs on the node that gets it; any other is forwarded before a claim.
+    // A scheduled send runs on the node that receives it. Any other is forwarded before the claim.
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();
     const send = (url: string) =>
       bearer(url, token)(
@@ -54,7 +54,7 @@ describe('an idempotency key', () => {
   });
 });
 
-/** A node whose way to PostgreSQL may fail, and another one that has the session. */
+/** A node whose connection to PostgreSQL may fail, and another one that owns the session. */
 async function twoNodes(test: TestContext) {
   const home = await newHome('postgres');
   const line = await startFaultyLine();
@@ -79,14 +79,14 @@ async function twoNodes(test: TestContext) {
   return { home, line, asked, other, sessionId, token };
 }
 
-/** The next transaction that claims a key is committed, and nobody hears of it. */
+/** Commits the next transaction that claims a key, and drops the response. */
 function loseAnswerToClaim(line: FaultyLine): void {
   const claiming = new Set<object>();
   line.onRequest((bytes, connection) => {
     const text = bytes.toString('latin1');
     if (text.includes('insert into "idempotency_keys"') || text.includes('insert into idempotency_keys'))
       claiming.add(connection);
-    // By the simple protocol: a `Q`, a length, and the text.
+    // In the simple protocol: a `Q`, a length, and the text.
     if (text.includes('commit\0') && claiming.has(connection)) {
       connection.loseAnswer();
       line.onRequest(() => {});

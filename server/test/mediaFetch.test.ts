@@ -92,13 +92,13 @@ describe('a file behind a URL', () => {
         url,
       );
     }
-    // A name is not told apart from one that does not exist.
+    // The error does not reveal whether a name exists.
     await assert.rejects(
       fetching(`https://files.example.com:${port}/`, ({ stream }) => buffer(stream)),
       { code: 'fetch_failed', message: /^The name files\.example\.com does not resolve to a public address/ },
     );
     assert.deepEqual(files.visits, []);
-    // The same name is dialled where the vetted lookup says, so it was the vetting that refused it.
+    // The same name connects to the address of the vetted lookup, so vetting rejected it before.
     const allowed = createUseFetched({ ...options, policy: local });
     const bytes = await allowed(`https://files.example.com:${port}/`, ({ stream }) => buffer(stream));
     assert.equal(bytes.toString(), 'secret');

@@ -19,12 +19,12 @@ import {
   type TestServer,
 } from './support/server.ts';
 
-/** In everything that a message says, and nowhere else. */
+/** Occurs in all content of messages, and nowhere else. */
 const SAID = 'quokka';
 
 const CONTENT_RESOURCES = ['messages', 'chats', 'events', 'webhooks'] as const;
 const METADATA = CONTENT_RESOURCES.map((resource) => `${resource}:metadata`);
-/** Everything but what shows content by itself: the four `read` permissions, files, and where webhooks lead. */
+/** All permissions except those that show content: the four `read` permissions, files, and webhook URLs. */
 const WITHOUT_CONTENT = permissions.filter(
   (permission) =>
     permission !== 'media:read' &&
@@ -182,16 +182,16 @@ describe('a key without permission to read content', () => {
 interface Scene {
   readonly call: Call;
   readonly sessionId: string;
-  /** Who has written. */
+  /** The sender. */
   readonly from: string;
-  /** Messages that say something, in every way there is. */
+  /** Messages with content of every type. */
   readonly messageIds: readonly string[];
-  /** One that the account has sent. */
+  /** A message that the account sent. */
   readonly ownId: string;
   readonly deliveryId: string;
   readonly mediaId: string;
   readonly webhookId: string;
-  /** A group, and what somebody wrote there. */
+  /** A group, and a message in it. */
   readonly groupId: string;
   readonly inGroupId: string;
   newKey(granted: readonly string[]): Promise<{ key: string; keyId: string }>;
@@ -199,7 +199,7 @@ interface Scene {
   incoming(message: string): Promise<{ messageId: string }>;
 }
 
-/** An account that was told the same in every way, and whose receiver repeats what it gets. */
+/** An account with the same content in every type of message, whose receiver echoes its requests. */
 async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
   const { call, token } = await server.account();
   receiver.respond(({ body }, response) => response.end(body));
@@ -266,7 +266,7 @@ async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
   };
 }
 
-/** Asks everything that can be asked with an API key, with the ids of the scene. */
+/** Sends every query that an API key allows, with the ids of the scene. */
 async function readAll(scene: Scene, ask: Call): Promise<{ id: string; status: number; text: string }[]> {
   const isQuestion = ({ method, credential, effect }: Operation) =>
     method === 'GET' && credential === undefined && effect === 'read';

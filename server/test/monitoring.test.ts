@@ -5,7 +5,7 @@ import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
 import { connectSession, startServer } from './support/server.ts';
 
-/* A dashboard or an alarm that names what nobody exports stays empty, or silent, and nobody notices. */
+/* A dashboard or alert with an unknown metric stays empty or silent without notice. */
 
 const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8');
 const alerts = read('prometheus/alerts.yml');
@@ -16,7 +16,7 @@ const queries: readonly string[] = dashboard.panels.flatMap(({ targets = [] }: {
 
 const SERIES = /\b((?:switchboard|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g;
 
-/** The series that a text asks for, each with the labels that it picks them by. */
+/** The metrics that a text queries, each with its label matchers. */
 function askedFor(text: string): { name: string; labels: string[] }[] {
   return [...text.matchAll(SERIES)].map(([, name = '', matchers = '']) => ({
     name,

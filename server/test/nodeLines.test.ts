@@ -18,10 +18,10 @@ const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta
 
 const isSent = ({ status }: Answer['body']) => status === 'sent' || status === 'delivered';
 
-/** The shortest time after which a caller is told that it is queued still. */
+/** The shortest time after which a caller is told that its message is still queued. */
 const TO_SEND_MS = 2000;
 
-/** Sends, and waits until it is sent. The caller may be told that it is queued only when the owner was slow. */
+/** Sends a message and waits until it is sent. The response may report it as queued if the owner was slow. */
 async function untilSent(call: Call, send: () => Promise<Answer>): Promise<void> {
   const startedAt = performance.now();
   const { status, body } = await send();
@@ -32,7 +32,7 @@ async function untilSent(call: Call, send: () => Promise<Answer>): Promise<void>
     (message) => isSent(message.body),
   );
 }
-/** Each timer of Node may fire a millisecond early. */
+/** Node may fire a timer a millisecond early. */
 const TIMERS_EARLY_MS = 20;
 
 describe('a message for a session of another node', () => {
@@ -53,7 +53,7 @@ describe('a message for a session of another node', () => {
     await home?.remove();
   });
 
-  /** A session that the owner has, and a node that passes on to it what it is asked to send. */
+  /** A session of the owner, and a node that forwards its sends. */
   async function session(test: TestContext, more: object = {}) {
     const DATA_DIR = join(home.dataDir, test.name);
     const asked = await startServer({ home, env: { DATA_DIR, NODE_ROLE: 'api', CONNECTORS: PUPPET } });
@@ -152,7 +152,7 @@ describe('a request to another node', () => {
       forward.to(node, request, life),
       (error) => error instanceof NoAnswerError && !error.isLate && /silent/.test(String(error.cause)),
     );
-    line.halfOpen(); // whatever is open stays silent
+    line.halfOpen(); // all open connections stay silent
     line.silence('none');
     assert.equal((await forward.to(node, request, life)).status, 200);
   });
@@ -175,7 +175,7 @@ describe('a request to another node', () => {
       () => (isOver = true),
       () => (isOver = true),
     );
-    // Many times as long as a silence is borne.
+    // Many times longer than silence is tolerated.
     for (let n = 0; n < 20 && !isOver; n++) await new Promise((resolve) => setTimeout(resolve, 20));
     for (const answer of answers) answer();
     assert.equal((await answered).status, 200);

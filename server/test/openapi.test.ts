@@ -20,7 +20,7 @@ const document = openApiDocument(operations);
 
 function run(program: string, args: readonly string[], cwd = root): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    // The linter would tell its makers, and ask them for a newer one.
+    // The linter would report usage to its makers, and check for updates.
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     execFile(process.execPath, [join(root, program), ...args], { cwd, env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : 1, output: stdout + stderr }),
@@ -96,7 +96,7 @@ it('every route that is not an operation exists', async () => {
         ...(method === 'post' && { body: '{}' }),
       });
       const text = response.ok ? '' : await response.text();
-      await response.body?.cancel().catch(() => {}); // a stream has no end
+      await response.body?.cancel().catch(() => {}); // a stream never ends
       assert.ok(!text.includes('route_not_found') && response.status !== 405, `${method} ${path}: ${text}`);
     }
   }

@@ -94,14 +94,14 @@ describe('the operation table', () => {
     const me = await server.account();
     const stranger = await server.account();
 
-    /** Calls an operation as its owner, checks the output, and tries the same as a stranger. */
+    /** Calls an operation as the owner, checks the output, and repeats it as a stranger. */
     async function run(id: string, path: string, body?: unknown): Promise<Answer['body']> {
       const operation = byId.get(id);
       assert.ok(operation, id);
       const [bare = ''] = path.split('?');
       const pattern = new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`);
       assert.match(bare, pattern, id);
-      // Whatever is named in the path is mine: for a stranger it does not exist.
+      // The path names resources of the owner, which do not exist for a stranger.
       if (operation.path.includes('{')) {
         const denied = await stranger.call(operation.method, path, body);
         assert.equal(denied.status, 404, `${id} as a stranger: ${JSON.stringify(denied.body)}`);
@@ -116,7 +116,7 @@ describe('the operation table', () => {
       succeeded.add(id);
       return answer.body;
     }
-    // A stranger with several sessions would be asked which one is meant; one is enough to be told "not found".
+    // With several sessions the stranger would have to name one. With one session the answer is "not found".
     const email = 'walker@example.com';
     for (const [id, path] of [
       ['auth.register', '/auth/register'],

@@ -8,7 +8,7 @@ import { createFakeClock, type FakeClock } from './support/fakeClock.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
 import { type Answer, startServer } from './support/server.ts';
 
-/** Lets time pass until a promise is settled. */
+/** Advances the clock until a promise settles. */
 async function passUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   let isSettled = false;
   promise.finally(() => (isSettled = true)).catch(() => {});
@@ -145,7 +145,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     const answers: Promise<Answer>[] = [];
     for (const text of ['two', 'three', 'four']) {
       answers.push(send(text));
-      // The answer tells that it waits behind the first one.
+      // The response shows that it waits behind the first one.
       assert.equal((await passUntil(clock, answers.at(-1) as Promise<Answer>)).body.status, 'queued');
       clock.set(clock.now() - 3_600_000);
     }
@@ -158,7 +158,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
       },
       (status) => status === 'sent',
     );
-    // One that was scheduled goes by the time of day, which is earlier now.
+    // A scheduled message follows the wall clock, which is earlier now.
     assert.deepEqual(
       sent.filter((text) => text !== 'one'),
       ['two', 'three', 'four'],
@@ -392,7 +392,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     await disconnected;
     await call('POST', `/sessions/${sessionId}/connect`);
     hung.reject(new Error('The line was cut'));
-    // No time passes: nobody looks for it.
+    // The clock does not advance, so polling cannot find them.
     for (const id of ids) await untilStatus(id, 'sent');
     assert.deepEqual(sent, ['one', 'two']);
   });

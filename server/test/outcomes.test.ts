@@ -15,7 +15,7 @@ import {
 
 const TIMEOUT_MS = 1500;
 
-/** The sentence that a person gets for it. */
+/** The message shown to users. */
 const sentences: Partial<Record<Behaviour, RegExp>> = {
   hanging: /did not answer within 1\.5 s/,
   headerDrip: /did not answer within 1\.5 s/,

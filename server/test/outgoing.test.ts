@@ -44,7 +44,7 @@ const canLimit = (() => {
   }
 })();
 
-/** Opens files until there are no more. @returns what closes them again */
+/** Opens files until the limit is reached. @returns a function that closes them */
 function takeAllFiles(): () => void {
   const before = softLimit();
   setSoftLimit(readdirSync('/proc/self/fd').length + 50);
@@ -84,7 +84,7 @@ it('a process without free files reports that as the cause, in DNS lookups and i
       ['no_socket', 'This server has no free socket (EMFILE): receiver.invalid:9 was not asked'],
     ],
   );
-  // With files to spare it is the receiver's fault again.
+  // With files to spare, the error is the receiver's again.
   assert.equal((await attempt('127.0.0.1')).class, 'connect');
 });
 
@@ -115,7 +115,7 @@ it('slow receivers of one account leave connections for other accounts', async (
       quick.resolve();
     }),
   );
-  // Stopped after its receivers, which let go of what they hold.
+  // Stops after its receivers, which release its connections.
   const server = await startServer({ env: { OUTGOING_CONNECTIONS: '16' } });
   test.after(() => server.stop());
   const [greedy, modest] = [await server.account(), await server.account()];

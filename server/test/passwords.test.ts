@@ -33,7 +33,7 @@ it('hashes and verifies passwords', async (test) => {
   await assert.rejects(hasher.verify('any', 'no hash at all', '192.0.2.1'), /hashing a password failed/);
 });
 
-/** Of libuv, for files among others. While more hashes than that are left, they could fill it. */
+/** The threads of libuv, which serve files among others. If hashes could exceed them, they would block files. */
 const POOL_THREADS = 4;
 
 it('reads files while passwords are hashed, however many are queued', async (test) => {
@@ -99,7 +99,7 @@ it('returns 503 with Retry-After on too many concurrent logins, without counting
   const verify = passwords.verify.bind(passwords);
   const others: Promise<unknown>[] = [];
   const crowded = test.mock.method(passwords, 'verify', (...args: Parameters<typeof verify>) => {
-    // As many as may wait, from the same address.
+    // As many as may queue, from the same address.
     for (let n = 0; n < 18; n++) others.push(passwords.hash('x', args[2]).catch(() => {}));
     return verify(...args);
   });
@@ -295,7 +295,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     await assert.rejects(limit.guess({ email, address: '203.0.113.99' }, wrong), isLimited);
     await limit.guess({ email, address: '203.0.113.99', device: 'phone' }, right);
     await limit.guess({ email, address: '2001:db8:1::2' }, right);
-    await limit.guess({ email, address: '203.0.113.99' }, wrong); // where the owner has been by now
+    await limit.guess({ email, address: '203.0.113.99' }, wrong); // where the owner has logged in before
     await limit.guess({ email: 'other@example.com', address: '203.0.113.98' }, wrong);
     await clock.advance(91 * 24 * 3_600_000);
     for (let n = 0; n < 10; n++) await limit.guess({ email, address: `203.0.113.${n}` }, wrong);

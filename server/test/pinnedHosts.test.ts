@@ -13,7 +13,7 @@ let agent: Agent;
 let own: FileServer;
 let other: FileServer;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
-/** Asks `own` alone. */
+/** Requests only `own`. */
 let pinned: Dispatcher;
 
 before(async () => {
@@ -32,7 +32,7 @@ after(async () => {
 });
 
 const refused = (words: RegExp) => (error: Error) => {
-  // Node's own fetch hands on what its dispatcher says as the cause.
+  // Node's own fetch reports the error of its dispatcher as the cause.
   const cause = error instanceof PinnedHostError ? error : error.cause;
   assert.ok(cause instanceof PinnedHostError, String(error));
   assert.match(cause.message, words);
@@ -65,7 +65,7 @@ it('connects only to pinned hosts, even for redirects and client libraries', asy
   await assert.rejects(request(`${other.url}/`, { dispatcher: pinned }), refused(/is not a host of this network/));
   answer = (_, response) => response.writeHead(302, { location: other.url }).end();
   await assert.rejects(request(`${own.url}/`, { dispatcher: pinned }), refused(/the host redirects \(302\)/));
-  // Node's fetch takes a dispatcher, which the type of its options does not know.
+  // Node's fetch accepts a dispatcher, which is missing in the type of its options.
   const options = { dispatcher: pinned } as RequestInit;
   await assert.rejects(fetch(own.url, options), refused(/the host redirects/));
   await assert.rejects(fetch(other.url, options), refused(/is not a host of this network/));

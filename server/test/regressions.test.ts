@@ -26,7 +26,7 @@ import {
   type TestServer,
 } from './support/server.ts';
 
-/* Bugs that were found and mended, each by what a user saw. */
+/* Regression tests for fixed bugs. */
 
 async function setUp(test: TestContext, env: Record<string, string> = {}) {
   const server = await startServer({ env });
@@ -42,7 +42,7 @@ async function setUp(test: TestContext, env: Record<string, string> = {}) {
   await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
   return { server, receiver, call, account, sessionId: body.sessionId as string };
 }
-/** For what must not happen: a time in which it would have. */
+/** Waits long enough for an unwanted effect to show. */
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 it('concurrent connects do not leave a session that can never connect again', async (test) => {
@@ -86,7 +86,8 @@ it('a half-open breaker pauses after a 429 without Retry-After', async (test) =>
 });
 
 it('a send with an idempotency key happens once if the database fails for a moment', async (test) => {
-  // Nothing else is stored meanwhile but the message in the mailbox of its recipient: no time passes, and they are away.
+  // No other write occurs except the message in its recipient's mailbox: the clock stands still, and the recipient is
+  // away.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -117,7 +118,7 @@ it('a send with an idempotency key happens once if the database fails for a mome
   }
 });
 
-/** Refuses the first commit that fits, as if the database were away for a moment. */
+/** Rejects the first matching commit, as if the database had failed for a moment. */
 function refuseOnce(server: TestServer, fits: (work: { readonly name: string }, key?: string) => boolean): void {
   const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
   const { commit, commitJointly } = database;
@@ -130,12 +131,12 @@ function refuseOnce(server: TestServer, fits: (work: { readonly name: string }, 
 }
 
 it('a message keeps its reported order if the database fails after it was sent', async (test) => {
-  // No time passes: what was not stored is not stored by itself.
+  // The clock stands still, so failed writes are not retried on their own.
   const server = await startServer({ clock: createFakeClock(Date.now()) });
   test.after(() => server.stop());
   const { call } = await server.account();
   const sessionId = await connectSession(call);
-  const away = newNumber(); // so that no receipt says it as well
+  const away = newNumber(); // so that no receipt confirms it as well
   await call('POST', `/sessions/${await connectSession(call, away)}/disconnect`);
   const send = (message: string) => call('POST', '/messages/send', { sessionId, to: away, message });
   refuseOnce(server, ({ name }) => name === 'acknowledge');
@@ -159,7 +160,7 @@ it('a message queued by another node is not overtaken if the signal to the owner
     await home.remove();
   });
   const { call } = await server.account();
-  const away = newNumber(); // so that nothing but its own node sends it
+  const away = newNumber(); // so that only its own node sends it
   await call('POST', `/sessions/${await connectSession(call, away)}/disconnect`);
   const sessionId = await connectSession(call);
   const send = async (message: string) => (await call('POST', '/messages/send', { sessionId, to: away, message })).body;
@@ -205,7 +206,7 @@ it('a session reconnects after a connect that follows its end by the network', a
   const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
   await call('POST', `/sessions/${sessionId}/connect`);
 
-  // Holds up every write that follows the end of the session.
+  // Delays every write after the end of the session.
   const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
   const { commit } = database;
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -393,7 +394,7 @@ it('resetting a breaker with many held events takes several short transactions',
     (answer) => answer.body.state === 'open',
   );
   const { database } = server.app.services;
-  // 12,000 more that wait for their retry, as after hours of failures.
+  // 12,000 more that wait for a retry, as after hours of failures.
   await database.commit(({ connection }) =>
     connection.query(
       `insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts,
@@ -462,7 +463,7 @@ it('deeply nested options are rejected as invalid input', async (test) => {
   const depth = 20_000;
   const { status, body } = await call('POST', '/sessions', `{"options":${'{"a":'.repeat(depth)}0${'}'.repeat(depth)}}`);
   assert.deepEqual([status, body.errors?.[0].field, body.errors?.[0].code], [400, 'options', 'depth']);
-  // Where all entries of a list have to differ, the check of that went first.
+  // If all items of a list must differ, that check came first.
   const poll = `{"to":"4917055500","question":"?","options":[${'['.repeat(depth)}${']'.repeat(depth)}]}`;
   const refused = await call('POST', '/messages/send-poll', poll);
   assert.deepEqual([refused.status, refused.body.errors?.[0].code], [400, 'depth']);
@@ -586,7 +587,7 @@ it('the event log shows events after a restore into another PostgreSQL cluster',
   const log = async (ask: Call, after = '') => (await ask('GET', `/events?kinds=message.sent${after}`)).body;
   const { data: before, nextCursor } = await log(call);
   assert.equal(before.length, 2);
-  // What a dump has that comes from a server with more events behind it.
+  // Contained in a dump of a server with a later event position.
   await first.app.services.database.commit(async ({ connection }) => {
     await connection.query('update events set position = position + 1000000000', []);
     await connection.query(`select setval('event_positions', last_value + 1000000000) from event_positions`, []);

@@ -6,7 +6,7 @@ import { spawnServer } from './support/process.ts';
 import { startReceiver } from './support/receiver.ts';
 import { callerOf } from './support/server.ts';
 
-/** `npm run test:soak` kills more often. */
+/** More in `npm run test:soak`. */
 const KILLS = Number(process.env['KILLS'] ?? 5);
 
 describeOnEachDatabase('a killed server', (newHome) => {
@@ -34,7 +34,7 @@ describeOnEachDatabase('a killed server', (newHome) => {
     const events = ['message.sent', 'message.delivered', 'message.incoming'];
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events, secret: 'a secret' });
 
-    /** Texts of the messages that were answered 201. */
+    /** Texts of the messages that were answered with 201. */
     const acknowledged = new Map<string, string>();
     let n = 0;
     for (let round = 0; round < KILLS; round++) {
@@ -43,7 +43,7 @@ describeOnEachDatabase('a killed server', (newHome) => {
       const load = Array.from({ length: 20 }, async () => {
         while (isUp) {
           const message = `message ${n++}`;
-          // Half of them to the other session, which gets an incoming message; half to a number outside.
+          // Half of them to the other session, which receives them, half to an outside number.
           const to = n % 2 === 0 ? '491702222222' : `4917033${String(n % 50).padStart(5, '0')}`;
           try {
             const sent = await call('POST', '/messages/send', { sessionId: sessionIds[0], to, message });
@@ -82,7 +82,7 @@ describeOnEachDatabase('a killed server', (newHome) => {
     while (!quiet() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 250));
     assert.deepEqual(missing(), { sent: 0, delivered: 0, incoming: 0 });
 
-    // What came twice carries the same id, so that a receiver can tell.
+    // Duplicates have the same id, so that a receiver can detect them.
     const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
     for (const [what, deliveries] of byEvent) {
       assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} is one event`);
@@ -109,7 +109,7 @@ describeOnEachDatabase('a killed server', (newHome) => {
     const call = callerOf(server.url, { authorization: `Bearer ${login.token}` });
     const { body: session } = await call('POST', '/sessions', { phoneNumber: '491701111111' });
     await call('POST', `/sessions/${session.sessionId}/connect`);
-    receiver.respond(() => {}); // takes the request and never answers
+    receiver.respond(() => {}); // accepts the request and never responds
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
     const { body: sent } = await call('POST', '/messages/send', { to: '491702222222', message: 'hello' });
     await receiver.waitFor(1);

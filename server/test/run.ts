@@ -6,9 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { globalSetup, globalTeardown } from './support/globalSetup.ts';
 
 /*
- * Runs all tests, or those that the arguments name, four processes at a time. Half of the processor time of a test file
- * in a process of its own is spent on loading the server and on code that is not compiled yet, so that files share
- * processes, one after the other in each.
+ * Runs all tests, or those in the arguments, in four processes at a time. A test file in its own process spends half of
+ * its CPU time on loading and compiling the server, so files share processes and run one after the other in each.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const GROUPS = join(ROOT, 'node_modules/.cache/testGroups');
@@ -58,7 +57,7 @@ run({
   .compose(spec)
   .pipe(process.stdout);
 
-/** Deals the files of a part to modules that import them. */
+/** Distributes the files of a part over modules that import them. */
 function group(part: 'dashboard' | 'server', count: number): string[] {
   const members = Map.groupBy((shared.get(part) ?? []).entries(), ([index]) => index % count);
   return [...members].map(([index, entries]) => {

@@ -23,29 +23,29 @@ beforeEach(() => {
   Object.assign(puppet, { open: 0, host: undefined, opening: async () => {}, closing: async () => {} });
 });
 
-/** A server with the puppet's network on a home that outlives it. */
+/** A server with the puppet network on a home that outlives it. */
 function startPuppet(test: TestContext, home: Home): Promise<TestServer> {
   const starting = startServer({ home, env: { CONNECTORS: PUPPET } });
   test.after(async () => (await starting).stop());
   return starting;
 }
 
-/** From now on a connection is opened when the test says so. */
+/** Delays the next connections until the test releases them. */
 function holdOpening(test: TestContext): PromiseWithResolvers<void> {
   const opened = Promise.withResolvers<void>();
   puppet.opening = () => opened.promise;
-  // A test that failed is not to keep its server from stopping.
+  // A failed test must not prevent its server from stopping.
   test.after(() => opened.resolve());
   return opened;
 }
 
-/** What may come of an opening that a test has held. */
+/** The results of a delayed connect. */
 const outcomes = [
   ['succeeds', (opened: PromiseWithResolvers<void>) => opened.resolve()],
   ['fails', (opened: PromiseWithResolvers<void>) => opened.reject(new Error('The line was cut'))],
 ] as const;
 
-/** Somebody disconnects a session; its connection is closed when the test says so. */
+/** Disconnects a session whose connection closes on command. */
 async function disconnectSlowly(test: TestContext, call: Call, sessionId: string) {
   const closed = Promise.withResolvers<void>();
   test.after(() => closed.resolve());
@@ -73,14 +73,14 @@ const isConnected = (call: Call, sessionId: string) =>
     ({ body }) => body.status === 'connected',
   );
 
-/** The kinds of all events of the account, once this one is among them. */
+/** The types of all events of the account, once this one is among them. */
 const eventsWith = (call: Call, kind: string): Promise<string[]> =>
   eventually(
     async () => (await call('GET', '/events')).body.data.map(({ event }: Answer['body']) => event),
     (kinds) => kinds.includes(kind),
   );
 
-/** The sessions of a server are being stopped. */
+/** Resolves once the server is stopping its sessions. */
 const isStopping = ({ app: { services } }: TestServer) =>
   eventually(
     () => services.sessions.connect({ accountId: '', sessionId: '' }, neverAborted).catch((error) => error),
@@ -144,7 +144,7 @@ describeOnEachDatabase('a session that is connecting', (newHome) => {
     const { call, token, accountId } = await first.account();
     const sessionId = await newSession(call);
     const { sessions, database } = first.app.services;
-    // What is to be stored before it is opened has to wait.
+    // The write that precedes opening must wait.
     const held = Promise.withResolvers<void>();
     const writing = database.commit(() => held.promise, sessionId);
     const connecting = sessions.connect({ accountId, sessionId }, neverAborted);
@@ -213,7 +213,7 @@ describeOnEachDatabase('a session that is disconnected', (newHome) => {
     closed.resolve();
     assert.equal((await answer).body.status, 'disconnected');
     assert.deepEqual(await stored(), { status: 'disconnected', wanted: 0 });
-    // Once more is no other time.
+    // A second disconnect does not change the time.
     assert.equal((await call('POST', `/sessions/${sessionId}/disconnect`)).status, 200);
     const { data } = (await call('GET', `/sessions/${sessionId}/history`)).body;
     assert.equal(data.filter(({ status }: Answer['body']) => status === 'disconnected').length, 1);

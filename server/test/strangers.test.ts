@@ -8,7 +8,7 @@ import { Strangers } from '../src/http/strangers.ts';
 import { eventually } from './support/eventually.ts';
 import { startServer } from './support/server.ts';
 
-/** What the limit sees of a connection. */
+/** The parts of a connection that the limit uses. */
 class Connection extends EventEmitter {
   readonly remoteAddress: string;
   isOpen = true;
@@ -25,7 +25,7 @@ class Connection extends EventEmitter {
 }
 
 function openWith(strangers: Strangers) {
-  // As much of a socket, and of a request and its response, as is used.
+  // The parts of a socket, a request and its response that are used.
   const open = (address: string) => {
     const connection = new Connection(address);
     strangers.add(connection as unknown as Socket);
@@ -98,7 +98,7 @@ it('a connection used by another node survives a flood of new ones', async (test
   const headers = Object.entries({ host: 'localhost', ...signed }).map(([name, value]) => `${name}: ${value}\r\n`);
   let answers = '';
   line.on('data', (chunk) => (answers += chunk));
-  /** Asks once more. @returns how many times there was an answer */
+  /** Sends one more request. @returns the number of responses */
   const ask = async () => {
     const before = answers.length;
     line.write(`GET /health HTTP/1.1\r\n${headers.join('')}\r\n`);

@@ -18,7 +18,7 @@ it('rejects a webhook host whose DNS answer changes to a private address after t
   const connect = buildConnector({ lookup: createLookup(policy, lookup) });
   const pool = new Pool(`http://rebind.example.com:${port}`, { connect });
   await assert.rejects(pool.request({ path: '/', method: 'POST' }), { code: 'ERR_TARGET_REFUSED' });
-  // A literal address never comes to the lookup: that is why every attempt checks the URL first.
+  // A literal address skips the lookup, so every attempt checks the URL first.
   const literal = new Pool(`http://127.0.0.1:${port}`, { connect });
   await literal.request({ path: '/', method: 'POST' });
   assert.equal(visits, 1);

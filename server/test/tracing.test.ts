@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 after(() => receiver.close());
 
-/** A server that sends its traces to the collector, with a session and a webhook. */
+/** A server that exports its traces to the collector, with a session and a webhook. */
 async function setUp(options: Parameters<typeof startServer>[0] = {}) {
   const server = await startServer({ ...options, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...options.env } });
   const account = await server.account();
@@ -39,7 +39,7 @@ async function setUp(options: Parameters<typeof startServer>[0] = {}) {
   return { server, ...account };
 }
 
-/** Stops the server, which sends the traces it has. @returns the spans of a trace, each name once */
+/** Stops the server, which flushes its traces. @returns the spans of a trace by name */
 async function spansOf(server: TestServer, traceId = TRACE): Promise<Map<string, CollectedSpan>> {
   await server.stop();
   await collector.close();
@@ -48,7 +48,7 @@ async function spansOf(server: TestServer, traceId = TRACE): Promise<Map<string,
 
 const traceparent = (flags = '01') => ({ traceparent: `00-${TRACE}-${CALLER}-${flags}` });
 
-/** The delivery of the message that was sent last. */
+/** The delivery of the last sent message. */
 async function delivered(count: number) {
   await receiver.waitFor(count);
   return receiver.deliveries[count - 1];
@@ -72,7 +72,7 @@ describeOnEachDeployment('traces', (_, database) => {
     assert.equal(send.resource['service.name'], 'switchboard');
     if (database !== 'two nodes') assert.equal(send.parentSpanId, CALLER);
     else {
-      // The map has the last span of a name: that of the node that was asked.
+      // The map keeps the last span of a name, which is that of the receiving node.
       assert.equal(send.parentSpanId, spans.get('forward')?.spanId);
       assert.notEqual(send.resource['service.instance.id'], spans.get('forward')?.resource['service.instance.id']);
     }
@@ -230,7 +230,7 @@ const call = {
 
 type Committing = Pick<Database, 'commit' | 'commitJointly'>;
 
-/** Counts the transactions for the work of 40 concurrent callers, and the items of each piece of joint work. */
+/** Counts the transactions for the work of 40 concurrent callers, and the items of each batch. */
 async function transactionsOf(
   test: TestContext,
   wrap: (group: Committing) => Committing,
@@ -259,7 +259,7 @@ async function transactionsOf(
   return { transactions: begin.mock.callCount(), joint };
 }
 
-/** The files that a process has loaded once it has loaded one of ours. */
+/** The files that a process has loaded after loading a module of the server. */
 function loadedBy(file: string): string {
   const path = new URL(`../src/${file}`, import.meta.url).href;
   const script = `

@@ -13,7 +13,7 @@ import { startServer, type TestServer } from './support/server.ts';
 const SECRET = 'a secret that has more than thirty-two characters';
 const OTHER_SECRET = 'another secret of more than thirty-two characters';
 
-/** A home on PostgreSQL, removed when the test has ended and what it started is gone. */
+/** A home on PostgreSQL, removed after the test once everything started on it has stopped. */
 async function homeFor(test: TestContext): Promise<{ home: Home; ends: (() => Promise<unknown>)[] }> {
   const home = await newHome('postgres');
   const ends: (() => Promise<unknown>)[] = [];
@@ -25,7 +25,7 @@ async function homeFor(test: TestContext): Promise<{ home: Home; ends: (() => Pr
 }
 
 describe('nodes with different secrets for login tokens', () => {
-  /** A way to start nodes as processes, each by the name of its data folder. */
+  /** Returns a function that starts nodes as processes, each with the data folder of its name. */
   async function deployment(test: TestContext) {
     const { home, ends } = await homeFor(test);
     const start = async (name: string, env: Record<string, string>): Promise<ServerProcess> => {
@@ -68,7 +68,7 @@ describe('nodes with different secrets for login tokens', () => {
     await (await start('one', { JWT_SECRET: SECRET })).kill();
     const again = await start('one', { JWT_SECRET: OTHER_SECRET });
     await again.kill();
-    // However long the next start takes.
+    // Regardless of how long the next start takes.
     await query('update nodes set expires_at = expires_at + 60000');
     await refuse('two', { JWT_SECRET: SECRET }, /a killed node counts as running/);
     await query('update nodes set expires_at = 1');
@@ -90,7 +90,7 @@ describe('nodes with different secrets for login tokens', () => {
     const server = await startServer({ home, log, env: { JWT_SECRET: SECRET } });
     ends.push(server.stop);
     const status = async (path: string) => (await fetch(`${server.url}${path}`)).status;
-    // As if the others had given it up, and had all been started anew.
+    // As if the others had evicted it and had all been restarted.
     await queryOf(home)(`
       update nodes set node_id = 'nod_other', instance = 'other', url = 'http://other', jwt_fingerprint = 'other',
         expires_at = expires_at + 600000`);
@@ -112,7 +112,7 @@ describe('nodes with different secrets for login tokens', () => {
 
 describe('nodes that store files in different places', () => {
   interface LoggedNode extends TestServer {
-    /** How many nodes each warning has named. */
+    /** The number of nodes in each warning. */
     readonly warnings: number[];
     /** `switchboard_nodes_with_other_files`. */
     figure(): Promise<number>;
@@ -148,7 +148,7 @@ describe('nodes that store files in different places', () => {
     await eventually(first.figure, (others) => others === 1);
     assert.deepEqual(first.warnings, [1]);
 
-    // What the warning speaks of.
+    // The nodes in the warning.
     const { token } = await first.account();
     const { body } = await upload(first, token, picture());
     assert.equal((await download(first, token, body.mediaId)).status, 200);
@@ -223,11 +223,11 @@ describe('nodes whose data folder is a copy', () => {
     assert.equal((await fetch(`${original.url}/ready`)).status, 200);
 
     await original.kill();
-    const again = await start('original'); // at once: its former self is dead
+    const again = await start('original'); // immediately, because its earlier process is dead
     assert.equal(await again.stop(), 0);
     const copy = await start('copy');
     await assert.rejects(start('original'), /or that node runs on a copy of this folder/);
-    // As if the whole disk had been copied, inodes and all, for another machine.
+    // As if the whole disk had been copied for another machine, including inodes.
     const runs = (name: string) => join(home.dataDir, name, 'instance-runs');
     const read = (name: string) => JSON.parse(readFileSync(runs(name), 'utf8'));
     writeFileSync(
@@ -237,6 +237,6 @@ describe('nodes whose data folder is a copy', () => {
     await assert.rejects(start('original'), /or that node runs on a copy of this folder/);
     assert.equal((await fetch(`${copy.url}/ready`)).status, 200);
     await copy.kill();
-    await start('original'); // as a folder that was moved or restored: once the lease of the other has ended
+    await start('original'); // Like a folder that was moved or restored: once the other lease has expired.
   });
 });

@@ -19,8 +19,8 @@ import { queryOf } from './support/nodes.ts';
 import { bearer, eventOf, sharedSandbox, startServer } from './support/server.ts';
 
 /**
- * What becomes of rows of earlier schemas, where a migration does not keep them as they are. A migration that only adds
- * something needs no entry: the tests below run it on the fixtures as soon as it is in the list of migrations.
+ * The rows of earlier schemas that a migration changes. A migration that only adds something needs no entry: the tests
+ * below run it on the fixtures once it is in the list of migrations.
  */
 function changesUpTo(after: Contents): Changes {
   const ownerOf = (number: unknown) =>
@@ -29,15 +29,15 @@ function changesUpTo(after: Contents): Changes {
     deliveries: (row) => ({ table: 'deliveries', row: isDueAtOnce(row) ? { ...row, due_at: 0 } : row }),
     sandbox_post({ post_id: _, number, receipt_to, is_counted: __, ...row }) {
       const session_id = ownerOf(number);
-      if (session_id === undefined) return undefined; // nobody has signed the number up
+      if (session_id === undefined) return undefined; // the number is not registered
       return { table: 'sandbox_mailbox', row: { ...row, session_id, receipt_to: ownerOf(receipt_to) ?? null } };
     },
-    sandbox_receipts: () => undefined, // counted what the mailboxes show
+    sandbox_receipts: () => undefined, // counted the contents of the mailboxes
     sandbox_profiles: ({ state, ...row }) => ({ table: 'sandbox_numbers', row: { ...row, profile: state } }),
   };
 }
 
-/** Whether a delivery has not been tried, nor waits for its turn in a replay. */
+/** Whether a delivery has neither been tried nor queued for a replay. */
 const isDueAtOnce = ({ state, attempts, due_at, created_at }: Row) =>
   state === 'pending' && attempts === 0 && Number(due_at) <= Number(created_at);
 
@@ -92,7 +92,7 @@ describeOnEachFixture((version, database) => {
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
     const sent = await eventually(
       () => call('POST', '/messages/send', message),
-      ({ status }) => status === 201, // until then the session is connecting again
+      ({ status }) => status === 201, // the session is reconnecting until then
     );
     const { body: list } = await call('GET', '/messages');
     assert.equal(list.data[0].messageId, sent.body.messageId, 'the newest message comes first');
@@ -154,7 +154,7 @@ describeOnEachDatabase('a database of schema 4', (_, database) => {
   });
 });
 
-/** Runs a suite on every fixture: a database that a server of that schema wrote. */
+/** Runs a suite on every fixture: a database written by a server with that schema. */
 function describeOnEachFixture(suite: (version: number, database: DatabaseName) => void): void {
   for (const version of [1, 4])
     describeOnEachDatabase(`a database of schema ${version}`, (_, database) => suite(version, database));
@@ -163,13 +163,13 @@ function describeOnEachFixture(suite: (version: number, database: DatabaseName) 
 /** Orders rows by columns. */
 function compare(a: Row, b: Row, columns: readonly string[]): number {
   for (const column of columns) {
-    const [left, right] = [a[column], b[column]] as [string, string] | [number, number]; // the columns of an index
+    const [left, right] = [a[column], b[column]] as [string, string] | [number, number]; // columns of an index
     if (left !== right) return left < right ? -1 : 1;
   }
   return 0;
 }
 
-/** Databases exist that these migrations made: a change of the schema is a new file in `server/src/db/migrations`. */
+/** Databases created by these migrations exist, so a schema change is a new file in `server/src/db/migrations`. */
 const FROZEN = {
   sqlite: {
     1: '5b794828e14e8b06667048211a10c9c32ce552eeb08b07318283e138e1d2c9fd',
@@ -236,7 +236,7 @@ describe('PostgreSQL', () => {
     const clients = [owner];
     test.after(async () => {
       for (const client of clients) await client.close();
-      // The role is one of the whole cluster.
+      // Roles belong to the whole cluster.
       await asOwner(`drop owned by ${role}; drop role ${role}`);
       await home.remove();
     });

@@ -6,7 +6,7 @@ import { queryOf } from './support/nodes.ts';
 import { startReceiver } from './support/receiver.ts';
 import { bearer, connectSession, startServer } from './support/server.ts';
 
-/** How many requests to a webhook may be open at a time. */
+/** How many requests to a webhook may be open at the same time. */
 const IN_FLIGHT = 8;
 /** Deliveries of other chats that wait for one of these. */
 const QUEUED = 2;
@@ -38,13 +38,13 @@ describe('removing a webhook', () => {
             call('POST', '/messages/send', { to: `49170222222${n}`, message: 'hello' }),
           ),
         );
-      // By the time the witness has its deliveries, the removed webhook would have had its own.
+      // When the witness has its deliveries, the removed webhook would have had its own too.
       await call('POST', '/webhooks/endpoints', { webhookUrl: witness.url, events: ['message.sent'] });
       let [sent, cancelled] = [0, 0];
       for (const remove of removals) {
         let open = 0;
         receiver.respond((_, response) => {
-          open++; // and never answers
+          open++; // and never responds
           response.once('close', () => open--);
         });
         await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });

@@ -11,11 +11,11 @@ interface Reply {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Whether it came on a connection that was open before. */
+  /** Whether it arrived on a connection that was open before. */
   readonly isReused: boolean;
 }
 
-/** A request with any `Host`, which `fetch` does not allow. */
+/** Sends a request with any `Host`, which `fetch` forbids. */
 async function ask(
   url: string,
   headers: Record<string, string>,
@@ -28,7 +28,7 @@ async function ask(
   return { status: response.statusCode, headers: response.headers, body, isReused: request.reusedSocket };
 }
 
-/** Far longer than a refused client may go on sending (2 s), and half of what any request may take. */
+/** Far longer than a rejected client may continue to send (2 s), and half of the longest request. */
 const TOLERATED_MS = 30_000;
 
 describe('access control', () => {
@@ -44,7 +44,7 @@ describe('access control', () => {
   });
   after(() => server.stop());
 
-  /** A connection that sends the head of a request, and what came back so far. */
+  /** A connection that sends the head of a request, and the response so far. */
   function open(head: string): { socket: Socket; closed: Promise<string> } {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     let answer = '';
@@ -156,7 +156,7 @@ describe('access control', () => {
       ['ses_none', 404],
       [sandbox, 422],
     ] as const) {
-      // The body never comes: who waits for it does not answer.
+      // The body never arrives, so only code that does not wait for it can respond.
       const { socket } = open(
         `POST /api/v1/callbacks/${sessionId} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000`,
       );
@@ -221,7 +221,7 @@ describe('access control', () => {
     ]) {
       const taken = await rawGet(logged.url, `/api/v1/sessions${query}${key}`);
       assert.match(taken, /^HTTP\/1.1 200 /, query);
-      // What is logged with its address is what never came as far as an operation.
+      // Only requests that reach no operation are logged with their URL.
       for (const path of ['/api/v1/nothing', '/api/v1/mcp', '/nothing']) {
         const answer = await rawGet(logged.url, `${path}${query}${key}`);
         assert.doesNotMatch(answer, new RegExp(key), query);
@@ -232,7 +232,7 @@ describe('access control', () => {
   });
 });
 
-/** The whole answer to a request whose target is sent as it is: clients leave out what follows a `#`. */
+/** The whole response to a request with a raw target. Clients strip everything after a `#`. */
 async function rawGet(url: string, target: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);

@@ -306,7 +306,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     const start = startAgain(test, newHome, { database });
     const first = await start();
     const { call, email } = await first.account();
-    // An idempotency key must not make the server keep the answer, for the answer is the key.
+    // An idempotency key must not make the server store the response, because that contains the key.
     const made = await call('POST', '/api-keys/create', { name: 'stored' }, { 'idempotency-key': 'once' });
     const { keyId, key } = made.body;
     const rotated = await call('POST', `/api-keys/${keyId}/rotate`, {}, { 'idempotency-key': 'twice' });
@@ -327,7 +327,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
   });
 });
 
-/** Every byte in the data directory, and of PostgreSQL every value of every table. */
+/** Every byte in the data directory, or every value of every PostgreSQL table. */
 async function everythingStored({ dataDir, databaseUrl }: Home, database: Deployment): Promise<string> {
   const entries = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const files = entries.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));

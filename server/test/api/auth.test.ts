@@ -83,8 +83,8 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
       return { status, problem, headers: [...headers.keys()] };
     };
     assert.deepEqual(told(wrong), told(unknown));
-    // Without a password to compare with it would be over at once, some 20 times faster.
-    // In turns, so that a machine that is busy for a moment slows both.
+    // Without a hash to compare with, it would be some 20 times faster.
+    // Alternates, so that a busy machine slows both.
     const times: [wrong: number, unknown: number][] = [];
     for (let n = 0; n < 5; n++)
       times.push([(await ask('known@example.com')).ms, (await ask('unknown@example.com')).ms]);
@@ -207,7 +207,7 @@ describeOnEachDatabase('logins over time', (_, database) => {
   after(() => server.stop());
 
   let addresses = 0;
-  /** A caller from an address of its own, as a proxy tells it. */
+  /** A caller with an address of its own, as set by a proxy. */
   const newAddress = () => `203.0.113.${++addresses}`;
   const from =
     (address: string): Call =>

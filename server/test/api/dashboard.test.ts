@@ -4,7 +4,7 @@ import { cookieToken } from '../../src/auth/loginCookie.ts';
 import { type Answer, callerOf, startServer, type TestServer } from '../support/server.ts';
 
 const password = 'correct horse battery';
-/** What every request of the dashboard carries. */
+/** The headers of every dashboard request. */
 const ours = { 'x-switchboard-dashboard': '1' };
 
 describe('the dashboard login', () => {

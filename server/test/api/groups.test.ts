@@ -47,7 +47,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.equal(status, 201);
     return body;
   }
-  /** The group as `b` knows it; each session has its own id for it. */
+  /** The group as `b` sees it, because each session has its own id for it. */
   async function asB(group: Answer['body']): Promise<Answer['body']> {
     const { body } = await eventually(
       () => b.call('GET', '/groups'),

@@ -56,7 +56,7 @@ describe('HTTP', () => {
   });
 
   it('rejects a body with too many values before parsing it', async () => {
-    // Each breaks off: parsed, it would be `invalid_json`.
+    // Each is truncated, so parsing it would fail with `invalid_json`.
     for (const [body, field, code] of [
       [`{"webhookUrl":"https://example.com","events":[${'"x",'.repeat(6000)}`, 'events', 'width'],
       [`{${Array.from({ length: 6000 }, (_, n) => `"f\\"${n}":0`).join()}`, 'body', 'width'],
@@ -67,7 +67,7 @@ describe('HTTP', () => {
       const { errors } = await answer.json();
       assert.deepEqual([answer.status, errors?.[0].field, errors?.[0].code], [400, field, code]);
     }
-    // Text that looks like values is none.
+    // Text that looks like values does not count as values.
     assert.deepEqual(await codeOf(await post(JSON.stringify({ secret: '\\",[{'.repeat(6000) }))), [
       400,
       'validation_failed',

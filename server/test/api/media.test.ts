@@ -15,7 +15,7 @@ import { bearer, startAgain, startServer, type TestServer } from '../support/ser
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 /** Every file below `media` in a server's data directory. */
-/** All files of the folder but the one that names it. */
+/** All files of the folder except the marker with its id. */
 const filesOf = ({ home }: TestServer) =>
   globSync('media/**/*', { cwd: home.dataDir, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() && !entry.parentPath.endsWith('store-id') ? [entry.name] : [],
@@ -297,7 +297,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     const megabytes = 200;
     let peak = 0;
     const { external: atRest } = process.memoryUsage();
-    // What is held, and not what waits to be collected: that is a question of how busy the machine is.
+    // Measures live memory, not garbage, because the amount of garbage depends on the load of the machine.
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     let isOver = false;
@@ -305,11 +305,11 @@ describeOnEachDeployment('media', (newHome, database) => {
       while (!isOver) {
         const startedAt = performance.now();
         collect();
-        // Buffers are swept beside the program: only the next collection knows that those of this one are gone.
+        // Buffers are freed concurrently, so only the next collection counts those of this one as freed.
         await new Promise((resolve) => setImmediate(resolve));
         collect();
         peak = Math.max(peak, process.memoryUsage().external - atRest);
-        // Most of the time is the upload's, however slow the machine.
+        // Most of the time is spent in the upload, however slow the machine is.
         await sleep(Math.max(150, 5 * (performance.now() - startedAt)));
       }
     };

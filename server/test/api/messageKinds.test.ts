@@ -25,7 +25,7 @@ describeWithSessionsApart('messages of every type', (newHome, database) => {
     readonly call: Call;
     readonly token: string;
     readonly sessionId: string;
-    /** Waits for the newest message that fits. One that was sent before, with a file, may arrive later. */
+    /** Waits for the newest matching message. An earlier one with a file may arrive later. */
     latest(fits?: (message: Answer['body']) => boolean): Promise<Answer['body']>;
   }
   async function person(phoneNumber: string): Promise<Person> {

@@ -105,7 +105,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     await call('POST', `/sessions/${sessionId}/simulate`, {
       action: 'disconnect',
       reason: 'lost',
-      reconnectAfterMs: 1000, // time enough to be refused in
+      reconnectAfterMs: 1000, // enough time for a rejected send
     });
     assert.equal(
       (await call('POST', '/messages/send', { to: '491701234567', message: 'x' })).body.code,
@@ -193,7 +193,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.deepEqual(await series(), [last]);
     await clock.advance(2 * 60_000);
     assert.deepEqual(await series(), []);
-    // What was planned counts when it goes, however old its id is.
+    // A scheduled message counts when it is sent, however old its id is.
     await clock.advance(62 * 60_000);
     await messageWith(mine, planned, 'delivered');
     assert.deepEqual(
@@ -273,7 +273,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     await receipt('delivered');
     await receipt('failed');
     assert.equal((await call('GET', `/messages/${sent.messageId}`)).body.status, 'read');
-    // The log shows an event once nothing can come before it any more.
+    // The log shows an event once no earlier one can appear.
     const { body } = await eventually(
       () => call('GET', '/events?kinds=message.sent,message.delivered,message.read'),
       (answer) => answer.body.data.length === 3,

@@ -156,7 +156,7 @@ describe('a throttled query', () => {
         settle.push({ resolve, reject });
       });
     const ask = throttle(query, () => now);
-    /** Asks, lets the answer take so long, and has it settled. */
+    /** Requests the value, which takes the given time to settle. */
     const take = async (ms: number, error?: Error) => {
       const asked = ask();
       now += ms;
@@ -165,7 +165,7 @@ describe('a throttled query', () => {
       else last?.reject(error);
       await asked.catch(() => {});
     };
-    /** Whether it runs again when asked after so long. */
+    /** Whether it runs again after the given time. */
     const runsAgainAfter = (ms: number) => {
       now += ms;
       const before = runs;

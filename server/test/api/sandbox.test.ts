@@ -39,7 +39,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
       const { status, body } = await call('POST', `/sessions/${me}/simulate`, action);
       assert.equal(status, 200, JSON.stringify(body));
     };
-    /** What has come to `me`, once the last message of all has. */
+    /** The incoming messages of `me`, once a final one has arrived. */
     const heard = async (): Promise<string[]> => {
       await play({ action: 'incoming', from: newNumber(), message: 'the last' });
       const { body } = await eventually(

@@ -340,7 +340,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
         ['Guess who', ADA, graph.phoneNumber],
       ],
     );
-    // Meta calls again with what it had no answer for, as it was.
+    // Meta repeats an unacknowledged callback unchanged.
     await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } }, { id: wamid });
     await graph.incoming(ADA, { type: 'text', text: { body: 'And again' } }, { userId });
     assert.equal((await call('GET', `/messages?chatId=${ADA}`)).body.data.length, 4);

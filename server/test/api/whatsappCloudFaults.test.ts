@@ -10,7 +10,9 @@ import { OTHER_NUMBER_ID } from '../support/fakeGraph/fakeGraph.ts';
 import { startFileServer } from '../support/fileServer.ts';
 import { type Answer, bearer, eventOf } from '../support/server.ts';
 
-/* How the Cloud API connector stays connected, and receives, while its network does not do what it should. Time passes when a test says so. */
+/*
+ * How the Cloud API connector stays connected and receives despite network errors. The clock advances only on command.
+ */
 
 it('an expired token ends the session once, with the reason, and the network keeps incoming messages', async (t) => {
   const { graph, call, sessionId, send } = await cloudSession(t);
@@ -68,7 +70,7 @@ it('pending calls end immediately when the session is disconnected, and their me
     () => graph.challenge(graph.options.verifyToken),
     (answer) => answer.status === 409,
   );
-  await clock.advance(5000); // what a session that is to be closed waits for its last messages
+  await clock.advance(5000); // how long a closing session waits for its last messages
   await disconnecting;
   const { status, body } = await held;
   assert.deepEqual([status, body.code], [503, 'session_unavailable']);
@@ -101,7 +103,7 @@ it('a token without secondary permissions can still send', async (t) => {
     assert.deepEqual([status, problem.code], [403, 'network_denied'], `${path} ${JSON.stringify(problem)}`);
     assert.equal(problem.detail, `WhatsApp says: Access denied (${code})`);
   }
-  // Nor does a file that the token may not read.
+  // Nor does a file that the token cannot read.
   const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
   graph.failNext({ code: 10, status: 403 });
   await graph.incoming(ADA, { type: 'document', document: { id: file } });
@@ -339,7 +341,7 @@ it('a number that does not respond blocks only the call that connects it', async
   graph.failNext('slow');
   const connecting = call('POST', `/sessions/${sessionId}/connect`);
   await isAsked(1);
-  // No time passes: nothing of this waits for it.
+  // The clock does not advance, because nothing here may wait for it.
   assert.equal((await call('POST', `/sessions/${sessionId}/disconnect`)).body.status, 'disconnected');
   assert.equal((await connecting).status, 200);
 

@@ -4,7 +4,10 @@ import { ADA, asked, asks, cloudSession, eventsOf, GRACE, passUntil } from '../s
 import { eventually } from '../support/eventually.ts';
 import type { Answer } from '../support/server.ts';
 
-/* How the Cloud API connector sends while its network refuses, limits or does not answer. Time passes when a test says so. */
+/*
+ * How the Cloud API connector sends while its network rejects, limits or does not respond. The clock advances only on
+ * command.
+ */
 
 it('retries a temporary error with backoff', async (t) => {
   const { graph, clock, send } = await cloudSession(t);
@@ -100,7 +103,7 @@ it('applies the limits of messages to reactions', async (t) => {
   assert.deepEqual((await Promise.all(waiting)).map(({ status }) => status).toSorted(), [200, 200, 429]);
 });
 
-/** A session with a message to react to, and what has arrived of that. */
+/** A session with a message to react to, and the reactions sent so far. */
 async function reacting(t: TestContext) {
   const parts = await cloudSession(t);
   const { graph, call } = parts;
@@ -167,7 +170,7 @@ it('does not repeat a message in flight when the server stopped', async (t) => {
   const { graph, clock, server, start, token, send } = await cloudSession(t);
   graph.confirm(false);
   graph.failNext('no answer');
-  send('Hello').catch(() => {}); // the server goes away under it
+  send('Hello').catch(() => {}); // the server stops during the request
   const [sent = assert.fail()] = await eventually(
     async () => graph.sent,
     (all) => all.length === 1,

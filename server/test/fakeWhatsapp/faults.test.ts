@@ -77,7 +77,7 @@ describe('faults on command', () => {
     await client.end();
     whatsapp.faults.refuseSockets(true);
     client.connect();
-    // The client itself says nothing of it and stays "connecting" for good: who uses it has to listen for this.
+    // The client reports nothing and stays "connecting" forever, so callers must listen for this.
     const response = await new Promise<{ statusCode: number }>((resolve) => {
       client.socket.ws.once('unexpected-response', (_request, response) => resolve(response));
     });
@@ -105,7 +105,7 @@ describe('faults on command', () => {
     const ack = client.ack(id).then(() => {
       isAcked = true;
     });
-    // An answer to a later question: had there been a word on the message, it would have come before.
+    // A response to a later query, so an acknowledgement would have arrived before it.
     await client.socket.fetchBlocklist();
     assert.equal(isAcked, false);
     whatsapp.faults.releaseAcks(me.number);

@@ -55,7 +55,7 @@ describe('linking', () => {
     const client = newClient();
     client.connect();
     await client.qr();
-    // The client does nothing about it by itself: who uses it has to listen for this.
+    // The client does not react to it, so callers must listen for this.
     const told = new Promise((resolve) => {
       client.socket.ws.once('CB:notification,type:companion_reg_refresh', resolve);
     });
@@ -84,7 +84,7 @@ describe('linking', () => {
     const wrong = code === 'AAAAAAAA' ? 'BBBBBBBB' : 'AAAAAAAA';
     await assert.rejects(me.enterCode(wrong), /the code is wrong/);
     await client.end();
-    // The client takes itself for linked from the moment it shows a code: its next login is refused.
+    // The client considers itself linked once it shows a code, so its next login is refused.
     client.connect();
     assert.equal(await client.closed(), 401);
     client.creds.me = undefined as never;

@@ -204,7 +204,7 @@ describe('messages', () => {
     await client.event('messages.update', ([update]) => update?.key.id === id && update?.update.status === 4);
     const answer = await other.socket.sendMessage(me.numberJid, { text: 'and back' });
     assert.equal((await received(answer?.key.id ?? '')).message?.extendedTextMessage?.text, 'and back');
-    // A second client of hers: the first hears of the device, and encrypts for it from now on.
+    // Her second client. The first one learns of the device, and encrypts for it from now on.
     const later = createBaileysClient(whatsapp.url);
     await later.linked(async ({ qr }) => carol.scan(await qr()));
     const toAll = await client.socket.sendMessage(carol.numberJid, { text: 'to all of you' });

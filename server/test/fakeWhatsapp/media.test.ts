@@ -56,7 +56,7 @@ describe('media', () => {
   it('that expired at the host is uploaded again by the phone', async () => {
     const message = await receive(await bob.sendFile(me.number, 'image', content));
     whatsapp.faults.expireMedia();
-    // The client's own download looks for the 404 in another place than where it is, so it does not ask by itself.
+    // The client looks for the 404 of its own download in the wrong place, so it does not request the file again.
     await assert.rejects(download(message), hasStatusCode(404));
     assert.deepEqual(await download(await client.socket.updateMediaMessage(message)), content);
   });

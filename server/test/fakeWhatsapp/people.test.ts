@@ -18,7 +18,7 @@ describe('people', () => {
 
   it('are on WhatsApp or not', async () => {
     const found = await client.socket.onWhatsApp(bob.number, '15559999999');
-    // Of who is not, the client says nothing.
+    // The client omits numbers that are not on WhatsApp.
     assert.deepEqual(found, [{ jid: bob.numberJid, exists: true }]);
   });
 
@@ -117,7 +117,7 @@ describe('people', () => {
     await isSeen('available');
   });
 
-  /** What begins as a JPEG does, which is all that is looked at. */
+  /** The first bytes of a JPEG, the only ones that are checked. */
   const MY_FACE = Buffer.from([0xff, 0xd8, 0xff, 0xe0]);
 
   it('have pictures, and the client has one', async () => {
@@ -126,7 +126,7 @@ describe('people', () => {
     bob.setPicture(Buffer.from('a face'));
     const url = (await client.socket.profilePictureUrl(bob.numberJid, 'image')) ?? '';
     assert.equal(await (await fetch(url)).text(), 'a face');
-    // As updateProfilePicture does, which wants an image library first.
+    // Like updateProfilePicture, which requires an image library.
     await client.socket.query({
       tag: 'iq',
       attrs: { to: 's.whatsapp.net', type: 'set', xmlns: 'w:profile:picture' },

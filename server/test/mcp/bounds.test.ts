@@ -13,7 +13,7 @@ import { upload } from '../support/media.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
-/** Bytes of a whole answer, whatever is in it. */
+/** The limit of a whole response in bytes. */
 const MOST_BYTES = 60_000;
 
 type Client = Awaited<ReturnType<typeof mcpClient>>;
@@ -35,7 +35,7 @@ async function agent(
   return { client, call, token, key, sessionId: await connectSession(call) };
 }
 
-/** The answer, small enough. */
+/** Returns the response after checking its size. */
 async function small(client: Client, name: string, input: Record<string, unknown> = {}): Promise<ToolAnswer['output']> {
   const answer = await callTool(client, name, input);
   assert.ok(!answer.isError, `${name}: ${JSON.stringify(answer.output)}`);
@@ -44,7 +44,7 @@ async function small(client: Client, name: string, input: Record<string, unknown
   return answer.output;
 }
 
-/** All entries that a tool lists, page by page. */
+/** All entries of a tool, page by page. */
 async function listed(client: Client, name: string, input: Record<string, unknown> = {}, cursorField = 'cursor') {
   const entries: ToolAnswer['output'][] = [];
   for (let cursor: string | undefined, pages = 0; ; pages++) {
@@ -56,7 +56,7 @@ async function listed(client: Client, name: string, input: Record<string, unknow
   }
 }
 
-/** Texts whose JSON is as long as it gets, and one that is all of two code units a character. */
+/** Texts with the longest JSON, and one with two code units per character. */
 const hostile = ['\u0001'.repeat(60_000), '"\\'.repeat(30_000), '𝕏'.repeat(30_000), 'x'.repeat(60_000)];
 
 describe('the size of MCP responses', () => {
@@ -159,7 +159,7 @@ describe('the size of MCP responses', () => {
   });
 });
 
-/** The largest value that fits an output's schema, and more: strangers keep to no limit. */
+/** The largest value that matches an output schema, and beyond it where third parties are not limited. */
 function largest(schema: unknown, name = ''): unknown {
   const {
     type,
@@ -193,7 +193,7 @@ const textOf = (content: object | undefined) =>
 
 describe('every tool', () => {
   const caller = { accountId: 'acc', credential: { type: 'api_key', keyId: 'k', permissions: ['*'] } };
-  // Nobody looks at it here but `invoke`, which is played below.
+  // Only `invoke`, which is replaced below, would look at it.
   const principal = {
     ...{ caller: caller as unknown as Caller, requestId: 'req', address: '', credential: '', trace: '' },
     signal: () => new AbortController().signal,
@@ -232,7 +232,7 @@ describe('every tool', () => {
 });
 
 describe('an image over MCP', () => {
-  /** Bytes that no compression makes smaller. */
+  /** Incompressible bytes. */
   const noise = (width: number, height: number) =>
     sharp(randomFillSync(Buffer.alloc(width * height * 3)), { raw: { width, height, channels: 3 } });
 

@@ -15,10 +15,10 @@ import { fixtureServer } from '../support/mcpFixtures.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 /*
- * The official conformance suite and the official inspector, run as anybody would. The suite can send no credential,
- * so a proxy adds one. Scenarios that ask for tools of their own fail against the product, which has none of those;
- * they run against fixtures behind the same mount. What fails is listed, with its reason, in `expected-failures`: a
- * scenario that fails and is not listed fails the test, and so does one that is listed and passes.
+ * The official conformance suite and the official inspector. The suite cannot send a credential, so a proxy adds one.
+ * Scenarios that require their own tools fail against the product, and run against fixtures behind the same mount.
+ * `expected-failures` lists the failures with their reasons: an unlisted failure fails the test, and so does a listed
+ * scenario that passes.
  */
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -79,7 +79,7 @@ describe('the conformance suite', () => {
       const { authenticator, settings, log, requestLimits } = server.app.services;
       const callers = new Callers(authenticator, new Strangers(10));
       const ownHosts = createOwnHosts(settings);
-      // As the server does for all its routes.
+      // Like the server for all its routes.
       app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
       addMcp(app, { callers, ownHosts, log, requestLimits, serverFor: fixtureServer });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });

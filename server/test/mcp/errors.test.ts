@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** An agent with a key for everything, and a way to see how its calls fail. */
+/** An agent with full permissions, and a function that returns the errors of its calls. */
 async function agent(test: TestContext) {
   const { call } = await server.account();
   const { key } = (await call('POST', '/api-keys/create', { name: 'agent' })).body;

@@ -7,10 +7,10 @@ import { picture, upload } from '../support/media.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
-/** Rows by table, each under the columns that name it. */
+/** Rows by table and name, with the columns that identify them. */
 type Snapshot = ReadonlyMap<string, ReadonlyMap<string, Readonly<Record<string, unknown>>>>;
 
-/** What somebody has written or set. Other columns tell what became of it: states, counts, moments. */
+/** Columns that a user has set. The others are derived: states, counts, times. */
 const CONTENT = ['body', 'content', 'subject', 'description', 'url', 'events', 'secret', 'blocked', 'role', 'left_at'];
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['session_id'],
@@ -26,7 +26,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   events: ['event_id'],
 };
 
-/** Reads every table that holds what accounts have. */
+/** Reads every table with data of accounts. */
 async function snapshot({ app }: TestServer): Promise<Snapshot> {
   const tables = Object.entries(KEYS).map(async ([table, columns]) => {
     const rows = await app.services.database.reader.kysely
@@ -41,7 +41,7 @@ async function snapshot({ app }: TestServer): Promise<Snapshot> {
 
 interface Changes {
   readonly isAny: boolean;
-  /** Whether something that somebody had written or set is no longer there. */
+  /** Whether a value that a user had set is gone. */
   readonly isLoss: boolean;
 }
 
@@ -62,17 +62,17 @@ function changesBetween(before: Snapshot, after: Snapshot): Changes {
   return { isAny, isLoss };
 }
 
-/** What a tool does is seen by its network alone, and the database learns nothing of it. */
+/** Tools that affect only the network, and not the database. */
 const SEEN_BY_THE_NETWORK = ['chats_set_typing', 'sessions_request_pairing_code', 'groups_get_invite_link'];
 
-/** Tools whose second call is refused, since the first one has done it all; with its error. */
+/** Tools whose second call is rejected, because the first one did everything, with the error. */
 const REFUSED_AGAIN: Readonly<Record<string, string>> = {
   messages_delete: 'message_state',
   groups_leave: 'network_denied',
 };
 
 it('the hints of every tool match what it does to the database in a first and a second call', async (test) => {
-  // No time passes, so nothing happens but what the tools do: no receipts, no retries.
+  // The clock does not advance, so there are no receipts and no retries.
   const server = await startServer({ clock: createFakeClock() });
   const receiver = await startReceiver();
   test.after(async () => {
@@ -85,7 +85,7 @@ it('the hints of every tool match what it does to the database in a first and a 
   const { tools } = await client.listTools();
   const called = new Set<string>();
 
-  /** @param ended waits for what goes on after the answer */
+  /** @param ended waits for work that continues after the response */
   const run = async (name: string, input: Record<string, unknown> = {}, ended = async (_times: number) => {}) => {
     called.add(name);
     const hints = tools.find((tool) => tool.name === name)?.annotations;

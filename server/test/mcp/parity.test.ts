@@ -45,7 +45,7 @@ it('every tool returns the result of its REST operation, marked if untrusted, an
   assert.deepEqual(linesOf(mcp, 'mcp'), linesOf(rest, 'rest'));
 });
 
-/** Walks through all tools on a server of its own, and keeps what came out and what was logged. */
+/** Calls all tools on a server of its own, and keeps results and log lines. */
 async function walk(
   receiver: Receiver,
   bytes: Buffer,
@@ -103,7 +103,7 @@ function requestOf(id: string, input: Record<string, unknown>) {
   };
 }
 
-/** The same with names for what chance and time have made: ids, numbers, moments, durations, signatures. */
+/** Replaces random and time-dependent values by names: ids, numbers, times, durations, signatures. */
 function withoutChance(outputs: Walk['outputs']): Walk['outputs'] {
   const names = new Map<string, string>();
   const nameOf = (value: string, kind: string) => {
@@ -127,7 +127,7 @@ function withoutChance(outputs: Walk['outputs']): Walk['outputs'] {
   return outputs.map(([id, output]) => [id, plain(output)]);
 }
 
-/** What the log says of the calls that came through one door, in order, without what chance and time have made. */
+/** The log lines of one interface, in order, without random and time-dependent values. */
 function linesOf({ lines }: Walk, channel: string): unknown[] {
   return lines
     .filter((line) => line.operation !== undefined && line.operation !== 'sessions.simulate')

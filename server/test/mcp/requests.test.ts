@@ -16,7 +16,7 @@ function messageOf(era: Era, method: string, params: Message = {}): Message {
   return { jsonrpc: '2.0', id: 1, method, params: era === '2026-07-28' ? { ...params, _meta: meta } : params };
 }
 
-/** Posts a body as it is. */
+/** Posts a body unchanged. */
 function post(
   { url }: Pick<TestServer, 'url'>,
   credential: string,
@@ -120,7 +120,7 @@ describe('a long poll over MCP', () => {
     readonly ms: number;
   }
 
-  /** A server in which an agent waits for an event; `ended` says how long the operation has taken. */
+  /** A server in which an agent waits for an event. `ended` returns the duration of the operation. */
   async function waiting(test: TestContext, era: Era, signal?: AbortSignal) {
     const ended = Promise.withResolvers<number>();
     const write = (text: string) => {

@@ -19,7 +19,7 @@ after(async () => {
   await server.stop();
 });
 
-/** An account with a key of these permissions. */
+/** An account with a key that has these permissions. */
 async function keyOf(grants: readonly string[] = ['*']) {
   const account = await server.account();
   const { body } = await account.call('POST', '/api-keys/create', { name: 'agent', permissions: grants });
@@ -272,7 +272,7 @@ describe('the MCP endpoint', () => {
   });
 
   it('limits requests per credential, and tells the model how long to wait', async () => {
-    const limited = await startServer({ env: { RATE_LIMIT: '3' } }); // finding out who the server is counts as one
+    const limited = await startServer({ env: { RATE_LIMIT: '3' } }); // discovering the server counts as one
     const { token } = await limited.account();
     const client = await mcpClient(limited, token, '2026-07-28');
     const answers = [];
