@@ -80,8 +80,8 @@ it('a process without free files reports that as the cause, in DNS lookups and i
   assert.deepEqual(
     outcomes.map((outcome) => [outcome.class, outcome.message]),
     [
-      ['no_socket', 'This server has no free socket (EMFILE): 127.0.0.1:9 was not asked'],
-      ['no_socket', 'This server has no free socket (EMFILE): receiver.invalid:9 was not asked'],
+      ['no_socket', 'This server has no free socket (EMFILE): 127.0.0.1:9 was not contacted'],
+      ['no_socket', 'This server has no free socket (EMFILE): receiver.invalid:9 was not contacted'],
     ],
   );
   // With files to spare, the error is the receiver's again.

@@ -5,12 +5,12 @@ import type { GroupChange } from '../events.ts';
 import type { Log } from '../log.ts';
 
 /*
- * The line between the product and a network. A connector knows its network and nothing else: no database, no
- * webhooks, no HTTP server. It is given a host per session, to which it tells what happens, and hands out a connection,
- * by which it is told what to do.
+ * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
+ * HTTP server. It gets a host per session, to which it reports events, and returns a connection, through which the
+ * product acts.
  */
 
-/** What a package exports that `CONNECTORS` names. */
+/** The export of a package that `CONNECTORS` names. */
 export interface ConnectorModule {
   createConnector(tools: ConnectorTools): Connector | Promise<Connector>;
 }
@@ -20,87 +20,86 @@ export interface ConnectorTools {
   readonly log: Log;
 }
 
-/** A network that sessions can live on. */
+/** A network for sessions. */
 export interface Connector {
-  /** Its name in the API, such as `sandbox`: lower case letters, digits and dashes. */
+  /** Its name in the API, such as `sandbox`: lower-case letters, digits and dashes. */
   readonly name: string;
   /**
-   * JSON Schema of a session's `options`. One with the annotation `writeOnly` is a secret: the API takes it and never
-   * returns it.
+   * JSON Schema of a session's `options`. An option with the annotation `writeOnly` is a secret: the API accepts it and
+   * never returns it.
    */
   readonly options: TObject;
   /**
-   * Checks what the schema of the options cannot state, without asking anybody.
+   * Validates rules that the schema of the options cannot express, without any request.
    * @throws {AppError} `validation_failed` naming the option, such as `options.proxy`
    */
   checkOptions?(options: Readonly<Record<string, unknown>>): void;
-  /** The kinds of messages it can send. */
+  /** The message types that it can send. */
   readonly messageTypes: readonly MessageType[];
-  /** Whether the network calls us: its sessions have a callback URL, and its connections `takeCallback`. */
+  /** Whether the network calls us: its sessions have a callback URL, and its connections implement `takeCallback`. */
   readonly takesCallbacks?: true;
   /**
-   * Starts a session's connection. Resolves when the attempt is under way; how it goes is told to `host.onEvent`.
-   * @throws {AppError} what the caller of `connect` can act on, such as `phone_number_in_use`
+   * Starts a session's connection. Resolves once the attempt has started; its outcome is reported to `host.onEvent`.
+   * @throws {AppError} an error that the caller of `connect` can act on, such as `phone_number_in_use`
    */
   open(host: SessionHost): Promise<Connection>;
-  /** The session is logged out or deleted: its number is free again. */
+  /** Releases the number of a session that was logged out or deleted. */
   forget?(session: {
     readonly sessionId: string;
-    /** Digits; null if the network never said which number it is. */
+    /** Digits; null if the network never reported the number. */
     readonly phoneNumber: string | null;
-    /** As `SessionHost.scope`. */
+    /** See `SessionHost.scope`. */
     readonly scope: string;
   }): Promise<void>;
 }
 
-/** What a connector may know and tell of one session. */
+/** A session from the connector's side: its data, and the way to report events. */
 export interface SessionHost {
   readonly sessionId: string;
   /**
-   * Opaque. On a network that lives inside the server, sessions of the same scope reach one another and sessions of
-   * different scopes do not. Other networks ignore it.
+   * Opaque. On a network inside the server, sessions of the same scope reach one another and sessions of different
+   * scopes do not. Other networks ignore it.
    */
   readonly scope: string;
-  /** Digits; null until the network has said which number it is. */
+  /** Digits; null until the network has reported the number. */
   readonly phoneNumber: string | null;
   readonly options: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
   readonly log: Log;
-  /** What the connector keeps for the session, such as its credentials: strings by key, gone with the session. */
+  /** Data of the connector for the session, such as its credentials: strings by key, deleted with the session. */
   readonly store: SessionStore;
-  /** Where the network is to call; null when the server does not know its own address (`PUBLIC_URL`). */
+  /** The URL for the network's calls; null if the server does not know its own address (`PUBLIC_URL`). */
   readonly callbackUrl: URL | null;
-  /**
-   * Tells that something happened. Resolves when it is stored, so a network that wants an acknowledgement gets it
-   * then and not before.
-   */
+  /** Reports an event. Resolves once it is stored, and only then may the connector acknowledge it to its network. */
   onEvent(event: NetworkEvent): Promise<void>;
-  /** Outgoing messages that the network took and has not confirmed as delivered, oldest first. */
+  /** Outgoing messages that the network accepted and has not confirmed as delivered, oldest first. */
   undelivered(): Promise<readonly OutgoingMessage[]>;
-  /** `networkId` of the last message that came in a direct chat; null when none did. */
+  /** `networkId` of the last incoming message of a direct chat; null if there is none. */
   lastIncoming(chatId: string): Promise<string | null>;
-  /** The groups the session is in, as stored. */
+  /** The stored groups of the session. */
   groups(): Promise<readonly NetworkGroup[]>;
-  /** Digits of the contacts that the session has blocked, as stored. */
+  /** Digits of the stored contacts that the session has blocked. */
   blocked(): Promise<readonly string[]>;
 }
 
 export interface SessionStore {
   get(key: string): Promise<string | undefined>;
-  /** Those of the keys that there are. */
+  /** Returns the values of the keys that exist. */
   getMany(keys: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** All whose key begins so. It reads everything of the session: for the start, not for every message. */
+  /**
+   * Returns all entries whose key starts with the prefix. For the start only, because it reads all data of the session.
+   */
   list(prefix: string): Promise<ReadonlyMap<string, string>>;
   set(key: string, value: string): Promise<void>;
-  /** Sets what has a value and deletes what is null: all of it, or after a crash none. */
+  /** Sets the keys that have a value and deletes those that are null, atomically. */
   write(changes: ReadonlyMap<string, string | null>): Promise<void>;
   delete(key: string): Promise<void>;
   clear(): Promise<void>;
 }
 
 /**
- * A chat as the network addresses it: a phone number's digits, what it calls somebody who keeps the number secret, or
- * its id of a group.
+ * A chat in the form of the network: a phone number's digits, the network's id of a person who hides the number, or its
+ * id of a group.
  */
 export interface NetworkChat {
   readonly type: 'direct' | 'group';
@@ -109,17 +108,17 @@ export interface NetworkChat {
 
 export interface OutgoingMessage {
   /**
-   * Id that the network shall know the message by, or our own that it keeps beside its own (see `send`). Sending it
-   * twice with the same id sends it once.
+   * The message id for the network, or our own id, which the network stores in addition to its own (see `send`).
+   * Sending a message twice with the same id sends it once.
    */
   readonly networkId: string;
   readonly chat: NetworkChat;
   readonly content: MessageContent;
-  /** `networkId` of the message it answers. */
+  /** `networkId` of the message that it replies to. */
   readonly replyTo: string | null;
-  /** What that message said, for networks that show it above the answer. */
+  /** The content of that message, for networks that show it above the reply. */
   readonly quoted?: { readonly from: string; readonly text: string };
-  /** When the network took it: only of those that `SessionHost.undelivered` returns. */
+  /** When the network accepted it: only for messages of `SessionHost.undelivered`. */
   readonly sentAt?: number;
 }
 
@@ -127,7 +126,7 @@ export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'stic
 export const messageTypes = ['text', ...mediaTypes, 'location', 'contact', 'poll', 'template', 'interactive'] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** What a message says: its text, and what its type has beside that. */
+/** The content of a message: its text, and the parts that its type adds. */
 export interface MessageContent {
   readonly type: MessageType;
   /** The text, the caption of the media, or the question of the poll. */
@@ -138,10 +137,10 @@ export interface MessageContent {
   readonly poll?: Poll;
   readonly template?: Template;
   readonly interactive?: Interactive;
-  /** Digits of the people it mentions. */
+  /** Digits of the mentioned people. */
   readonly mentions?: readonly string[];
   readonly isForwarded?: boolean;
-  /** What a button or an entry of a list carries, when the message says that it was chosen. */
+  /** The payload of the chosen button or list entry, if the message is such a choice. */
   readonly payload?: string;
 }
 
@@ -150,9 +149,9 @@ export interface NetworkMedia {
   /** Bytes. */
   readonly size: number;
   readonly fileName: string | null;
-  /** SHA-256 of the content, where the deployment has it already: every node of it can open it by that. */
+  /** SHA-256 of the content, if the deployment already has it: every node can open it by this hash. */
   readonly hash?: string;
-  /** Opens the content. Whoever asks must read or destroy it. */
+  /** Opens the content. The caller must read or destroy the stream. */
   open(): Promise<Readable>;
 }
 
@@ -172,111 +171,118 @@ export interface ContactCard {
 
 export interface Poll {
   readonly options: readonly string[];
-  /** How many of them one person may choose. */
+  /** How many of them one person can choose. */
   readonly maxSelections: number;
 }
 
-/** A text that the network has approved before, with what is to be filled in. */
+/** A text that the network has approved in advance, with values to fill in. */
 export interface Template {
   readonly name: string;
   /** Such as `en_US`. */
   readonly language: string;
-  /** What is filled in, in the network's own form. */
+  /** The values, in the network's own format. */
   readonly components?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What there is to choose from below a text: buttons, the rows of a list, or a link. */
+/** The choices below a text: buttons, the rows of a list, or a link. */
 export interface Interactive {
   readonly header?: string;
   readonly footer?: string;
   readonly buttons?: readonly Choice[];
   readonly list?: {
-    /** What opens the list. */
+    /** Text of the button that opens the list. */
     readonly title: string;
     readonly rows: readonly (Choice & { readonly description?: string; readonly section?: string })[];
   };
   readonly link?: { readonly title: string; readonly url: string };
 }
 
-/** Who chooses it answers with its title, and with its id as the `payload`. */
+/** Choosing it sends a message with its title as text and its id as `payload`. */
 export interface Choice {
   readonly id: string;
   readonly title: string;
 }
 
 /**
- * Whether these digits stand for somebody whose number the network hides: three zeros, which no number begins with, and
- * digits made of what the network knows the person by. Who has written can be written to by it as by a number.
+ * Whether these digits are a placeholder for somebody whose number the network hides: three zeros, with which no number
+ * starts, and digits derived from the network's id of the person. Messages can be sent to a placeholder like to a
+ * number.
  */
 export const isStandIn = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
 
-/** A message that was sent before, as the network addresses it. */
+/** The key of an existing message, in the form of the network. */
 export interface MessageKey {
   readonly networkId: string;
   readonly chat: NetworkChat;
-  /** Digits of who sent it. */
+  /** Digits of the sender. */
   readonly from: string;
 }
 
-/** What a connection can do. A part that is missing is what its network cannot do: callers get `not_supported`. */
+/**
+ * The actions of a connection. If the network does not support an optional part, it is missing and callers get
+ * `not_supported`.
+ */
 export interface Connection {
   /**
-   * Sends a message. Resolves when the network has taken it; who waits for that does so for 30 seconds.
-   * @returns `networkId` where the network knows it by another id than it was given. Receipts may come under either.
-   * @throws {AppError} when the network refuses it for a reason the caller can act on
+   * Sends a message. Resolves once the network has accepted it; callers wait for up to 30 seconds.
+   * @returns `networkId` if the network assigned another id. Receipts may use either.
+   * @throws {AppError} if the network refuses it for a reason that the caller can act on
    */
   send(message: OutgoingMessage): Promise<{ readonly timestamp: number; readonly networkId?: string }>;
-  /** Answers a request that came to the session's callback URL, from whomever: it has to see who it is. */
+  /**
+   * Answers a request to the session's callback URL. The request is unauthenticated: the connection must verify its
+   * sender.
+   */
   takeCallback?(request: CallbackRequest): Promise<CallbackAnswer>;
-  /** Tells the senders that their messages were read. */
+  /** Sends read receipts to the senders of messages. */
   markRead?(
     chat: NetworkChat,
     messages: readonly { readonly networkId: string; readonly from: string }[],
   ): Promise<void>;
-  /** Shows the other side that somebody writes or records, or no longer does. */
+  /** Shows the other side whether somebody is typing or recording. */
   setTyping?(chat: NetworkChat, state: TypingState): Promise<void>;
-  /** @param emoji null takes the reaction back */
+  /** @param emoji null removes the reaction */
   react?(message: MessageKey, emoji: string | null): Promise<void>;
   edit?(message: MessageKey, text: string): Promise<void>;
-  /** Deletes an own message for everyone. */
+  /** Deletes one of the session's own messages for everyone. */
   remove?(message: MessageKey): Promise<void>;
   /**
-   * Resolves, within seconds, when it is known how the attempt to connect goes: whoever asked for it waits so long for
-   * the answer, and nothing else does. Left out where the attempt is a person's to finish.
+   * Resolves within seconds, once the outcome of the attempt to connect is known. Only the caller of `connect` waits
+   * for it. Left out if a person must complete the attempt.
    */
   readonly attempt?: Promise<void>;
-  /** The account asks to connect what is there already: where it waits before its next attempt, it makes that now. */
+  /** Makes the next attempt now if the connection waits for it, because the account asked to connect. */
   retry?(): void;
   /**
-   * The number that the network knows somebody by where that has turned out to be another one: messages are stored
-   * under it from the start then. Undefined, or the number itself, where nothing is known.
+   * Returns the number under which the network knows somebody, if it differs, so that messages are stored under it from
+   * the start. Returns undefined or the same number if nothing else is known.
    */
   numberOf?(phoneNumber: string): string | undefined;
-  /** Which of these numbers the network knows. */
+  /** Returns those of the numbers that are on the network. */
   checkNumbers?(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>>;
   setBlocked?(phoneNumber: string, blocked: boolean): Promise<void>;
   readonly groups?: GroupActions;
   readonly profiles?: ProfileActions;
-  /** A code to type into the phone instead of scanning a QR. */
+  /** Requests a code to type into the phone instead of scanning a QR code. */
   requestPairingCode?(phoneNumber: string): Promise<{ readonly code: string; readonly expiresAt: number }>;
-  /** Plays the other side. Only a network that is made for trying things out has it. */
+  /** Plays the other side. Only test networks have it. */
   simulate?(action: Simulation): Promise<void>;
   /** Ends the connection and keeps the credentials. */
   close(): Promise<void>;
   /**
-   * Unlinks the device: to connect again it must be linked anew. Also asked of a session that is deleted, which waits 5
-   * seconds for it and then closes.
+   * Unlinks the device, which must be linked again before the next connection. Also called for a session that is
+   * deleted, which waits 5 seconds for it and then closes.
    */
   logout(): Promise<void>;
 }
 
-/** A request as it came. */
+/** A request to a callback URL, unmodified. */
 export interface CallbackRequest {
   readonly method: string;
   readonly query: URLSearchParams;
-  /** By name in lower case; of one that came several times, all, joined by commas. */
+  /** By lower-case name; repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The exact bytes, which is what signatures are made over. */
+  /** The exact bytes, which signatures cover. */
   readonly body: Buffer;
 }
 
@@ -298,35 +304,35 @@ export interface GroupActions {
     action: ParticipantAction,
     phoneNumbers: readonly string[],
   ): Promise<readonly ParticipantResult[]>;
-  /** The invite as it is; makes one where there is none. */
+  /** Returns the current invite; creates one if there is none. */
   invite(networkId: string): Promise<GroupInvite>;
-  /** Makes the present invite worthless and a new one in its place. */
+  /** Replaces the current invite, which stops working. */
   renewInvite(networkId: string): Promise<GroupInvite>;
   /**
    * Joins by an invite's code or link.
-   * @returns the group, or null when an admin has to let the session in first
-   * @throws {AppError} `not_found` when there is no such invite
+   * @returns the group, or null if an admin must approve first
+   * @throws {AppError} `not_found` if there is no such invite
    */
   join(invite: string): Promise<NetworkGroup | null>;
   leave(networkId: string): Promise<void>;
 }
 
-/** What people show of themselves, and what the session shows of itself. */
+/** The profiles of other people and of the session. */
 export interface ProfileActions {
   /**
-   * What somebody shows to the session.
-   * @throws {AppError} `not_supported` where the network shows no profiles of others
+   * Reads the profile that somebody shows to the session.
+   * @throws {AppError} `not_supported` if the network does not show profiles of others
    */
   read(phoneNumber: string): Promise<Profile>;
   /**
-   * Changes what others see of the session's number. All of it that the network cannot change is refused before any
-   * of it is changed.
-   * @throws {AppError} `not_supported`, saying why; `session_state` when it cannot be changed yet
+   * Changes the profile of the session's number. Refuses all changes if one of them is not supported, before any of
+   * them is made.
+   * @throws {AppError} `not_supported`, with the reason; `session_state` if it cannot be changed yet
    */
   update(change: ProfileChange): Promise<void>;
 }
 
-/** Null is what there is not, or what is hidden from the session. */
+/** Null means missing, or hidden from the session. */
 export interface Profile {
   readonly about: string | null;
   readonly picture: NetworkMedia | null;
@@ -334,7 +340,7 @@ export interface Profile {
 
 export interface ProfileChange {
   readonly name?: string;
-  /** Empty for none. */
+  /** Empty removes it. */
   readonly about?: string;
   /** Null removes it. */
   readonly picture?: NetworkMedia | null;
@@ -342,16 +348,16 @@ export interface ProfileChange {
 
 export interface GroupInvite {
   readonly code: string;
-  /** What to give to people. */
+  /** Link to send to people. */
   readonly link: string;
 }
 
 export interface GroupSettings {
-  /** Only admins may write. */
+  /** Only admins can send messages. */
   readonly announce: boolean;
-  /** Only admins may change subject, description and picture. */
+  /** Only admins can change subject, description and picture. */
   readonly locked: boolean;
-  /** Who joins by the invite has to be let in by an admin. */
+  /** An admin must approve people who join by the invite. */
   readonly joinApproval: boolean;
 }
 
@@ -362,7 +368,7 @@ export type ParticipantAction = 'add' | 'remove' | 'promote' | 'demote';
 export interface ParticipantResult {
   readonly phoneNumber: string;
   readonly ok: boolean;
-  /** Why not, in words. */
+  /** The reason if it failed, as text. */
   readonly reason?: string;
 }
 
@@ -378,9 +384,9 @@ export interface NetworkGroup {
   readonly picture: NetworkMedia | null;
 }
 
-/** What a network tells of a session. */
+/** A network's report about a session. */
 export type NetworkEvent =
-  /** A code to scan; a new one replaces it when it expires. */
+  /** A QR code to scan; a new one replaces it when it expires. */
   | { readonly type: 'pairing'; readonly qr: string; readonly expiresAt: number }
   | { readonly type: 'connected'; readonly phoneNumber: string }
   | { readonly type: 'disconnected'; readonly reason: string; readonly willReconnect: boolean }
@@ -389,24 +395,24 @@ export type NetworkEvent =
       readonly type: 'message';
       readonly networkId: string;
       readonly chat: NetworkChat;
-      /** Digits of the sender, or a stand-in (see `isStandIn`). */
+      /** Digits of the sender, or a placeholder (see `isStandIn`). */
       readonly from: string;
-      /** The session's own number has sent it from another device, such as the phone itself. */
+      /** The session's own number sent it from another device, such as the phone. */
       readonly isOwn?: boolean;
-      /** What the sender calls itself. */
+      /** The name that the sender chose. */
       readonly senderName?: string;
-      /** It waited at the network while the session was away. */
+      /** It waited on the network while the session was not connected. */
       readonly isReplayed?: boolean;
       readonly content: MessageContent;
       readonly timestamp: number;
       readonly replyTo: string | null;
     }
   /**
-   * Whose number it is that was not known until now. What was stored under the stand-in is theirs. So is what was
-   * stored under a number that the network knows by another one: it is the stand-in then.
+   * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.
+   * The placeholder can also be a number that the network knows by another one.
    */
   | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
-  /** Its sender has changed the text of a message. */
+  /** The sender has changed the text of a message. */
   | {
       readonly type: 'edited';
       readonly networkId: string;
@@ -414,15 +420,15 @@ export type NetworkEvent =
       readonly text: string;
       readonly timestamp: number;
     }
-  /** Its sender, or an admin of the group it is in, has deleted a message for everyone. Of others it is not believed. */
+  /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
   | { readonly type: 'deleted'; readonly networkId: string; readonly from: string; readonly timestamp: number }
   | {
       readonly type: 'reaction';
       readonly networkId: string;
       readonly from: string;
-      /** The chat that it came in, where the network says so: it must be the message's. */
+      /** The chat of the reaction, if the network reports it: it must be that of the message. */
       readonly chat?: NetworkChat;
-      /** Null when it was taken back. */
+      /** Null if the reaction was removed. */
       readonly emoji: string | null;
       readonly timestamp: number;
     }
@@ -430,9 +436,9 @@ export type NetworkEvent =
       readonly type: 'vote';
       readonly networkId: string;
       readonly from: string;
-      /** As of a reaction. */
+      /** See the chat of a reaction. */
       readonly chat?: NetworkChat;
-      /** The options of the poll that are chosen now; empty when the vote was taken back. */
+      /** The chosen options of the poll; empty if the vote was withdrawn. */
       readonly options: readonly string[];
       readonly timestamp: number;
     }
@@ -441,24 +447,24 @@ export type NetworkEvent =
       readonly networkIds: readonly string[];
       readonly status: 'sent' | 'delivered' | 'read' | 'failed';
       readonly timestamp: number;
-      /** Why it failed, in words. */
+      /** The reason if it failed, as text. */
       readonly error?: string;
     }
-  /** The session is in this group. One that it had left is told as a group that it was added to. */
+  /** The session is in this group. If it had left the group, this emits that it was added. */
   | { readonly type: 'group_created'; readonly group: NetworkGroup }
-  /** The group has an invite now: worth storing, and no event. */
+  /** The group has a new invite, which is stored without an event. */
   | { readonly type: 'group_invite'; readonly group: NetworkGroup }
   | {
       readonly type: 'group_updated';
       readonly change: GroupChange;
       readonly timestamp: number;
-      /** The group as it is after the change. */
+      /** The group after the change. */
       readonly group: NetworkGroup;
     };
 
-/** What the other side can be made to do on a network for trying things out. */
+/** An action of the other side on a test network. */
 export type Simulation =
-  /** Scans the QR, or types the pairing code. */
+  /** Scans the QR code, or types the pairing code. */
   | { readonly action: 'pair' }
   | {
       readonly action: 'incoming';
@@ -473,7 +479,7 @@ export type Simulation =
   | (MessageKey & { readonly action: 'react'; readonly emoji: string | null })
   | (MessageKey & { readonly action: 'vote'; readonly options: readonly string[] })
   | { readonly action: 'receipt'; readonly networkId: string; readonly status: 'delivered' | 'read' | 'failed' }
-  /** Cuts the connection; it comes back by itself after `reconnectAfterMs`, or not at all when that is null. */
+  /** Cuts the connection. The session reconnects after `reconnectAfterMs`, or not at all if that is null. */
   | { readonly action: 'disconnect'; readonly reason: string; readonly reconnectAfterMs: number | null }
   | { readonly action: 'logout' }
   | {

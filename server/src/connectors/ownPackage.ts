@@ -1,9 +1,9 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Resolves `@switchboard/server/…` to this server, wherever the module that imports it is: the file of a connector may
- * be in any folder, and an `AppError` of another copy would be none of ours. Import it for this effect; a process has
- * one such hook, because it evaluates a module once.
+ * Resolves `@switchboard/server/…` to this server, wherever the importing module is: the file of a connector may be in
+ * any folder, and an `AppError` of another copy would not be recognized. Import this module for its side effect;
+ * modules are evaluated once, so a process has one such hook.
  */
 registerHooks({
   resolve: (specifier, context, next) =>

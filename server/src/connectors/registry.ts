@@ -6,7 +6,7 @@ import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes
 import { createWhatsapp } from './whatsapp/whatsapp.ts';
 import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
 
-/** A package that `CONNECTORS` names cannot be used. The message says which and why. */
+/** A package in `CONNECTORS` cannot be used. The message names it and gives the reason. */
 export class ConnectorError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -14,7 +14,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** Name of the network that lives in the server itself. */
+/** Name of the network inside the server. */
 export const SANDBOX = 'sandbox';
 
 type Wanted = Pick<
@@ -30,9 +30,9 @@ type Wanted = Pick<
 >;
 
 /**
- * Loads the networks of this server, apart from the sandbox: our own, and those of the packages that `CONNECTORS` names.
- * A package runs in this process and can do everything that it can: naming one is trusting it.
- * @param targets where accounts may have the server connect to
+ * Loads the networks of this server, apart from the sandbox: the built-in ones, and the packages in `CONNECTORS`. A
+ * package runs in this process with all of its rights, so the operator must trust it.
+ * @param targets addresses to which accounts may let the server connect
  * @throws {ConnectorError}
  */
 export async function loadConnectors(
@@ -81,11 +81,11 @@ async function load(name: string, tools: ConnectorTools): Promise<Connector> {
   }
   const problem = problemOf(connector);
   if (problem !== undefined) throw new ConnectorError(`"${name}" did not return a connector: ${problem}`);
-  // Checked just now, as far as it can be before it is used.
+  // Validated above, as far as possible before it is used.
   return connector as Connector;
 }
 
-/** A package by its name, or a file by its path, which is relative to where the server was started. */
+/** Returns a package name unchanged, and a path as a URL relative to the working directory. */
 function specifierOf(name: string): string {
   return name.startsWith('.') || isAbsolute(name) ? pathToFileURL(resolve(name)).href : name;
 }
@@ -94,7 +94,7 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** What is wrong with what a package has made; undefined when nothing is. */
+/** Returns the problem with a package's connector; undefined if there is none. */
 function problemOf(made: unknown): string | undefined {
   if (typeof made !== 'object' || made === null) return 'it is not an object';
   const { name, options, messageTypes: types, open } = made as Partial<Record<keyof Connector, unknown>>;

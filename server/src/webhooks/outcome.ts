@@ -89,7 +89,11 @@ export function describeAnswer(status: number, headers: AnswerHeaders, body: str
     ];
   }
   if (status === 401 || status === 403) {
-    return ['client_error', status, `Answered ${status}: the receiver, or a proxy in front of it, wants a credential`];
+    return [
+      'client_error',
+      status,
+      `Answered ${status}: the receiver, or a proxy in front of it, requires a credential`,
+    ];
   }
   return ['client_error', status, `Answered ${status}${isHtml ? ' with an HTML page' : ''}`];
 }
@@ -97,7 +101,7 @@ export function describeAnswer(status: number, headers: AnswerHeaders, body: str
 const SWITCHING_PROTOCOLS = 101;
 
 export function describeSwitchedProtocols({ host }: URL): Described {
-  const message = `${host} answered 101 Switching Protocols, which nobody had asked for: does another service listen there?`;
+  const message = `${host} answered 101 Switching Protocols without being asked; check that the port belongs to the receiver`;
   return ['protocol', SWITCHING_PROTOCOLS, message];
 }
 
@@ -126,7 +130,7 @@ export function describeError(error: Error, url: URL, timeoutMs: number): Descri
   const code = String((first as { code?: unknown }).code ?? '');
   const { host } = url;
   if (code === 'EMFILE' || code === 'ENFILE')
-    return ['no_socket', null, `This server has no free socket (${code}): ${host} was not asked`];
+    return ['no_socket', null, `This server has no free socket (${code}): ${host} was not contacted`];
   if (code === 'ERR_TARGET_REFUSED') return ['dns', null, first.message];
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return ['timeout', null, `No connection to ${host} within ${timeoutMs / 1000} s`];
@@ -134,7 +138,7 @@ export function describeError(error: Error, url: URL, timeoutMs: number): Descri
   if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/.test(code)) {
     return ['connect', null, `${host} cannot be reached from here (${code})`];
   }
-  if (code === 'ETIMEDOUT') return ['connect', null, `${host} did not take the connection (${code})`];
+  if (code === 'ETIMEDOUT') return ['connect', null, `${host} did not accept the connection (${code})`];
   if (code in TLS_PROBLEMS || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(code)) {
     return ['tls', null, `No TLS connection to ${host}: ${TLS_PROBLEMS[code] ?? first.message.slice(0, 200)}`];
   }

@@ -342,7 +342,7 @@ describe('incoming', () => {
   it('reports a view-once message without its content', async () => {
     const content = [stanza('unavailable', { type: 'view_once' })];
     setting.whatsapp.inject(me.number, stanza('message', envelope('SEENONCE'), content));
-    const told = await eventOf(setting.call, 'message.incoming', ({ message }) => /seen once/.test(message));
+    const told = await eventOf(setting.call, 'message.incoming', ({ message }) => /View-once/.test(message));
     assert.equal(told.from, bob.number);
   });
 

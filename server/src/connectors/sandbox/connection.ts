@@ -22,9 +22,9 @@ const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
 const PAIRING_CODE_MS = 160_000;
-/** Prefix of what its store keeps about contacts that were blocked before: since when, in steady time, they reach it. */
+/** Prefix of the store's keys for unblocked contacts. The value is the moment of unblocking, in steady time. */
 const UNBLOCKED = 'unblocked:';
-// No 0, 1, I, L, O, U: a code is typed off a screen.
+// Without 0, 1, I, L, O and U, because people type the code.
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** A session on the network: a phone that its account uses, and that a simulation can use as well. */
@@ -41,8 +41,8 @@ export class SandboxConnection implements Connection, Phone {
   #cancelTimer = () => {};
   readonly #blocked = new Set<string>();
   /**
-   * Number → moment of steady time. What it sent before that may still be on its way, or be sent again: its sender has no
-   * receipt.
+   * Number → moment of steady time. Earlier events of the number stay blocked, even if they arrive late or are
+   * repeated: their sender has no receipt.
    */
   readonly #unblockedAt = new Map<string, number>();
   #onlineSince = 0;
@@ -114,7 +114,7 @@ export class SandboxConnection implements Connection, Phone {
     try {
       await this.#comeOnline();
     } catch (error) {
-      // Others would wait for a phone that nobody has.
+      // Senders would otherwise wait for a phone that nobody has.
       this.#network.mailboxes.leave(this);
       this.#isOnline = false;
       throw error;
@@ -200,7 +200,7 @@ export class SandboxConnection implements Connection, Phone {
     return { timestamp };
   }
 
-  /** @throws {AppError} `not_found`, `network_denied` when it may not write to it */
+  /** @throws {AppError} `not_found`, `network_denied` if the session may not write to it */
   async #groupOf({ type, id }: NetworkChat): Promise<NetworkGroup | undefined> {
     if (type === 'direct') return undefined;
     const group = await this.#network.group(id);
@@ -213,7 +213,7 @@ export class SandboxConnection implements Connection, Phone {
     await this.#network.read(this, messages);
   }
 
-  /** Nobody on this network shows it. */
+  /** Ignored: this network does not show typing. */
   async setTyping(): Promise<void> {
     this.requireOnline();
   }
@@ -246,7 +246,7 @@ export class SandboxConnection implements Connection, Phone {
     }
   }
 
-  /** Tells the others of a chat. */
+  /** Dispatches an event to the other members of a chat. */
   async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
     this.requireOnline();
     await this.#network.tell(this, chat, await this.#groupOf(chat), event);
@@ -306,7 +306,9 @@ export class SandboxConnection implements Connection, Phone {
     }
   }
 
-  /** Whether a contact does it that the session has blocked. In a group, its other members hear one as before. */
+  /**
+   * Whether the action comes from a contact that the session has blocked. In groups, the other members still see it.
+   */
   #isKeptOut(action: Simulation): boolean {
     switch (action.action) {
       case 'incoming':
@@ -338,7 +340,7 @@ export class SandboxConnection implements Connection, Phone {
   }
 }
 
-/** What a session can know of a group, in an order that does not depend on where it was read. */
+/** The comparable facts of a group, in a fixed order. */
 function factsOf({ subject, description, settings, inviteCode, picture, participants }: NetworkGroup) {
   const members = participants.map(({ phoneNumber, role }) => `${phoneNumber} ${role}`).toSorted();
   return { subject, description, settings, inviteCode, picture: picture?.hash, members };

@@ -13,17 +13,17 @@ import type { ChangedGroup, SandboxNetwork } from './network.ts';
 
 type Participants = NetworkGroup['participants'];
 
-/** What the invite links of this network begin with; the code follows. */
+/** Prefix of this network's invite links, followed by the code. */
 const LINK = 'sandbox:join/';
 
-/** What a session is to its groups. */
+/** A session as a member of its groups. */
 interface Member {
   readonly number: string;
   /** @throws {AppError} `session_not_connected` */
   requireOnline(): void;
 }
 
-/** What a member does with groups, by the rules of real networks: admins first. */
+/** The group actions of a member, with the rules of real networks: most require an admin. */
 export class SandboxGroups implements GroupActions {
   readonly #network: SandboxNetwork;
   readonly #self: Member;
@@ -85,7 +85,7 @@ export class SandboxGroups implements GroupActions {
 
   async invite(networkId: string): Promise<GroupInvite> {
     this.#self.requireOnline();
-    // Asking for the first link changes nothing that others could see.
+    // Creating the first link is not a change that others can see.
     const { inviteCode } = await this.#network.changeGroup(networkId, (group) => {
       this.#requireAdmin(group);
       if (group.inviteCode !== null) return undefined;
@@ -129,7 +129,7 @@ export class SandboxGroups implements GroupActions {
     await leaveGroup(this.#network, networkId, this.#self.number);
   }
 
-  /** @throws {AppError} `not_found`, and what `require` throws */
+  /** @throws {AppError} `not_found`, and the errors of `require` */
   #change(
     networkId: string,
     require: (group: NetworkGroup) => void,
@@ -148,14 +148,14 @@ export class SandboxGroups implements GroupActions {
       throw new AppError('network_denied', 'Only an admin of the group can do this');
   };
 
-  /** Only its admins change a locked group. */
+  /** Only admins can change a locked group. */
   readonly #requireEditor = (group: NetworkGroup): void => {
     requireMember(group, this.#self.number);
     if (group.settings.locked) this.#requireAdmin(group);
   };
 }
 
-/** Creates a group with its owner and the others, and tells all of them. */
+/** Creates a group with its owner and members, and notifies all of them. */
 export async function createGroup(
   network: SandboxNetwork,
   owner: string,
@@ -181,7 +181,7 @@ export async function createGroup(
   return group;
 }
 
-/** Gives a group another subject, as one of its members. */
+/** Changes the subject of a group, as one of its members. */
 export async function renameGroup(network: SandboxNetwork, networkId: string, subject: string): Promise<void> {
   await network.updateGroup(networkId, (group) => [
     { ...group, subject },
@@ -189,7 +189,7 @@ export async function renameGroup(network: SandboxNetwork, networkId: string, su
   ]);
 }
 
-/** Somebody leaves. When the owner does, the group passes to its first admin, or else to its first member. */
+/** Removes a member who leaves. If the owner leaves, the first admin or else the first member becomes the owner. */
 export async function leaveGroup(network: SandboxNetwork, networkId: string, number: string): Promise<void> {
   await network.updateGroup(networkId, (group) => {
     requireMember(group, number);
@@ -224,7 +224,7 @@ function requireMember(group: NetworkGroup, number: string): void {
   }
 }
 
-/** @throws {AppError} `network_denied` when the number may not write to the group */
+/** @throws {AppError} `network_denied` if the number may not write to the group */
 export function requireVoice(group: NetworkGroup, number: string): void {
   requireMember(group, number);
   if (group.settings.announce && !isAdmin(group, number)) {
@@ -238,7 +238,7 @@ function inviteOf(code: string): GroupInvite {
   return { code, link: `${LINK}${code}` };
 }
 
-/** Applies an action to each number, and says for which it worked. */
+/** Applies an action to each number, and returns the result for each. */
 function changeParticipants(
   present: Participants,
   action: ParticipantAction,

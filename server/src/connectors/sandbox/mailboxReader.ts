@@ -9,24 +9,24 @@ import type { Mail, SandboxStore, Sender } from './store.ts';
 export interface Phone extends Sender {
   /** Digits. */
   readonly number: string;
-  /** What the session calls itself; null if it has not set a name. */
+  /** The session's own name; null if it has not set one. */
   readonly name: string | null;
-  /** Whether it refuses what this number sent to it alone at that moment of steady time. */
+  /** Whether it blocks a direct event that this number sent at that moment of steady time. */
   refuses(from: string, sentAt: number): boolean;
   /** When it came online, in steady time of this node. */
   readonly onlineSince: number;
   /**
-   * Resolves when the event is stored.
-   * @param hasWaited it happened while the phone was offline
+   * Resolves once the event is stored.
+   * @param hasWaited whether the event happened while the phone was offline
    */
   receive(event: NetworkEvent, hasWaited: boolean): Promise<void>;
-  /** Whether a change of a group was stored before, although its mail is still there. */
+  /** Whether a group change is already stored, although its mail still exists. */
   hasStored(event: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean>;
 }
 
 export const RETRY_MS = 500;
 const PAGE = 100;
-/** An event that fails this often for its own sake never passes. It must not hold up the others. */
+/** Attempts before an event that cannot be stored is dropped. It must not block the others. */
 const ATTEMPTS = 5;
 
 interface Parts {
@@ -38,11 +38,11 @@ interface Parts {
 }
 
 /**
- * Dispatches the mail of one session to its phone, in order, and removes what the phone has stored. If the process dies
- * in between, the next reader dispatches the same mail again. The inbox recognizes a message that it has, and applying
- * edits, reactions, votes, deletions and receipts again in their order ends in the same state. Only a change of a group
- * would be a second event: so the mail of one is removed before the next is dispatched, and one that may have been
- * stored is compared with the group first.
+ * Dispatches the mail of one session to its phone, in order, and removes mail that the phone has stored. If the process
+ * dies in between, the next reader dispatches the same mail again. The inbox recognizes a message that it has, and
+ * repeating edits, reactions, votes, deletions and receipts in order ends in the same state. Only a repeated group
+ * change would emit a second event. So the mail of such a change is removed before the next one is dispatched, and a
+ * change that may already be stored is first compared with the group.
  */
 export class MailboxReader {
   readonly phone: Phone;
@@ -55,14 +55,14 @@ export class MailboxReader {
   /** Only mail of the first page may have been dispatched before. */
   #mayHaveStored = true;
 
-  /** @param newestWaiting `mailId` of the newest mail when the phone came online: nodes differ in their clocks */
+  /** @param newestWaiting `mailId` of the newest mail when the phone came online, because the clocks of nodes differ */
   constructor(phone: Phone, newestWaiting: number, parts: Parts) {
     this.phone = phone;
     this.#newestWaiting = newestWaiting;
     this.#parts = parts;
   }
 
-  /** Whether the phone has all of its mail, so that an event overtakes nothing. */
+  /** Whether the phone has all of its mail, so that a direct event cannot overtake any. */
   get isIdle(): boolean {
     return this.#state === 'started' && this.#reading === undefined;
   }
@@ -79,13 +79,13 @@ export class MailboxReader {
     this.#started.resolve();
   }
 
-  /** The session may have new mail. */
+  /** Looks for new mail of the session. */
   wake(): void {
     this.#hasMail = true;
     if (this.#state === 'started') this.#reading ??= this.#read();
   }
 
-  /** Resolves when the phone has all of its mail, or has left. */
+  /** Resolves once the phone has all of its mail, or has left. */
   async caughtUp(): Promise<void> {
     await this.#started.promise;
     await this.#reading;
@@ -128,7 +128,7 @@ export class MailboxReader {
     if (mail.length === 0) return;
     const { store, announce } = this.#parts;
     const outcomes = await Promise.all(mail.map((one) => this.#dispatch(one)));
-    // Behind one that the phone left with, everything is dispatched again.
+    // Everything after the event at which the phone left is dispatched again.
     const left = outcomes.indexOf('left');
     const settled = left === -1 ? mail : mail.slice(0, left);
     const idsOf = (wanted: string) => settled.filter((_, n) => outcomes[n] === wanted).map(({ mailId }) => mailId);
@@ -159,12 +159,12 @@ export class MailboxReader {
   }
 }
 
-/** A file has to be stored before the event behind it, and the mail of a change of a group has to be removed. */
+/** Ends a batch: a file must be stored before the next event, and the mail of a group change must be removed. */
 function endsBatch(event: NetworkEvent): boolean {
   return event.type === 'group_updated' || (event.type === 'message' && event.content.media !== undefined);
 }
 
-/** Whether an error says nothing about the event: the database is away, or another node owns the session. */
+/** Whether an error says nothing about the event: the database is unavailable, or another node owns the session. */
 export function isPassing(error: unknown): boolean {
   const passing = ['storage_unavailable', 'session_not_connected', 'shutting_down'];
   return error instanceof AppError && passing.includes(error.code);

@@ -8,7 +8,7 @@ import type { Envelope, SandboxStore } from './store.ts';
 
 interface Delivery {
   readonly envelope: Envelope;
-  /** Its phone could not store it: it goes to the mailbox. */
+  /** Its phone could not store it, so it goes to the mailbox. */
   readonly isRefused: boolean;
   resolve(delivered: void | Promise<void>): void;
   reject(error: unknown): void;
@@ -21,7 +21,7 @@ const PRUNE_MS = 3_600_000;
 
 interface Parts {
   readonly store: SandboxStore;
-  /** Wakes the node that owns this session, which is another one. */
+  /** Wakes the other node that owns this session. */
   readonly wakeOwner: (sessionId: string) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,17 +29,18 @@ interface Parts {
 
 /**
  * Delivers events to the sessions of all sandbox networks, in the order of the calls. Phones that are online here and
- * have all of their mail get an event directly, and the database hears nothing of it. Otherwise the event goes to the
- * mailboxes of its recipients, from where the node that owns a session dispatches it.
+ * have all of their mail get an event directly, without the database. Otherwise the event goes to the mailboxes of its
+ * recipients, and the owner of each session dispatches it from there.
  *
- * A message that is lost before it is in a mailbox has no receipt: its sender's session sends it again when it connects.
+ * A message that is lost before it is in a mailbox has no receipt, so its sender's session sends it again when it
+ * connects.
  */
 export class Mailboxes {
   readonly #parts: Parts;
   readonly #byAddress = new Map<string, MailboxReader>();
   readonly #bySession = new Map<string, MailboxReader>();
   #queue: Delivery[] = [];
-  /** Address of a sender → messages that have reached everybody. */
+  /** Address of a sender → messages that have reached all recipients. */
   #receipts = new Map<string, string[]>();
   #delivering: Promise<void> | undefined;
   #isStopped = false;
@@ -57,7 +58,7 @@ export class Mailboxes {
     });
   }
 
-  /** Stores what is still on its way. Call it once the phones have left. */
+  /** Stores events that are still in flight. Call it once the phones have left. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelPoll();
@@ -65,7 +66,7 @@ export class Mailboxes {
   }
 
   /**
-   * Signs the phone's number up. From now on its mail waits for `catchUp`.
+   * Registers the phone's number. From then on its mail waits for `catchUp`.
    * @throws {AppError} `phone_number_in_use`
    */
   async join(phone: Phone): Promise<void> {
@@ -81,12 +82,12 @@ export class Mailboxes {
     this.#bySession.set(sessionId, reader);
   }
 
-  /** Begins to dispatch the phone's mail, oldest first, and behind that every event as it comes. */
+  /** Starts dispatching the phone's mail, oldest first, and after it every event as it arrives. */
   catchUp(phone: Phone): void {
     this.#readerOf(phone)?.start();
   }
 
-  /** The phone is offline: its mail waits. */
+  /** Marks the phone as offline, so that its mail waits. */
   leave(phone: Phone): void {
     const reader = this.#readerOf(phone);
     if (reader === undefined) return;
@@ -96,14 +97,14 @@ export class Mailboxes {
   }
 
   /**
-   * Resolves when the phones that are online here have stored the event, and it is in the mailboxes of the others.
+   * Resolves once the phones that are online here have stored the event and the others have it in their mailboxes.
    * @throws {AppError} `storage_unavailable` if the server stops, or the sender leaves, before that
    */
   deliver(envelope: Envelope): Promise<void> {
     return new Promise((resolve, reject) => this.#enqueue({ envelope, isRefused: false, resolve, reject }));
   }
 
-  /** These sessions have new mail. Resolves when those that are online here have read it. */
+  /** Announces new mail of these sessions. Resolves once those that are online here have read it. */
   async announce(sessionIds: readonly string[]): Promise<void> {
     for (const sessionId of new Set(sessionIds)) {
       const reader = this.#bySession.get(sessionId);
@@ -113,7 +114,7 @@ export class Mailboxes {
     for (const sessionId of sessionIds) await this.#bySession.get(sessionId)?.caughtUp();
   }
 
-  /** Another node has put mail into the mailbox of this session. */
+  /** Reports mail that another node has stored for this session. */
   wake(sessionId: string): void {
     this.#bySession.get(sessionId)?.wake();
   }
@@ -142,7 +143,7 @@ export class Mailboxes {
   }
 
   async #deliverAll(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // what comes in this moment goes together
+    await new Promise((resolve) => setImmediate(resolve)); // events of the same moment share a round
     while (this.#queue.length > 0 || this.#receipts.size > 0) {
       const round = [...this.#takeReceipts(), ...this.#queue.splice(0, DELIVERED_AT_ONCE)];
       const failed = await this.#signedUp(round).then(
@@ -154,7 +155,7 @@ export class Mailboxes {
     this.#delivering = undefined;
   }
 
-  /** Receipts for one sender that come in the same moment travel together. */
+  /** Receipts for one sender at the same moment share a delivery. */
   #takeReceipts(): Delivery[] {
     const timestamp = this.#parts.clock.now();
     const receipts = [...this.#receipts].map(([address, networkIds]): Delivery => {
@@ -165,7 +166,7 @@ export class Mailboxes {
     return receipts;
   }
 
-  /** A delivery that nobody waits for. */
+  /** A delivery without a waiting caller. */
   #unattended(envelope: Envelope, isRefused: boolean): Delivery {
     const reject = (error: unknown) => this.#parts.log.warn({ err: error }, 'dropped a sandbox event');
     return { envelope, isRefused, resolve: () => {}, reject };
@@ -177,7 +178,7 @@ export class Mailboxes {
     return elsewhere.length === 0 ? new Set() : this.#parts.store.signedUp(elsewhere);
   }
 
-  /** @returns the deliveries that have to go to mailboxes, with the recipients that have one */
+  /** @returns the deliveries that must go to mailboxes, with the recipients that have one */
   #deliverDirectly(round: readonly Delivery[], signedUp: ReadonlySet<string>): Delivery[] {
     const toStore: Delivery[] = [];
     const busy = new Set<string>();
@@ -216,7 +217,7 @@ export class Mailboxes {
     this.#delivering ??= this.#deliverAll();
   }
 
-  /** @returns the deliveries to try again */
+  /** @returns the deliveries to retry */
   async #put(deliveries: readonly Delivery[]): Promise<Delivery[]> {
     const failed = await Promise.all(
       deliveries.map((delivery) =>
@@ -232,7 +233,7 @@ export class Mailboxes {
     return deliveries.filter((_, n) => failed[n]);
   }
 
-  /** A network does not give up while the database is away, unless the sender leaves: its next owner acts for it. */
+  /** Retries while the database is unavailable, unless the sender leaves: its next owner repeats the message. */
   async #retryLater(failed: readonly Delivery[]): Promise<void> {
     if (!this.#isStopped) await sleep(this.#parts.clock, RETRY_MS);
     for (const delivery of [...failed, ...this.#queue.splice(0)]) {

@@ -8,19 +8,19 @@ import type { Mailboxes } from './mailboxes.ts';
 import type { Phone } from './mailboxReader.ts';
 import { addressOf, type Envelope, type GroupStep, type SandboxProfile, type SandboxStore } from './store.ts';
 
-/** Numbers of this kind stand for people who are not on the network. */
+/** Numbers of people who are not on the network. */
 const ABSENT = /^1555000\d{4}$/;
 
-/** A group after a change, and what has changed about it. */
+/** A group after a change, and the change. */
 export type ChangedGroup = readonly [NetworkGroup, GroupChange];
 
 /**
- * The rules of the network of one scope. The numbers of its sessions reach one another. Any other number is a virtual
- * contact that receives everything and does what a simulation tells it.
+ * The network of one scope. The numbers of its sessions reach one another. Any other number is a virtual contact that
+ * receives everything and is controlled by simulations.
  */
 export class SandboxNetwork {
   readonly clock: Clock;
-  /** The order of what happens on the network: the time of day can be set. */
+  /** The clock for the order of events, because the time of day can be set. */
   readonly steady: SteadyClock;
   readonly mailboxes: Mailboxes;
   readonly #scope: string;
@@ -38,7 +38,7 @@ export class SandboxNetwork {
     return addressOf(this.#scope, id);
   }
 
-  /** A number that nobody has: of the +1 555 range, which belongs to no one. */
+  /** Returns an unused number of the +1 555 range, which is not assigned to anybody. */
   async freeNumber(): Promise<string> {
     for (;;) {
       const number = `1555${randomInt(1_000_000, 9_999_999)}`;
@@ -46,7 +46,7 @@ export class SandboxNetwork {
     }
   }
 
-  /** Which of these numbers can be written to. */
+  /** Returns those of the numbers that can receive messages. */
   async onNetwork(numbers: readonly string[]): Promise<ReadonlySet<string>> {
     const absent = numbers.filter((number) => ABSENT.test(number));
     const signedUp = absent.length > 0 ? await this.#signedUp(absent) : new Set();
@@ -54,7 +54,7 @@ export class SandboxNetwork {
   }
 
   /**
-   * Delivers a message; its sender gets a receipt when it has arrived.
+   * Delivers a message. Its sender gets a receipt once it has arrived.
    * @param timestamp when it was sent, by the time of day
    */
   send(
@@ -67,7 +67,7 @@ export class SandboxNetwork {
     const event: NetworkEvent = {
       type: 'message',
       networkId,
-      // A phone files a direct chat under the other side's number.
+      // On a phone, a direct chat has the number of the other side.
       chat: chat.type === 'direct' ? { type: 'direct', id: from } : chat,
       from,
       ...(name !== null && { senderName: name }),
@@ -76,16 +76,16 @@ export class SandboxNetwork {
       replyTo,
     };
     const envelope = this.#envelope(sender, chat, group, event, this.steady.fromWall(timestamp));
-    // A message that fails here has no receipt: it is sent again when its session connects.
+    // A message that fails here has no receipt, so it is sent again when its session connects.
     this.mailboxes.deliver(envelope).catch(() => {});
   }
 
-  /** Tells the others of a chat what a session did in it. */
+  /** Dispatches an action of a session to the other members of a chat. */
   tell(sender: Phone, chat: NetworkChat, group: NetworkGroup | undefined, event: NetworkEvent): Promise<void> {
     return this.mailboxes.deliver(this.#envelope(sender, chat, group, event, this.steady.now()));
   }
 
-  /** Tells the senders of messages that a session has read them. */
+  /** Sends read receipts to the senders of messages. */
   async read(sender: Phone, messages: readonly { networkId: string; from: string }[]): Promise<void> {
     for (const [from, theirs] of Map.groupBy(messages, (message) => message.from)) {
       if (from === sender.number) continue;
@@ -110,21 +110,21 @@ export class SandboxNetwork {
     return this.#store.groupByInvite(this.addressOf(code));
   }
 
-  /** Adds groups that a session knows from before the network kept them. */
+  /** Adds groups that a session knows from before they were stored by the network. */
   async restoreGroups(groups: readonly NetworkGroup[]): Promise<void> {
     if (groups.length > 0) await this.#store.restoreGroups(this.#scope, groups);
   }
 
-  /** Adds a group and tells its members. */
+  /** Adds a group and notifies its members. */
   async addGroup(step: GroupStep): Promise<void> {
     const { hasMail } = await this.#store.changeGroup(this.#scope, step.group.networkId, () => step);
     await this.mailboxes.announce(hasMail);
   }
 
   /**
-   * Changes a group and tells everybody who is or was a member; no other change comes in between.
-   * @param change gets the group. It may run again, and may throw; undefined changes nothing
-   * @returns the group after that
+   * Changes a group and notifies everybody who is or was a member. Changes of a group are serialized.
+   * @param change receives the group. It may run again, and may throw; undefined changes nothing
+   * @returns the group afterwards
    * @throws {AppError} `not_found`
    */
   async changeGroup(networkId: string, change: (group: NetworkGroup) => GroupStep | undefined): Promise<NetworkGroup> {
@@ -137,7 +137,7 @@ export class SandboxNetwork {
     return group;
   }
 
-  /** As `changeGroup`, for a change that the members hear of. */
+  /** Like `changeGroup`, for a change that members see. */
   updateGroup(networkId: string, change: (group: NetworkGroup) => ChangedGroup | undefined): Promise<NetworkGroup> {
     return this.changeGroup(networkId, (before) => {
       const changed = change(before);
@@ -155,7 +155,7 @@ export class SandboxNetwork {
     return this.#store.changeProfile(sender.address, change);
   }
 
-  /** The session gives its number up, what waits for it, and what it has shown of itself. */
+  /** Releases the session's number, with its mail and profile. */
   signOff(sessionId: string): Promise<void> {
     return this.#store.release(sessionId);
   }

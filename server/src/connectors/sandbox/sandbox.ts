@@ -10,7 +10,7 @@ import type { SandboxStore } from './store.ts';
 
 interface Options {
   readonly store: SandboxStore;
-  /** Wakes the node that owns this session, which is another one: the session has mail. */
+  /** Wakes the other node that owns this session, because the session has mail. */
   readonly wakeOwner: (sessionId: string) => void;
   readonly clock: Clock;
   readonly steady: SteadyClock;
@@ -18,14 +18,16 @@ interface Options {
 }
 
 /**
- * The embedded default network, so that everything works on one machine and no outside account is needed. A session
- * connects at once, or with `options.pairing` by QR or pairing code as on a real network.
+ * The built-in default network, with which everything works on one machine and without an external account. A session
+ * connects at once, or with `options.pairing` by QR code or pairing code as on a real network.
  */
 export class Sandbox implements Connector {
   readonly name = 'sandbox';
   readonly options = Type.Object(
     {
-      pairing: Type.Optional(Type.Boolean({ description: 'Link by QR or pairing code, as a real network wants it.' })),
+      pairing: Type.Optional(
+        Type.Boolean({ description: 'Require pairing by QR code or pairing code, like a real network.' }),
+      ),
     },
     { additionalProperties: false },
   );
@@ -40,17 +42,17 @@ export class Sandbox implements Connector {
     this.#parts.mailboxes.start();
   }
 
-  /** Stores what is still on its way. Call it once the sessions are closed. */
+  /** Stores events that are still in flight. Call it once the sessions are closed. */
   stop(): Promise<void> {
     return this.#parts.mailboxes.stop();
   }
 
-  /** Another node has stored mail for this session. */
+  /** Reports mail that another node has stored for this session. */
   wake(sessionId: string): void {
     this.#parts.mailboxes.wake(sessionId);
   }
 
-  /** Looks for mail of all sessions here: a wake-up may have been missed. */
+  /** Looks for mail of all sessions here, because a wake-up may have been missed. */
   poll(): Promise<void> {
     return this.#parts.mailboxes.poll();
   }

@@ -3,7 +3,7 @@ import type { NetworkEvent, Simulation } from '../connector.ts';
 
 type OfMessages = Extract<Simulation, { action: 'incoming' | 'edit' | 'delete' | 'react' | 'vote' | 'receipt' }>;
 
-/** What a session hears when somebody on the network does this. */
+/** The event that a session gets when somebody on the network does this. */
 export function eventOf(action: OfMessages, timestamp: number): NetworkEvent {
   if (action.action === 'incoming') {
     const { from, senderName, content, group, replyTo } = action;

@@ -6,7 +6,7 @@ import type { CloudOptions } from './options.ts';
 
 const Overridden = Compile(Type.Object({ webhook_configuration: Type.Object({ phone_number: Type.String() }) }));
 
-/** The callback URL at Meta for the session's number alone. It can also be set by hand. */
+/** The callback URL at Meta for the session's number only. It can also be set by hand. */
 export class CallbackUrl {
   readonly #host: SessionHost;
   readonly #graph: Graph;
@@ -19,7 +19,7 @@ export class CallbackUrl {
     this.#options = options;
   }
 
-  /** Sets the URL, unless that has succeeded before. */
+  /** Sets the URL, unless that has already succeeded. */
   async set(signal: AbortSignal): Promise<void> {
     if (this.#isSet) return;
     this.#isSet = true;
@@ -37,7 +37,7 @@ export class CallbackUrl {
     }
   }
 
-  /** Removes the URL. Another one that was set since, such as that of a newer session of the number, stays. */
+  /** Removes the URL, unless another one was set since, such as that of a newer session of the number. */
   async remove(): Promise<void> {
     const { callbackUrl, log } = this.#host;
     const { phoneNumberId } = this.#options;

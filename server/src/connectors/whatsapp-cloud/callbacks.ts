@@ -5,7 +5,7 @@ import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
 
 /* The requests of Meta to a callback URL: https://developers.facebook.com/docs/graph-api/webhooks/getting-started */
 
-/** Answers the request by which Meta checks that the address is ours. */
+/** Answers Meta's request to verify that the address is ours. */
 export function answerChallenge(query: URLSearchParams, verifyToken: string): CallbackAnswer {
   const isMeant = query.get('hub.mode') === 'subscribe' && isSame(query.get('hub.verify_token') ?? '', verifyToken);
   return isMeant ? { status: 200, text: query.get('hub.challenge') ?? '' } : { status: 403 };
@@ -17,7 +17,7 @@ export function isSigned({ headers, body }: CallbackRequest, appSecret: string):
   return isSame(headers['x-hub-signature-256'] ?? '', expected);
 }
 
-/** Compares in constant time: both are hashed to one length first. */
+/** Compares in constant time: both values are hashed to the same length first. */
 function isSame(given: string, expected: string): boolean {
   const hash = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(hash(given), hash(expected));

@@ -32,7 +32,7 @@ const Blocked = Compile(
   Type.Object({ block_users: Type.Object({ failed_users: Type.Optional(Type.Array(Type.Unknown())) }) }),
 );
 
-/** One phone number of the Cloud API: what it does, and who receives its callbacks. */
+/** One phone number of the Cloud API: its actions, and the receiver of its callbacks. */
 export class CloudConnection implements Connection {
   readonly profiles: ProfileActions;
   attempt: Promise<void> = Promise.resolve();
@@ -46,7 +46,7 @@ export class CloudConnection implements Connection {
 
   /** @param receivers of the numbers that are connected in this process, by their ids; this one is added */
   constructor(host: SessionHost, settings: GraphSettings, receivers: Map<string, Receiver>) {
-    // Checked against the schema when they were set.
+    // Validated against the schema when they were set.
     const options = host.options as CloudOptions;
     const { clock, store } = host;
     const { token, appSecret, verifyToken, phoneNumberId, messagesPerSecond = MESSAGES_PER_SECOND } = options;
@@ -67,9 +67,9 @@ export class CloudConnection implements Connection {
     this.#receiver = receiver;
     this.#callbackUrl = callbackUrl;
     monitor.on('answered', () => {
-      // Only now: a session with the id of another's number must not receive that number's callbacks.
+      // Only after the check: a session with the id of another account's number must not receive its callbacks.
       receivers.set(phoneNumberId, receiver);
-      // Not awaited: Meta calls back at once to check that the address is ours.
+      // Not awaited: Meta immediately calls back to verify the address.
       void callbackUrl.set(closed);
     });
     monitor.on('closed', () => {
@@ -86,14 +86,14 @@ export class CloudConnection implements Connection {
     return this.#monitor.ask(() => this.#sender.send(message), ENDS_SENDING);
   }
 
-  /** Marks the last message, which marks every message before it as well. */
+  /** Marks the last message, which marks every earlier message as well. */
   async markRead(chat: NetworkChat, messages: readonly { networkId: string }[]): Promise<void> {
     requireDirect(chat);
     const last = messages.at(-1);
     if (last !== undefined) await this.#post({ status: 'read', message_id: wamidOf(last.networkId) });
   }
 
-  /** Shows for 25 s, or until a message comes, and marks the message as read that it appears under. */
+  /** Shows for 25 s, or until a message arrives, and marks the message above it as read. */
   async setTyping(chat: NetworkChat, state: TypingState): Promise<void> {
     requireDirect(chat);
     if (state === 'recording')

@@ -2,11 +2,11 @@ import { AppError } from '../../errors.ts';
 import type { GraphError } from './graph.ts';
 
 /**
- * What an error of the Graph API means for us:
- * - `retry`: it may succeed in a moment.
- * - `pair`: too many messages to this one recipient; others still go.
- * - `session`: nothing works before somebody fixes the token or the account.
- * - `permission`: the token may not do this. It may still do other things.
+ * The consequence of a Graph API error:
+ * - `retry`: the request may succeed in a moment.
+ * - `pair`: too many messages to this one recipient; others still go out.
+ * - `session`: nothing works until somebody fixes the token or the account.
+ * - `permission`: the token lacks this permission, but may have others.
  * - `nobody`: the recipient cannot receive it.
  * - `window`: the recipient has not written for 24 hours, so only a template is accepted.
  * - `refused`: it will be refused again.
@@ -28,7 +28,7 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   190: 'session', // token
   131031: 'session', // account locked
   131045: 'session', // number not registered
-  133010: 'session', // the same, of older versions
+  133010: 'session', // the same, in older versions
   3: 'permission', // capability
   10: 'permission', // permission
   131005: 'permission', // access denied
@@ -51,7 +51,7 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
 };
 
 export function verdictOf({ code, status }: GraphError): Verdict {
-  // Without a code, the answer does not come from the Graph API but from something in front of it.
+  // Without a code, the answer comes from a proxy and not from the Graph API.
   const known = code === 0 && status !== 401 ? undefined : VERDICTS[code];
   if (known !== undefined) return known;
   if (status === 429 || status >= 500) return 'retry';
@@ -59,7 +59,7 @@ export function verdictOf({ code, status }: GraphError): Verdict {
   return code >= 200 && code <= 299 ? 'permission' : 'refused';
 }
 
-/** Turns an error into one of our API. */
+/** Translates an error into one of our API. */
 export function toAppError(error: GraphError): AppError {
   const words = describe(error);
   switch (verdictOf(error)) {

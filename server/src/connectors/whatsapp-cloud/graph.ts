@@ -6,11 +6,11 @@ import { isPinned, PinnedHostError, pinHosts } from '../../pinnedHosts.ts';
 import { createLookup, type TargetPolicy } from '../../target.ts';
 import { version as productVersion } from '../../version.ts';
 
-/** The Graph API answered with an error: the request was not carried out. */
+/** The Graph API returned an error: the request had no effect. */
 export class GraphError extends Error {
   /** Meta's own code; 0 if the answer has none. */
   readonly code: number;
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
 
@@ -23,7 +23,7 @@ export class GraphError extends Error {
   }
 }
 
-/** There was no answer: the request may have been carried out, or not. */
+/** There was no answer: the request may or may not have had an effect. */
 export class NoAnswerError extends Error {
   /** False if the request cannot have arrived. */
   readonly wasSent: boolean;
@@ -63,7 +63,7 @@ const CALL_TIMEOUT_MS = 8000;
 /** For a file: 100 MB at some 3 MBit/s. */
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
-/** The Graph API for one token. Repeats nothing: the caller knows whether that does harm. */
+/** A client of the Graph API for one token. It never retries: only the caller knows whether that is safe. */
 export class Graph {
   readonly #baseUrl: URL;
   readonly #version: string;
@@ -84,7 +84,7 @@ export class Graph {
     this.#token = token;
     this.#clock = clock;
     this.#redact = redact;
-    // The operator's host may be in a private network; hosts that Meta names must not lead there.
+    // The operator's host may be in a private network; hosts that Meta names must not be.
     this.#ownFiles = pinHosts(this.#agent, { hosts: [baseUrl.origin], ...limits });
     this.#vettedAgent = new Agent({ connections: 32, connect: { lookup: createLookup(targets) } });
     this.#metaFiles = pinHosts(this.#vettedAgent, { hosts: META_HOSTS, ...limits });
@@ -106,7 +106,7 @@ export class Graph {
   }
 
   /**
-   * Opens a URL that an answer gave. The caller must read or destroy the stream.
+   * Opens a URL from an answer. The caller must read or destroy the stream.
    * @throws {GraphError} {@link NoAnswerError}, also while it is read; {@link AppError} `fetch_failed`
    */
   async download(url: string): Promise<Readable> {

@@ -6,7 +6,7 @@ import type { Graph } from './graph.ts';
 
 /*
  * Groups of the Cloud API: https://developers.facebook.com/documentation/business-messaging/whatsapp/groups. Few
- * accounts have them, members come by an invite link only, and the business is the only one that can change them.
+ * accounts have them, members join only by an invite link, and only the business can change them.
  */
 
 const Group = Compile(
@@ -20,7 +20,7 @@ const Group = Compile(
 );
 const FIELDS = 'subject,description,join_approval_mode,creation_timestamp,participants';
 
-/** @throws {AppError} `fetch_failed`, and as `Graph.call` */
+/** @throws {AppError} `fetch_failed`, and the errors of `Graph.call` */
 export async function findGroup(graph: Graph, id: string, ownNumber: string, now: number): Promise<NetworkGroup> {
   const found = await graph.call('GET', `${encodeURIComponent(id)}?fields=${FIELDS}`);
   if (!Group.Check(found)) throw new AppError('fetch_failed', 'WhatsApp did not return the group');
@@ -41,7 +41,7 @@ export async function findGroup(graph: Graph, id: string, ownNumber: string, now
   };
 }
 
-/** Stands in for a group that Meta does not show: its messages need one. */
+/** A placeholder for a group that Meta does not return, because its messages need one. */
 export function unshownGroup(id: string, ownNumber: string, now: number): NetworkGroup {
   return {
     networkId: id,

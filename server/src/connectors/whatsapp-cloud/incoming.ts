@@ -4,7 +4,10 @@ import type { ContactCard, MessageContent, MessageType, NetworkEvent, NetworkMed
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
 
-/* Messages and statuses of callbacks become events here: https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
+/*
+ * Converts the messages and statuses of callbacks to events:
+ * https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components
+ */
 
 const Text = Type.String();
 const Optional = Type.Optional;
@@ -114,11 +117,11 @@ const OneStatus = Compile(Status);
 
 export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' | 'edited' | 'deleted' }>;
 
-/** Look-ups of people and files that a callback names and does not contain. */
+/** Lookups of people and files that a callback refers to. */
 export interface LookUps {
-  /** Returns the number that stands in for a person whom Meta knows by an id alone. */
+  /** Returns the placeholder number of a person whom Meta identifies only by an id. */
   hide(userId: string): Promise<string>;
-  /** Looks a file up by its id; undefined if the message, sent at that time, goes without. */
+  /** Looks up a file by its id; undefined if the message, sent at that time, is reported without it. */
   findFile(id: string, fileName: string | null, sentAt: number): Promise<NetworkMedia | undefined>;
 }
 
@@ -134,7 +137,7 @@ export function wamidOf(networkId: string): string {
   return networkId.split(PART, 1)[0] ?? networkId;
 }
 
-/** @param ownNumber only for an echo, which is a message that the number itself has sent by the WhatsApp Business app */
+/** @param ownNumber only for an echo, which is a message that the number itself sent with the WhatsApp Business app */
 export async function toEvents(
   received: unknown,
   contacts: readonly Contact[],
@@ -167,7 +170,7 @@ export async function toEvents(
   const contents = await contentsOf(received, lookUps);
   return contents.map((content, index) => ({
     type: 'message' as const,
-    // A message with several contacts is several of ours.
+    // A message with several contacts becomes several messages.
     networkId: index === 0 ? networkId : `${networkId}${PART}${index + 1}`,
     chat: groupId === undefined ? { type: 'direct' as const, id: person } : { type: 'group' as const, id: groupId },
     from,
@@ -179,7 +182,7 @@ export async function toEvents(
   }));
 }
 
-/** The phone number of the sender, or Meta's id of a sender who keeps it secret. */
+/** The phone number of the sender, or Meta's id of a sender who hides it. */
 function senderOf({ from = '', from_user_id: userId }: Message, contacts: readonly Contact[]): string | undefined {
   if (/^\d+$/.test(from)) return from;
   return userId ?? (contacts.length === 1 ? contacts[0]?.user_id : undefined) ?? (from || undefined);
@@ -223,7 +226,10 @@ function payloadOf({ button, interactive }: Message): string | undefined {
   return (interactive?.button_reply ?? interactive?.list_reply)?.id ?? button?.payload;
 }
 
-/** The text of a message without a type of its own: answers to buttons and lists, orders, notices, and the unsupported. */
+/**
+ * The text of a message whose type has no equivalent: answers to buttons and lists, orders, notices, and unsupported
+ * types.
+ */
 function inWords({ type, button, interactive, order, system }: Message): string {
   const reply = interactive?.button_reply ?? interactive?.list_reply;
   if (reply !== undefined) return reply.title;
@@ -238,7 +244,7 @@ function inWords({ type, button, interactive, order, system }: Message): string 
     return [...(order.text ? [order.text] : []), ...items].join('\n');
   }
   if (system?.body !== undefined) return system.body;
-  return `[a message of type ${type}, which WhatsApp does not hand over]`;
+  return `[a message of type ${type}, which WhatsApp does not deliver to this server]`;
 }
 
 type ReceiptEvent = Extract<NetworkEvent, { type: 'receipt' }>;

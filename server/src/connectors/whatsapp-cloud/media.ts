@@ -10,7 +10,7 @@ const MB = 1024 * 1024;
 
 interface Limit {
   readonly maxBytes: number;
-  /** Beginnings of the accepted MIME types; undefined for all. */
+  /** Prefixes of the accepted MIME types; undefined for all. */
   readonly mimeTypes?: readonly string[];
 }
 
@@ -31,7 +31,10 @@ const LIMITS: Readonly<Partial<Record<MessageType, Limit>>> = {
   sticker: { maxBytes: 500 * 1024, mimeTypes: ['image/webp'] },
 };
 
-/** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp itself reports it only after the message was sent */
+/**
+ * @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp itself reports them only after the message
+ * was sent
+ */
 export function requireFit(type: MessageType, media: NetworkMedia): void {
   const mimeType = typeOf(media);
   const { maxBytes, mimeTypes } = LIMITS[type] ?? { maxBytes: 0 };
@@ -53,7 +56,10 @@ const Found = Compile(
   Type.Object({ url: Type.String(), mime_type: Type.String(), file_size: Type.Union([Type.Number(), Type.String()]) }),
 );
 
-/** Uploads a file as a stream. @returns its id at Meta, which is valid for 30 days */
+/**
+ * Uploads a file as a stream.
+ * @returns its id at Meta, which is valid for 30 days
+ */
 export async function uploadMedia(graph: Graph, phoneNumberId: string, media: NetworkMedia): Promise<string> {
   const boundary = `switchboard-${randomUUID()}`;
   const field = (name: string, more: string, value: string) =>
@@ -82,8 +88,8 @@ export async function uploadMedia(graph: Graph, phoneNumberId: string, media: Ne
 }
 
 /**
- * Finds a file that came with a message. Meta keeps it for 7 days, behind a URL that is valid for 5 minutes.
- * @throws {AppError} `fetch_failed`, and as `Graph.call`
+ * Finds the file of a message. Meta keeps it for 7 days, behind a URL that is valid for 5 minutes.
+ * @throws {AppError} `fetch_failed`, and the errors of `Graph.call`
  */
 export async function findMedia(graph: Graph, id: string, fileName: string | null): Promise<NetworkMedia> {
   const answer = await graph.call('GET', encodeURIComponent(id));

@@ -14,17 +14,19 @@ interface MonitorEvents {
 }
 
 const CHECK_EVERY_MS = 5 * 60_000;
-/** A number that was there may miss this many checks before that counts as an outage. */
+/** How many checks a number may miss before that counts as an outage. */
 const MISSES = 3;
 const RECHECK_MS = 10_000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
 
 /** Errors that end the session, whatever the request. */
 const ENDS: ReadonlySet<Verdict> = new Set(['session']);
-/** Without permission to see the number, or to send, the session is useless. Other permissions are no reason to end it. */
+/**
+ * Without permission to see the number, or to send, the session is useless. Other missing permissions do not end it.
+ */
 export const ENDS_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
 
-/** In the store: the id of the number that answered last. */
+/** Key in the store: the id of the number that answered last. */
 const ANSWERED = 'answered';
 /** Meta's code for an invalid parameter. */
 const WRONG_ID = 100;
@@ -32,12 +34,13 @@ const WRONG_ID = 100;
 const PhoneNumber = Compile(Type.Object({ display_phone_number: Type.String() }));
 
 /**
- * Whether one phone number is connected. The Cloud API has no connection to hold: a number is connected while it
- * answers, which is checked every few minutes.
+ * Tracks whether one phone number is connected. The Cloud API has no persistent connection: a number is connected while
+ * it answers, which is checked every few minutes.
  *
  * - starting: it has not answered yet. It answers → online; it does not → away. There is no such number → closed.
- * - online: it misses three checks in a row → away. Meta refuses the token, or that it sees the number or sends → closed.
- * - away: it is checked again, later each time. It answers → online.
+ * - online: it misses three checks in a row → away. Meta rejects the token, or denies it access to the number or to
+ *   sending → closed.
+ * - away: it is checked again, with growing delays. It answers → online.
  * - closed: for good.
  */
 export class NumberMonitor extends EventEmitter<MonitorEvents> {
@@ -56,7 +59,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     this.#phoneNumberId = phoneNumberId;
   }
 
-  /** Checks the number for the first time. Resolves when that has been reported to the host. */
+  /** Checks the number for the first time. Resolves once the result has been reported to the host. */
   start(): Promise<void> {
     return this.#checkNow();
   }
@@ -84,7 +87,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
   }
 
   /**
-   * Makes a request if the session is connected, and turns an error of Meta into one of the API.
+   * Makes a request if the session is connected, and translates an error of Meta into one of the API.
    * @param ends errors that concern the whole session, and end it
    */
   async ask<T>(request: () => Promise<T>, ends = ENDS): Promise<T> {
@@ -101,7 +104,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     }
   }
 
-  /** Closes the session, and reports it: nothing works before somebody changes the options, or something at Meta. */
+  /** Closes the session, and reports it: nothing works until somebody changes the options, or something at Meta. */
   async end(error: GraphError): Promise<void> {
     if (this.isClosed) return;
     const reason = describe(error);
@@ -157,7 +160,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     this.#checkIn(isOutage ? Math.min(RECHECK_MS * 2 ** (this.#misses - 1), LONGEST_BACKOFF_MS) : RECHECK_MS);
   }
 
-  /** A number that never answered has a wrong id; about one that did, Meta may be wrong. */
+  /** If a number never answered, its id is wrong. If it did, the error may be Meta's. */
   async #isEnd(error: GraphError): Promise<boolean> {
     if (error.code !== WRONG_ID) return ENDS_SENDING.has(verdictOf(error));
     return (await this.#host.store.get(ANSWERED)) !== this.#phoneNumberId;

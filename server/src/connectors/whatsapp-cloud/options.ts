@@ -11,7 +11,7 @@ export const CloudOptions = Type.Object(
     businessAccountId: Type.Optional(
       Id('Id of the WhatsApp Business account. If it is set, the app is subscribed to the account.'),
     ),
-    // For a header: a copied line break would make it invalid.
+    // Sent in a header, where a copied line break would be invalid.
     token: Type.String({
       pattern: '^[!-~]+$',
       maxLength: 2000,

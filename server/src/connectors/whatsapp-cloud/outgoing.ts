@@ -20,7 +20,7 @@ export async function toGraph(
     messaging_product: 'whatsapp',
     ...address,
     ...(replyTo !== null && { context: { message_id: wamidOf(replyTo) } }),
-    // Comes back with every status, and so identifies a message whose network id is unknown.
+    // Returned with every status, and so identifies a message whose network id is unknown.
     biz_opaque_callback_data: networkId,
     ...(await body(content, upload)),
   };
@@ -59,7 +59,7 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
     case 'contact': {
       const { name, phoneNumbers } = needed(contact);
       const phones = phoneNumbers.map((digits) => ({ phone: `+${digits}`, wa_id: digits, type: 'CELL' }));
-      // Meta requires one part of the name beside the whole.
+      // Meta requires one part of the name in addition to the whole.
       return { type: 'contacts', contacts: [{ name: { formatted_name: name, first_name: name }, phones }] };
     }
     case 'template': {

@@ -2,20 +2,20 @@ import { sleep } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 
-/** How fast messages may go: a burst at once, and then one every so often. */
+/** A sending rate: a burst at once, and then one message per interval. */
 interface Rate {
   readonly burst: number;
   readonly everyMs: number;
 }
 
-/** WhatsApp's limit for one recipient, as observed: 45 at once, then one in six seconds (error 131056). */
+/** WhatsApp's limit for one recipient, as observed: a burst of 45, then one every six seconds (error 131056). */
 const PER_RECIPIENT: Rate = { burst: 45, everyMs: 6000 };
 const PRUNE_FROM = 1000;
 
 /**
- * Keeps a number below the limits of the network, which penalizes numbers that reach them: the limit over all
- * recipients, and that of each. By the generic cell rate algorithm, which stores for each limit only the moment at which
- * the burst is available again.
+ * Keeps a number below the limits of the network, which penalizes numbers that reach them: the limit across all
+ * recipients, and that of each. Uses the generic cell rate algorithm, which stores for each limit only the moment at
+ * which the burst is available again.
  */
 export class Pacing {
   readonly #overall: Rate;
@@ -32,9 +32,9 @@ export class Pacing {
   }
 
   /**
-   * Waits until a message to this recipient may go.
-   * @param until in the time of `clock.elapsed()`: setting the time of day must delay nothing
-   * @throws {AppError} `rate_limited` at once if that is not before `until`, without counting the message
+   * Waits until a message to this recipient may be sent.
+   * @param until in the time of `clock.elapsed()`, so that setting the time of day delays nothing
+   * @throws {AppError} `rate_limited` immediately if that is not before `until`, without counting the message
    */
   async turn(recipient: string, until: number): Promise<void> {
     const now = this.#clock.elapsed();
@@ -50,7 +50,7 @@ export class Pacing {
     if (goesAt > now) await sleep(this.#clock, goesAt - now, this.#closed);
   }
 
-  /** The network has asked to slow down: sends nothing to this recipient, or to anybody, for a while. */
+  /** Pauses sending to this recipient, or to everybody, because the network asked to slow down. */
   hold(recipient: string | null, ms: number): void {
     const now = this.#clock.elapsed();
     const used = (rate: Rate) => now + ms + (rate.burst - 1) * rate.everyMs;

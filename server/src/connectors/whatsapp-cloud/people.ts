@@ -11,8 +11,8 @@ interface Person {
 }
 
 /**
- * People who keep their phone number secret. Meta knows such a person by an id such as `US.13491208655302741918`; we
- * know people by digits, so a number made of the id stands in for the person until the real one is shown.
+ * People who hide their phone number. Meta identifies such a person by an id such as `US.13491208655302741918`. We
+ * identify people by digits, so a number made of the id is the placeholder of the person until the real one is shown.
  */
 export class People {
   readonly #store: SessionStore;
@@ -21,7 +21,10 @@ export class People {
     this.#store = store;
   }
 
-  /** Returns the number of a person whom Meta names by an id: the real one if it was shown before, or the stand-in. */
+  /**
+   * Returns the number of a person whom Meta identifies by an id: the real one if it was shown before, or the
+   * placeholder.
+   */
   async hide(userId: string): Promise<string> {
     const standIn = standInFor(userId);
     const known = await this.#find(standIn);
@@ -29,7 +32,7 @@ export class People {
     return known?.phoneNumber ?? standIn;
   }
 
-  /** Returns the stand-in that a person has until now; undefined if there is none. */
+  /** Returns the current placeholder of a person; undefined if there is none. */
   async hiddenAs(userId: string): Promise<string | undefined> {
     const standIn = standInFor(userId);
     const known = await this.#find(standIn);
@@ -44,7 +47,7 @@ export class People {
 
   /**
    * Returns the recipient of a message, in the fields of `POST /{phone number id}/messages`.
-   * @throws {AppError} `recipient_not_on_network` for a stand-in of nobody
+   * @throws {AppError} `recipient_not_on_network` for an unknown placeholder
    */
   async addressOf({ type, id }: NetworkChat): Promise<Readonly<Record<string, string>>> {
     if (type === 'group') return { recipient_type: 'group', to: id };

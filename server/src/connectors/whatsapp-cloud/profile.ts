@@ -28,7 +28,10 @@ export function createProfileActions({
   token: string;
   phoneNumberId: string;
 }): ProfileActions {
-  /** The resumable upload, in one piece. @returns the handle of the file */
+  /**
+   * The resumable upload, in one piece.
+   * @returns the handle of the file
+   */
   async function upload({ mimeType, size, open }: NetworkMedia): Promise<string> {
     const file = new URLSearchParams({ file_name: 'picture', file_length: String(size), file_type: mimeType });
     const session = await graph.call('POST', `app/uploads?${file}`);

@@ -12,14 +12,14 @@ import type { People } from './people.ts';
 import type { Sender } from './sender.ts';
 
 /**
- * A part of a message that Meta cannot return now is requested again until the message is this old: Meta itself gives up
- * after seven days, and the text must not be lost with its file.
+ * Until a message has this age, a part that Meta cannot return now is requested again. Meta itself gives up after seven
+ * days, and the text must not be lost with its file.
  */
 const PATIENCE_MS = 6 * 3600_000;
-/** The fields about messages. The second is sent for numbers that the WhatsApp Business app uses as well. */
+/** The fields about messages. The second is sent for numbers that are also used with the WhatsApp Business app. */
 const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
 const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
-/** Errors that are the file's own fault. */
+/** Errors that are caused by the file itself. */
 const OF_THE_FILE: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
 
 interface ReceiverDeps {
@@ -29,14 +29,14 @@ interface ReceiverDeps {
   readonly people: People;
   readonly sender: Sender;
   readonly options: CloudOptions;
-  /** Those of all numbers that are connected in this process, by their ids. */
+  /** The receivers of all numbers that are connected in this process, by their ids. */
   readonly siblings: ReadonlyMap<string, Receiver>;
 }
 
 /** Receives the callbacks of one number. */
 export class Receiver {
   readonly #deps: ReceiverDeps;
-  /** Messages that the number itself has sent, which are being stored. */
+  /** Messages that the number itself sent, while they are being stored. */
   readonly #echoes = new Set<unknown>();
   #knownGroups: Set<string> | undefined;
 
@@ -62,20 +62,23 @@ export class Receiver {
     return { status: isStored ? 200 : 500 };
   }
 
-  /** Meta signs the callbacks of all numbers of an app with one secret, which proves that a sibling is of that app. */
+  /**
+   * Meta signs the callbacks of all numbers of an app with one secret, which proves that a sibling belongs to that app.
+   */
   #receiverOf({ value }: Change): Receiver | undefined {
     const { host, options, siblings } = this.#deps;
     const id = value.metadata?.phone_number_id ?? options.phoneNumberId;
     if (id === options.phoneNumberId) return this;
     const sibling = siblings.get(id);
     if (sibling !== undefined && sibling.#deps.options.appSecret === options.appSecret) return sibling;
-    // Its session may be back soon: Meta keeps what is not acknowledged, and sends it again.
+    // Its session may be back soon: Meta keeps callbacks that are not acknowledged, and sends them again.
     host.log.warn({ number: id }, 'rejected a callback for a number without a connected session');
     return undefined;
   }
 
   /**
-   * Stores each part of a change by itself: Meta sends all of it again, so one bad part must not hold up the others.
+   * Stores each part of a change separately: Meta repeats the whole change, so one bad part must not hold up the
+   * others.
    * @returns whether every part is stored
    */
   async #storeChange({ field, value }: Change): Promise<boolean> {
@@ -119,7 +122,10 @@ export class Receiver {
     }
   }
 
-  /** Stores a message that the number itself sent by the app on its phone. Meta repeats a status that comes meanwhile. */
+  /**
+   * Stores a message that the number itself sent with the app on its phone. Meta repeats a status that arrives
+   * meanwhile.
+   */
   async #storeEcho(echo: unknown): Promise<void> {
     const id = idOf(echo);
     this.#echoes.add(id);
@@ -147,7 +153,7 @@ export class Receiver {
     }
   }
 
-  /** Reports the number of a person who kept it secret before and shows it now. */
+  /** Reports the number of a person who hid it before and shows it now. */
   async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
     const { host, people } = this.#deps;
     const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
@@ -157,7 +163,7 @@ export class Receiver {
     await people.show(standIn, phoneNumber); // last: if this fails, it is reported again with the next message
   }
 
-  /** Reports a group that the host does not know: somebody has made it at Meta. */
+  /** Reports a group that the host does not know, because it was created at Meta. */
   async #meetGroup(id: string, sentAt: number): Promise<void> {
     const { host, graph } = this.#deps;
     this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
@@ -173,7 +179,7 @@ export class Receiver {
     findFile: (id, fileName, sentAt) => this.#shown(sentAt, () => findMedia(this.#deps.graph, id, fileName)),
   };
 
-  /** Fetches a part of a message that was sent at that time; undefined if Meta does not show it, or will not. */
+  /** Fetches a part of a message that was sent at that time; undefined if Meta does not return it, and never will. */
   async #shown<T>(sentAt: number, fetch: () => Promise<T>): Promise<T | undefined> {
     const { host, monitor } = this.#deps;
     try {
@@ -186,7 +192,7 @@ export class Receiver {
     }
   }
 
-  /** Whether a part of a message is not worth another try, or has had its time. */
+  /** Whether retrying a part of a message is pointless, or has taken too long. */
   #isFinal(error: unknown, sentAt: number): boolean {
     const { host, monitor } = this.#deps;
     if (error instanceof AppError) return OF_THE_FILE.has(error.code);

@@ -17,12 +17,12 @@ interface Accepted {
 }
 
 /**
- * Callers wait 30 s for a send, beside the time for its file; then it has failed. So the last request starts within
- * this time, which leaves some for its answer (8 s) and for a status in place of one.
+ * Callers wait 30 s for a send, in addition to the time for its file, and then it has failed. So the last request
+ * starts within this time, which leaves some for its answer (8 s) and for a status in place of one.
  */
 const START_WITHIN_MS = 12_000;
 const CONFIRM_WITHIN_MS = 8000;
-/** For a message of a server that died: the network has to find the new one first. */
+/** For a message of a server that died, because the network must find the new server first. */
 const CONFIRM_OLD_WITHIN_MS = 25_000;
 const RETRY_MS: readonly number[] = [1000, 2000, 4000];
 const PAIR_WAIT_MS = 6000;
@@ -43,12 +43,12 @@ interface SenderDeps {
 /**
  * Sends the messages of one number. The network has no idempotency key, so a request without an answer is never
  * repeated: a status of the message proves that it was sent. A mark in the store, set before the request and deleted
- * once the answer is known, makes a message that was on its way when the server died be treated the same.
+ * once the answer is known, gives the same treatment to a message that was in flight when the server died.
  */
 export class Sender {
   readonly #deps: SenderDeps;
   readonly #path: string;
-  /** Messages on their way, by our id → called with their network id as soon as a status names it. */
+  /** Messages in flight, by our id → a function that is called with their network id as soon as a status names it. */
   readonly #unanswered = new Map<string, (networkId: string) => void>();
 
   constructor(deps: SenderDeps) {
@@ -73,8 +73,8 @@ export class Sender {
   }
 
   /**
-   * Reacts to a message. A second time does no harm, so it is repeated without an answer as well.
-   * @throws as `send`
+   * Reacts to a message. Repeating a reaction is harmless, so it is also repeated without an answer.
+   * @throws the errors of `send`
    */
   async react(chat: NetworkChat, reaction: object): Promise<void> {
     const { graph, people } = this.#deps;
@@ -82,7 +82,7 @@ export class Sender {
     await this.#inTurn(chat, () => graph.call('POST', this.#path, body));
   }
 
-  /** Takes note of a status: the network has the message, whether or not it ever answered. */
+  /** Records a status: the network has the message, even if it never answered. */
   confirm(ownId: string, networkId: string): void {
     this.#unanswered.get(ownId)?.(networkId);
   }
@@ -105,13 +105,13 @@ export class Sender {
         isKnown = !(error instanceof UncertainError); // otherwise the mark stays, so that the message is not sent again
         throw error;
       } finally {
-        // Not awaited: a mark that stays does no harm, because an answered message is not sent again.
+        // Not awaited: a remaining mark is harmless, because an answered message is not sent again.
         if (isKnown) unmarked = store.delete(mark).catch(() => {});
       }
     });
   }
 
-  /** Makes a request when a message to this chat may go, and repeats it while that may help. */
+  /** Makes a request when a message to this chat may be sent, and repeats it as long as that may help. */
   async #inTurn<T>({ id: recipient }: NetworkChat, request: () => Promise<T>): Promise<T> {
     const { pacing, clock } = this.#deps;
     const until = clock.elapsed() + START_WITHIN_MS;
@@ -127,7 +127,7 @@ export class Sender {
     }
   }
 
-  /** Applies a limit to everything that it concerns, and any other pause to this message alone. */
+  /** Applies a limit to everything that it concerns, and any other pause to this message only. */
   async #holdBack(error: unknown, recipient: string, ms: number): Promise<void> {
     const { pacing, clock, closed } = this.#deps;
     const isOfPair = error instanceof GraphError && verdictOf(error) === 'pair';
@@ -148,7 +148,10 @@ export class Sender {
     return this.#confirmed(heard, CONFIRM_WITHIN_MS);
   }
 
-  /** Waits for a status of a message that may have been sent. @throws {UncertainError} */
+  /**
+   * Waits for a status of a message that may have been sent.
+   * @throws {UncertainError}
+   */
   async #confirmed(heard: Promise<string>, withinMs: number): Promise<Accepted> {
     const { clock, closed } = this.#deps;
     try {
@@ -170,13 +173,13 @@ class UncertainError extends AppError {
   }
 }
 
-/** Whether the network may have accepted the message all the same: only a proxy answered, or nobody did. */
+/** Whether the network may have accepted the message nevertheless: only a proxy answered, or nobody. */
 function isUncertain(error: unknown): boolean {
   if (error instanceof NoAnswerError) return error.wasSent;
   return error instanceof GraphError && error.status >= 500 && error.code === 0;
 }
 
-/** The wait before the next attempt; undefined if another one is pointless or does harm. */
+/** The delay before the next attempt; undefined if another one is pointless or harmful. */
 function retryIn(error: unknown, attempt: number): number | undefined {
   const plannedMs = RETRY_MS[attempt];
   if (plannedMs === undefined || error instanceof AppError) return undefined;

@@ -46,34 +46,36 @@ export interface ConnectionOptions {
 
 /** The settings of all sessions. */
 export interface NetworkSettings {
-  /** The server; undefined for WhatsApp's own. Never an account's input: only TLS proves who answers. */
+  /**
+   * The server's URL; undefined for WhatsApp's own. Never set by an account, because only TLS authenticates the server.
+   */
   readonly url: string | undefined;
-  /** The version of the client that is presented; undefined for the one that Baileys was made with. */
+  /** The client version that is reported; undefined for that of Baileys. */
   readonly version: readonly [number, number, number] | undefined;
-  /** The host of files, with its port unless that is 443. */
+  /** The host of files, with a port if it is not 443. */
   readonly mediaHost: string;
   /** Largest file of a message. */
   readonly maxFileBytes: number;
-  /** Where proxies may be. */
+  /** The addresses that a proxy may have. */
   readonly targets: TargetPolicy;
   readonly keepAliveMs: number;
   readonly random: () => number;
 }
 
-/** WhatsApp's own hosts: of pictures, history, and state that the devices of an account share. */
+/** WhatsApp's own hosts: for pictures, history, and state that the devices of an account share. */
 const WHATSAPP_HOSTS = '.whatsapp.net';
 /** Encryption makes a file longer by up to a block and its MAC. */
 const ENCRYPTION_BYTES = 26;
-/** A host that sends slowly, or nothing more, delays other files no longer than this. */
+/** Limits how long a slow or silent host delays other files. */
 const FILE_MS = 5 * 60_000;
 /** Limits for the downloads of Baileys itself, all into memory. */
 const OWN_BYTES = 64 * 1024 * 1024;
 const OWN_MS = 60_000;
 
-/** How long a session that closes waits for the answers to its last changes. */
+/** How long a closing session waits for the answers to its last changes. */
 const DRAIN_MS = 3000;
 
-/** The connection of one session: its actions, and how it ends. */
+/** The connection of one session: its actions, and its end. */
 export class WhatsappConnection implements Connection {
   readonly groups: GroupActions;
   readonly profiles: ProfileActions;
@@ -185,7 +187,7 @@ export class WhatsappConnection implements Connection {
     await host.store.clear();
   }
 
-  /** Reports that the network has ended the connection, as the last thing: the host may connect again at once. */
+  /** Reports that the network has ended the connection, as the last event: the host may connect again at once. */
   async #conclude(last: NetworkEvent): Promise<void> {
     const { host, reporter } = this.#parts;
     await reporter.reported();
@@ -195,7 +197,7 @@ export class WhatsappConnection implements Connection {
     await this.#lastReporter.report(last);
   }
 
-  /** Resolves when nothing is running, and nothing writes to the store any more. */
+  /** Resolves once nothing is running and nothing writes to the store. */
   #stop(): Promise<void> {
     this.#stopping ??= this.#stopParts();
     return this.#stopping;
@@ -213,7 +215,7 @@ export class WhatsappConnection implements Connection {
 
 type Parts = Awaited<ReturnType<typeof createParts>>;
 
-/** Creates the parts of a session, from the lowest to the highest: each gets those that exist. */
+/** Creates the parts of a session, from the lowest to the highest: each gets the ones before it. */
 async function createParts(host: SessionHost, settings: NetworkSettings, options: ConnectionOptions) {
   const { clock, log } = host;
   const { mediaHost, keepAliveMs, random } = settings;

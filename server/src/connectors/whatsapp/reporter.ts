@@ -3,7 +3,7 @@ import type { NetworkEvent, SessionHost } from '../connector.ts';
 
 const RETRY_MS = 500;
 
-/** Reports events to the host until they are stored: the network does not say anything twice. */
+/** Reports events to the host until they are stored, because the network never repeats them. */
 export class Reporter {
   readonly #host: SessionHost;
   readonly #queue = new KeyedQueue();
@@ -13,22 +13,22 @@ export class Reporter {
     this.#host = host;
   }
 
-  /** Resolves when the event is stored, or when the reporter has stopped. */
+  /** Resolves once the event is stored, or the reporter has stopped. */
   report(event: NetworkEvent): Promise<void> {
     return this.keep(event.type, () => this.#host.onEvent(event));
   }
 
-  /** As `report`, after the events that were reported in this way before. */
+  /** Like `report`, but after the events that were reported in order before. */
   reportInOrder(event: NetworkEvent): void {
     void this.#queue.run('', () => this.report(event));
   }
 
-  /** Resolves when the events that were reported in order are stored, or when the reporter has stopped. */
+  /** Resolves once the events that were reported in order are stored, or the reporter has stopped. */
   reported(): Promise<void> {
     return this.#queue.idle();
   }
 
-  /** Stores something, and tries again when that fails. Resolves as `report`. */
+  /** Stores something, and retries if that fails. Resolves like `report`. */
   async keep(what: string, store: () => Promise<void>): Promise<void> {
     while (!this.#isStopped) {
       try {

@@ -44,7 +44,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
     },
     async open(host) {
       const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
-      // Checked against the schema above, when they were set.
+      // Validated against the schema above when they were set.
       const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
       return WhatsappConnection.open(host, settings, { proxy: typeof proxy === 'string' ? proxy : undefined, pacing });
     },

@@ -5,7 +5,7 @@ interface Pending {
   readonly cancelTimer: () => void;
 }
 
-/** A message that could not be read by then is requested from the phone again, and may never come. */
+/** A message that cannot be decrypted by then is requested from the phone again, and may never come. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -27,12 +27,12 @@ export class HeldReceipts {
     this.#pending.set(wireId, { settled: Promise.withResolvers(), cancelTimer });
   }
 
-  /** Holds the receipts however long the message takes: it could be read, so it will be stored. */
+  /** Holds the receipts however long the message takes: it could be decrypted, so it will be stored. */
   keep(wireId: string): void {
     this.#pending.get(wireId)?.cancelTimer();
   }
 
-  /** The message is stored, or nothing of it will be. */
+  /** Releases the receipts, because the message is stored or never will be. */
   settle(wireId: string): void {
     this.#finish(wireId, true);
   }
@@ -41,12 +41,15 @@ export class HeldReceipts {
     return this.#pending.has(wireId);
   }
 
-  /** Resolves when the message is settled. @returns false if the session has ended before */
+  /**
+   * Resolves once the message is settled.
+   * @returns false if the session ended before that
+   */
   async whenSettled(wireId: string): Promise<boolean> {
     return this.#pending.get(wireId)?.settled.promise ?? true;
   }
 
-  /** Drops what is held. The network repeats it. */
+  /** Drops the held receipts. The network repeats them. */
   stop(): void {
     for (const wireId of [...this.#pending.keys()]) this.#finish(wireId, false);
   }

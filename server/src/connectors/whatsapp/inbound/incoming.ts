@@ -9,11 +9,13 @@ import type { MessageReader } from './messageReader.ts';
 
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-/** A message that fails for its own reasons, and not by an outage, is tried this often, so that it does not block its chat. */
+/**
+ * Attempts for a message that fails for its own reasons rather than by an outage, so that it does not block its chat.
+ */
 const ATTEMPTS = 10;
 /** After this many attempts to fetch its file, a message is passed on without it. */
 const DOWNLOADS = 3;
-/** After a while away, each of hundreds of chats may begin with a film. */
+/** After some time offline, each of hundreds of chats may begin with a large video. */
 const FILES_AT_ONCE = 4;
 const STOP_MS = 3000;
 
@@ -42,11 +44,11 @@ export class Incoming {
     const { from, recipient = from } = received.attrs;
     // Without the device. A message that the own number sent elsewhere names its chat as the recipient.
     const chat = this.#deps.baileys.jidNormalizedUser(recipient);
-    // A chat waits for itself alone: the download of a film delays only other files.
+    // A chat waits only for its own messages: the download of a large video delays only other files.
     void this.#chats.run(chat, () => this.#passOn(received, isReplayed, attempts));
   }
 
-  /** Tries the messages that were set aside once more: a new connection may provide what they lacked. */
+  /** Retries the messages that were set aside, because a new connection may provide what they lacked. */
   retrySetAside(): void {
     const again = this.#setAside;
     this.#setAside = [];
@@ -98,7 +100,7 @@ export class Incoming {
 
 const OUTAGES: ReadonlySet<number | undefined> = new Set([408, 428, 429, 503]);
 
-/** Whether an error is one of the database, which has the words of the API, or of the network. */
+/** Whether an error comes from the database, as an error of the API, or from the network. */
 function isOutage(error: unknown): boolean {
   return error instanceof AppError || OUTAGES.has(boomOf(error).statusCode);
 }

@@ -16,11 +16,11 @@ export interface ParsedMedia {
   readonly mimeType: string;
   readonly size: number;
   readonly fileName: string | null;
-  /** Undefined if the message lacks something that it takes to fetch and check the file. */
+  /** Undefined if the message lacks data that is needed to fetch and check the file. */
   readonly file: FileReference | undefined;
 }
 
-/** The place of a file on the media host, and how to decrypt it. Untrusted: the sender may be anybody. */
+/** The place of a file on the media host, and how to decrypt it. Untrusted: anybody may be the sender. */
 export interface FileReference {
   /** Begins with a slash. */
   readonly directPath: string;
@@ -31,7 +31,7 @@ export interface FileReference {
   readonly encryptedHash: Uint8Array;
 }
 
-/** Kinds that have no content for a person: keys, settings, and headers of later messages. */
+/** Message kinds without content for people: keys, settings, and headers of later messages. */
 const SILENT: ReadonlySet<string> = new Set([
   'senderKeyDistributionMessage',
   'protocolMessage',
@@ -159,7 +159,7 @@ function media(type: MessageType, file: File | null | undefined, caption: string
 const KEY_BYTES = 32;
 
 function referenceOf({ directPath, mediaKey, fileSha256, fileEncSha256 }: File): FileReference | undefined {
-  // The path must not extend the name of the host, as `@example.com/` would.
+  // The path must not extend the host name, as `@example.com/` would.
   if (!directPath || !/^\/[!-[\]-~]*$/.test(directPath)) return undefined;
   if (mediaKey?.length !== KEY_BYTES || fileSha256?.length !== KEY_BYTES) return undefined;
   if (fileEncSha256?.length !== KEY_BYTES) return undefined;
@@ -179,7 +179,7 @@ function contact(
   return { content: { type: 'contact', text: '', contact: card }, context };
 }
 
-/** Reads the name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into a parameter of its own, `waid`. */
+/** Reads the name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into its own parameter, `waid`. */
 function readVcard(vcard: string): ContactCard {
   // A long line continues after a line break and a space.
   const lines = vcard.replace(/\r?\n[ \t]/g, '').split(/\r?\n/);
@@ -192,7 +192,7 @@ function readVcard(vcard: string): ContactCard {
   return { name, phoneNumbers };
 }
 
-/** Removes the escapes from a text of a vCard (RFC 6350, 3.4). */
+/** Unescapes a text of a vCard (RFC 6350, 3.4). */
 function unescaped(value: string): string {
   return value.replace(/\\(.)/g, (_, sign: string) => (sign.toLowerCase() === 'n' ? '\n' : sign));
 }

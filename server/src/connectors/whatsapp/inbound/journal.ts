@@ -9,18 +9,18 @@ import { concernsPeople } from './incomingContent.ts';
 /** The attributes of a stanza, such as `id`, `from` and `participant`. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** A message as it came. */
+/** A received message. */
 export interface Received {
   /** Its key in the store. */
   readonly key: string;
   readonly attrs: Attributes;
-  /** Its position among the others: a time, in ms, that is unique. The network's own times are in whole seconds. */
+  /** Its position in the order: a unique time in ms. The network's own times are in whole seconds. */
   readonly place: number;
   /** A `proto.Message`, encoded. */
   readonly message: Uint8Array;
 }
 
-/** The stanza of a message. Keys come in a part of their own, before the message that they open. */
+/** The stanza of a message. Keys are in a separate part, before the message that they decrypt. */
 interface Envelope {
   readonly attrs: Attributes;
   readonly isLastPart: boolean;
@@ -29,13 +29,14 @@ interface Envelope {
 interface JournalEvents {
   /** A message is in the journal, or will be once the transaction that decrypts it has committed. */
   received: [received: Received];
-  /** The message with this id has nothing for people. */
+  /** The message with this id has no content for people. */
   ignored: [id: string];
 }
 
 /**
- * Acknowledgements are gathered for this long, and share a transaction. One that is lost in a crash repeats its message:
- * a message is recognized then, but an older reaction or edit would replace a newer one. So a failed one is repeated.
+ * Acknowledgements are collected for this long, and share a transaction. If a crash loses one, its message is repeated.
+ * A repeated message is recognized, but an older reaction or edit would replace a newer one, so a failed
+ * acknowledgement is retried.
  */
 const FLUSH_MS = 1000;
 /**
@@ -47,18 +48,18 @@ const RECENT_KEPT = 10_000;
 /**
  * Received messages that the host has not stored yet.
  *
- * The network forgets a message as soon as the client confirms it, and Baileys confirms it before anybody has seen it;
- * the key that decrypts it works once. So a decrypted message is written down in the transaction that uses up its key,
- * which commits before the confirmation: a crash at any moment leaves either a message that the network sends again, or
- * one in the journal, which is passed on at the next start. It costs no transaction of its own.
+ * The network forgets a message as soon as the client confirms it. Baileys confirms it before anybody has seen it, and
+ * the key that decrypts it works once. So a decrypted message is stored in the transaction that uses up its key, which
+ * commits before the confirmation. After a crash, the network sends the message again, or the next start passes it on
+ * from the journal. This needs no extra transaction.
  */
 export class Journal extends EventEmitter<JournalEvents> {
   readonly #baileys: Baileys;
   readonly #store: SessionStore;
   readonly #host: SessionHost;
-  /** The envelope of each ciphertext: Baileys decrypts it without naming it. */
+  /** The envelope of each ciphertext, because Baileys decrypts without naming it. */
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
-  /** In the order in which they came. A cache would allocate its places at once; an idle session needs none. */
+  /** In order of arrival. An LRU cache would allocate its entries at once, and an idle session needs none. */
   readonly #recent = new Set<string>();
   /** Messages that are passed on while they are being written. */
   readonly #writing = new Map<string, Promise<unknown>>();
@@ -76,7 +77,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     this.#host = host;
   }
 
-  /** Makes Baileys' own repository, and lets it write down the messages that it decrypts. */
+  /** Makes Baileys' own repository, and stores the messages that it decrypts. */
   readonly makeSignalRepository: SocketConfig['makeSignalRepository'] = (auth, logger, lidsOf) => {
     const repository = this.#baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, lidsOf);
     const { keys } = auth;
@@ -93,7 +94,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     };
   };
 
-  /** Takes note of a stanza that Baileys is about to decrypt. */
+  /** Records a stanza that Baileys is about to decrypt. */
   expect({ attrs, content }: BinaryNode): void {
     if (!Array.isArray(content)) return;
     const parts = content.flatMap((part) =>
@@ -102,7 +103,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     for (const part of parts) this.#envelopes.set(part, { attrs, isLastPart: part === parts.at(-1) });
   }
 
-  /** Writes down a message that was not decrypted here, and passes it on. */
+  /** Stores a message that was not decrypted here, and passes it on. */
   async add(attrs: Attributes, message: proto.IMessage): Promise<void> {
     const received = this.#receive(attrs, this.#baileys.proto.Message.encode(message).finish());
     if (received === undefined) return;
@@ -110,7 +111,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     this.emit('received', received);
   }
 
-  /** Whether a message with this id has come recently. */
+  /** Whether a message with this id has arrived recently. */
   has(id: string): boolean {
     return this.#recent.has(id);
   }
@@ -128,22 +129,22 @@ export class Journal extends EventEmitter<JournalEvents> {
   /** Removes a message that the host has stored. */
   acknowledge({ key }: Received): void {
     const remove = () => this.#remove(key);
-    // Removed before it is written, it would stay for good.
+    // If it was removed before it is written, it would stay forever.
     const written = this.#writing.get(key);
     if (written === undefined) remove();
     else written.then(remove, remove);
   }
 
-  /** Removes the acknowledged messages, for the last time. */
+  /** Removes the acknowledged messages a last time. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#flush();
   }
 
   /**
-   * Decrypts and writes down in one transaction: the one of the repository becomes a part of it. The message is passed
-   * on before that commits, so that one fsync stores both. If only the other write survives a crash, the network sends
-   * the message again, and it is recognized.
+   * Decrypts and stores a message in one transaction, which the repository's own joins. The message is passed on before
+   * that commits, so that one fsync stores both. If only the host's write survives a crash, the network sends the
+   * message again, and the host recognizes it.
    */
   #decrypt(
     envelope: Envelope,
@@ -166,7 +167,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     return written;
   }
 
-  /** @returns undefined for a message that is for Baileys alone, as most protocol messages are */
+  /** @returns undefined if the message is only for Baileys, like most protocol messages */
   #receive(attrs: Attributes, message: Uint8Array): Received | undefined {
     const { Message } = this.#baileys.proto;
     const whole = Message.decode(message);
@@ -217,7 +218,7 @@ export class Journal extends EventEmitter<JournalEvents> {
 
 function entryOf(received: Received): SignalDataSet {
   const id = received.key.slice(RECEIVED_PREFIX.length);
-  // Baileys passes on types that it does not know; TypeScript does not.
+  // Baileys passes on unknown types, but its TypeScript types do not.
   return { [RECEIVED]: { [id]: rowOf(received) } } as SignalDataSet;
 }
 

@@ -9,11 +9,11 @@ import type { Link } from '../link/link.ts';
 import type { Baileys } from '../link/load.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
 
-/** A phone that is off does not answer, and Baileys would wait for ever. */
+/** A phone that is off does not answer, and Baileys would wait forever. */
 const PHONE_MS = 30_000;
-/** Statuses by which the host says that it has deleted a file. */
+/** Statuses with which the host reports a deleted file. */
 const GONE: readonly number[] = [404, 410];
-/** The key that each type of file is encrypted with. */
+/** The key type for the encryption of each type of file. */
 const KEY_TYPES: Readonly<Partial<Record<MessageType, MediaType>>> = {
   image: 'image',
   video: 'video',
@@ -74,7 +74,7 @@ export class MediaHost {
       throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
     }
     const decryption = new FileDecryption(file, { cipherKey, iv, macKey });
-    // A fault on either side ends the other, and the reader gets it.
+    // An error on either side ends the other, and the reader gets it.
     pipeline(body, decryption, () => {});
     return decryption;
   }
@@ -90,7 +90,7 @@ export class MediaHost {
 const MAC_LENGTH = 10;
 
 /**
- * Decrypts a file as it comes: AES-256-CBC, followed by 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the
+ * Decrypts a file as a stream: AES-256-CBC, followed by 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the
  * end unless the MAC and both hashes of the message match.
  */
 class FileDecryption extends Transform {
@@ -99,7 +99,7 @@ class FileDecryption extends Transform {
   readonly #mac;
   readonly #hash = createHash('sha256');
   readonly #encryptedHash = createHash('sha256');
-  /** The last bytes so far, which at the end are the MAC. */
+  /** The last bytes so far, which are the MAC at the end. */
   #tail: Buffer = Buffer.alloc(0);
 
   constructor(file: FileReference, keys: { cipherKey: Uint8Array; iv: Uint8Array; macKey: Uint8Array }) {

@@ -42,7 +42,7 @@ export class MessageReader {
 
   /**
    * Reads a message, and first makes sure that the host knows its group.
-   * @returns undefined if it says nothing to a person
+   * @returns undefined if it has no content for people
    */
   async read(
     { attrs, message }: Received,
@@ -52,7 +52,7 @@ export class MessageReader {
     const { id, lid } = self.addresses;
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
     const { key } = fullMessage;
-    // In the list of a broadcast, Baileys knows the own number only by one of its two addresses.
+    // In a broadcast list, Baileys knows the own number only by one of its two addresses.
     const isOwn = key.fromMe === true || self.is(key.participant);
     const decoded = baileys.proto.Message.decode(message);
     const meant = decoded.deviceSentMessage?.message ?? decoded;
@@ -68,7 +68,7 @@ export class MessageReader {
     const parsed = parseContent(baileys, whole);
     if (parsed === undefined) return undefined;
     if (chat.type === 'group') await groups.know(chat.id);
-    // Votes in a poll that the own number sent from another device come here as well, and need its secret.
+    // Votes in a poll that the own number sent from another device arrive here as well, and need its secret.
     if (isOwn && parsed.content.poll !== undefined)
       await sent.keep(key.id ?? '', withSecret(whole, [whole, meant, decoded]));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
@@ -97,7 +97,7 @@ export class MessageReader {
 
   /**
    * The chat of a message that the own number sent from another device; undefined for messages between devices, or to
-   * the assistant of Meta. Of a message to a broadcast list, the network names the list to the devices, not the people.
+   * Meta's assistant. For a message to a broadcast list, the network tells the devices the list, not the people.
    */
   async #ownChatOf({ remoteJid }: WAMessageKey, attrs: Attributes): Promise<NetworkChat | undefined> {
     const { baileys, self, addresses } = this.#deps;
@@ -173,11 +173,11 @@ export class MessageReader {
   }
 }
 
-/** A message that the session has sent is known by our id of it. */
+/** A message that the session sent is known by our id. */
 const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
   isOurs ? toOwnId(wireId ?? '') : (wireId ?? '');
 
-/** The secret of a poll is on the poll, or on one of the messages that it was wrapped in. */
+/** The secret of a poll is on the poll, or on one of its wrappers. */
 function withSecret(poll: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {
   const messageContextInfo = layers.find((layer) => layer.messageContextInfo)?.messageContextInfo;
   return { ...poll, ...(messageContextInfo && { messageContextInfo }) };

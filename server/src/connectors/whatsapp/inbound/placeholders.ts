@@ -3,21 +3,22 @@ import type { Baileys } from '../link/load.ts';
 import { unhosted } from '../people/addresses.ts';
 
 /*
- * Some messages come as an empty envelope. A view-once message is for the phone alone. Others, such as the first message
- * after a click on an advertisement, Baileys requests from the phone, which passes them on as they were.
+ * Some messages arrive as an empty envelope. A view-once message is only for the phone. Other messages, such as the
+ * first one after a click on an advertisement, are requested from the phone by Baileys, and the phone passes them on
+ * unchanged.
  */
 
-/** The text that stands in for a view-once message. */
-export const SEEN_ONCE = '[A message that can be seen once: it is on the phone alone]';
+/** The text that replaces a view-once message. */
+export const VIEW_ONCE_TEXT = '[View-once message: open it on the phone]';
 
 /** Whether an envelope is that of a view-once message. */
-export function isSeenOnce({ content }: BinaryNode): boolean {
+export function isViewOnce({ content }: BinaryNode): boolean {
   if (!Array.isArray(content) || content.some(({ tag }) => tag === 'enc')) return false;
   return content.some(({ tag, attrs }) => tag === 'unavailable' && attrs['type']?.startsWith('view_once') === true);
 }
 
 /**
- * Rebuilds the envelope of a message that the phone has passed on; undefined if the message does not say enough.
+ * Rebuilds the envelope of a message that the phone has passed on; undefined if information is missing.
  * @param own address of the own number, without a device
  */
 export function envelopeOf(

@@ -11,8 +11,8 @@ const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
 ]);
 
 /**
- * Reads a receipt; undefined for a stanza that says something else, such as that somebody could not decrypt a message,
- * which Baileys answers. A message to a group counts as delivered, and as read, from the first member on.
+ * Reads a receipt; undefined for another stanza, such as the report that a message could not be decrypted, which
+ * Baileys answers. A message to a group counts as delivered, or read, from the first member on.
  */
 export function receiptOf(
   { attrs, content }: BinaryNode,

@@ -10,7 +10,7 @@ import { HeldReceipts } from './heldReceipts.ts';
 import { Incoming } from './incoming.ts';
 import type { Attributes, Journal } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
-import { envelopeOf, isSeenOnce, SEEN_ONCE } from './placeholders.ts';
+import { envelopeOf, isViewOnce, VIEW_ONCE_TEXT } from './placeholders.ts';
 import { receiptOf } from './receipts.ts';
 
 interface ReceiverDeps {
@@ -72,12 +72,12 @@ export class Receiver {
     ws.prependListener('CB:message', (node: BinaryNode) => {
       journal.expect(node);
       this.#expectOwn(node.attrs);
-      if (isSeenOnce(node)) this.#writeDown(node.attrs, { conversation: SEEN_ONCE });
+      if (isViewOnce(node)) this.#writeDown(node.attrs, { conversation: VIEW_ONCE_TEXT });
     });
     ev.on('messages.upsert', ({ messages }) => {
       for (const message of messages) {
         const attrs = envelopeOf(message, self.jid, baileys);
-        // Nearly all messages have come by the journal, which is earlier and loses nothing.
+        // Nearly all messages have already arrived through the journal, which is earlier and loses none.
         if (attrs === undefined || journal.has(attrs.id) || !message.message) continue;
         this.#writeDown(attrs, message.message);
       }
@@ -115,7 +115,10 @@ export class Receiver {
     });
   }
 
-  /** Reports the receipt of each message once the message is stored. @returns false if the session has ended before */
+  /**
+   * Reports the receipt of each message once the message is stored.
+   * @returns false if the session ended before that
+   */
   async #report(receipt: Extract<NetworkEvent, { type: 'receipt' }>): Promise<boolean> {
     const { reporter } = this.#deps;
     const held = receipt.networkIds.filter((id) => this.#heldReceipts.isHeld(toWireId(id)));

@@ -6,10 +6,10 @@ import type { Self } from '../people/self.ts';
 import { parseContent } from './incomingContent.ts';
 
 /**
- * Decrypts a vote in a poll of the session. A vote is sealed with the addresses of the voter and of the poll's author,
- * each of whom has two.
+ * Decrypts a vote in a poll of the session. A vote is encrypted with the addresses of the voter and of the poll's
+ * author, each of whom has two.
  * @param poll as it was sent, with its secret
- * @returns the options that were chosen; undefined if the vote is not sealed with any of these addresses
+ * @returns the chosen options; undefined if the vote is not encrypted with any of these addresses
  */
 export function readVote(
   baileys: Baileys,
@@ -29,7 +29,7 @@ export function readVote(
         const { selectedOptions } = baileys.decryptPollVote(vote, sealedWith);
         return optionsOf(baileys, poll, selectedOptions);
       } catch {
-        // Not sealed with these addresses.
+        // Not encrypted with these addresses.
       }
     }
   }

@@ -4,20 +4,20 @@ import { sleep } from '../../../async.ts';
 import type { SessionHost, SessionStore } from '../../connector.ts';
 import type { Baileys } from './load.ts';
 
-/** A type of our own among the keys of Baileys: messages that are decrypted but not passed on yet (see journal.ts). */
+/** Our own type among the keys of Baileys: messages that are decrypted but not passed on yet (see journal.ts). */
 export const RECEIVED = 'received';
 export const RECEIVED_PREFIX = `key/${RECEIVED}/`;
 const CREDS = 'creds';
 const KEY = 'key';
 const RETRY_MS = 500;
-/** A busy session uses some dozens of keys at a time; each takes about 1 KB, and an idle session has few. */
+/** A busy session uses some dozens of keys at a time, of about 1 KB each. An idle session has few. */
 const KEYS_CACHED = 400;
-/** Written once, read once or never. */
+/** Written once, and read once or never. */
 const UNCACHED: ReadonlySet<string> = new Set(['pre-key', RECEIVED]);
 /** Marks a key that is known to be missing from the store. */
 const GONE = Symbol('gone');
 
-/** The identity of a linked device and its encrypted conversations. Anyone who has them is the device. */
+/** The identity of a linked device and its encrypted conversations. Anyone who has them can act as the device. */
 export class Credentials {
   readonly creds: AuthenticationCreds;
   readonly keys: SignalKeyStore;
@@ -28,7 +28,7 @@ export class Credentials {
   #isStale = false;
   #isStopped = false;
 
-  /** Reads the credentials of a session, or creates those of a device that is yet to be linked. */
+  /** Reads the credentials of a session, or creates those of a new device. */
   static async open(store: SessionStore, baileys: Baileys, host: SessionHost): Promise<Credentials> {
     return new Credentials(await store.get(CREDS), store, baileys, host);
   }
@@ -41,13 +41,13 @@ export class Credentials {
     this.#host = host;
   }
 
-  /** Stores `creds` in their latest state, and tries again when that fails: a device that loses them must be relinked. */
+  /** Stores `creds` in their latest state, and retries if that fails: a device that loses them must be relinked. */
   save(): void {
     this.#isStale = true;
     this.#saving ??= this.#saveWhileStale();
   }
 
-  /** Resolves when everything is stored, or when that has failed once more. */
+  /** Resolves once everything is stored, or has failed once more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#saving;
@@ -91,7 +91,7 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
         const stored = await store.getMany(missing);
         for (const name of missing) {
           const text = stored.get(name);
-          // A write during this read is newer.
+          // A value that was written during this read is newer.
           const value = cached.get(name) ?? (text === undefined ? GONE : revive(type, text));
           read.set(name, value);
           if (!UNCACHED.has(type)) cached.set(name, value);

@@ -1,15 +1,15 @@
 /*
- * Why connections end, and what follows. The codes are those of Baileys: the server's own, or those of HTTP for errors
- * on the way.
+ * Reasons why connections end, and the next step after each. The codes are those of Baileys: the server's own, or those
+ * of HTTP for errors on the way.
  */
 
-/** What to do after a connection has ended. */
+/** The next step after a connection has ended. */
 export type Ending =
-  /** The server asked for a new connection: at once, and nothing is reported. */
+  /** The server asked for a new connection: immediately, without a report. */
   | { readonly next: 'now' }
-  /** Try again, each time later; or not before `afterMs`. */
+  /** Retry, with growing delays; or not before `afterMs`. */
   | { readonly next: 'later'; readonly reason: string; readonly afterMs?: number }
-  /** Another attempt is pointless before somebody acts. */
+  /** Another attempt is pointless until somebody acts. */
   | { readonly next: 'stop'; readonly reason: string }
   /** The device is no longer linked: its credentials are worthless. */
   | { readonly next: 'unlinked'; readonly reason: string };
@@ -18,16 +18,16 @@ export type Ending =
 export interface End {
   readonly code: number | undefined;
   readonly message: string;
-  /** What the server added, such as when a ban ends. */
+  /** Details from the server, such as when a ban ends. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Somebody has to look for a new version: more attempts would only draw attention. */
+/** Somebody has to install a new version: more attempts would only draw attention. */
 const OLD_VERSION_RETRY_MS = 15 * 60_000;
 const BAN_RETRY_MS = 60 * 60_000;
 const QR_OVER = 'QR refs attempts ended';
 
-/** @param isLinked whether the device was ever linked; until then, a refusal is about the linking */
+/** @param isLinked whether the device was ever linked; before that, a refusal concerns the linking */
 export function endingOf({ code, message, data }: End, isLinked: boolean): Ending {
   if (message === QR_OVER)
     return { next: 'stop', reason: 'The session was not linked in time; connect it again for a new QR code' };
@@ -83,9 +83,9 @@ const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * The wait before the next attempt: twice as long each time, up to a minute, and at random up to half less, so that
+ * The delay before the next attempt: twice as long each time, up to a minute, and randomly up to half less, so that
  * sessions that lost the network together do not come back together.
- * @param attempts how many have failed in a row, from 0
+ * @param attempts failed attempts in a row, from 0
  */
 export function backoffMs(attempts: number, random: () => number): number {
   const longest = Math.min(FIRST_RETRY_MS * 2 ** attempts, LONGEST_RETRY_MS);

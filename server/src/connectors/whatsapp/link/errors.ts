@@ -1,8 +1,8 @@
 import { AppError } from '../../../errors.ts';
 
 /**
- * Reads an error of Baileys, which is one of @hapi/boom: it has a status of its own, or the server's code as plain
- * `data`, or an object with details from the server.
+ * Reads an error of Baileys, which is one of @hapi/boom: it has its own status, or the server's code as plain `data`,
+ * or an object with details from the server.
  */
 export function boomOf(error: unknown): { statusCode: number | undefined; data: Readonly<Record<string, unknown>> } {
   if (typeof error !== 'object' || error === null) return { statusCode: undefined, data: {} };
@@ -17,11 +17,11 @@ export function boomOf(error: unknown): { statusCode: number | undefined; data: 
 export interface ErrorWords {
   /** The subject of the request does not exist. */
   readonly missing?: string;
-  /** The session may not do it. */
+  /** The session lacks the permission. */
   readonly forbidden?: string;
 }
 
-/** Runs a request and turns an error of the server into one that the caller of the API can act on. */
+/** Runs a request and translates an error of the server into one that the caller of the API can act on. */
 export async function translateErrors<T>(
   request: () => Promise<T>,
   { missing, forbidden = 'Only an admin of the group can do this' }: ErrorWords = {},
@@ -38,7 +38,7 @@ export async function translateErrors<T>(
       case 410:
         throw new AppError('not_found', missing ?? 'The group does not exist on WhatsApp', { cause });
       case 406:
-        // In answer to a change, 406 means that the change is impossible; in answer to a lookup, that nothing is there.
+        // In response to a change, 406 means that the change is impossible; to a lookup, that nothing was found.
         if (missing !== undefined) throw new AppError('not_found', missing, { cause });
         throw new AppError('send_failed', 'WhatsApp did not accept the request', { cause });
       case 428:

@@ -19,11 +19,13 @@ interface LinkEvents {
   socket: [socket: WASocket];
   /** The session is connected. */
   open: [socket: WASocket];
-  /** The socket has ended: requests over it will not be answered. */
+  /** The socket has ended: its requests will not be answered. */
   lost: [];
-  /** The state has changed in a way that the host should know. */
+  /** The state has changed, and the host must know. */
   report: [event: LinkEvent];
-  /** There will be no more sockets. The event is yet to be reported; after `logged_out` the credentials are worthless. */
+  /**
+   * There will be no more sockets. The event must still be reported; after `logged_out` the credentials are worthless.
+   */
   end: [last: LinkEvent];
 }
 
@@ -31,7 +33,7 @@ interface LinkDeps {
   readonly baileys: Baileys;
   readonly creds: AuthenticationCreds;
   readonly hasProxy: boolean;
-  /** A server that says nothing for this long, pings included, is gone. */
+  /** A server that sends nothing for this long, not even pings, is gone. */
   readonly silenceMs: number;
   readonly random: () => number;
   readonly clock: Clock;
@@ -40,13 +42,13 @@ interface LinkDeps {
 
 /** From the first byte to a QR code or an open connection. */
 const OPENING_MS = 45_000;
-/** After a connection that lasted this long, backoff and restarts are counted anew. */
+/** After a connection that lasted this long, backoff and restarts are reset. */
 const STABLE_MS = 30_000;
-/** Restarts in a row that the server may ask for; a server that wants more is treated as one that fails. */
+/** Limits the restarts in a row that the server may request; further ones count as failures. */
 const RESTARTS = 3;
 /**
- * An account could scan ports by naming them as its proxy. So a proxy that does not lead to WhatsApp is reported in the
- * same words and after the same time, whether it refuses, says nothing or is no proxy.
+ * An account could scan ports by naming them as its proxy. So a proxy that does not lead to WhatsApp gets the same
+ * error after the same time, whether it refuses, stays silent or is not a proxy.
  */
 const PROXY_VERDICT_MS = 25_000;
 const NO_WAY_THROUGH =
@@ -54,7 +56,7 @@ const NO_WAY_THROUGH =
 const NO_ANSWER = 'WhatsApp does not answer';
 
 /**
- * A session's link to the network, over a series of sockets: each is good for one connection.
+ * A session's link to the network, over a series of sockets, each of which lasts for one connection.
  *
  * - opening: a socket was made. It shows a QR code → pairing, or logs in → open.
  * - pairing: the device shows QR codes until one is scanned or a pairing code is typed. The server then ends the socket
@@ -63,8 +65,8 @@ const NO_ANSWER = 'WhatsApp does not answer';
  * - waiting: the last socket has ended, and the next one is made later.
  * - closed: for good.
  *
- * When a socket ends, `endings.ts` decides what follows: the next socket now, or later each time, or none before
- * somebody acts. An outage is reported once when it begins and once when it is over.
+ * When a socket ends, `endings.ts` decides the next step: a new socket now or later, or none until somebody acts. An
+ * outage is reported once when it begins and once when it is over.
  */
 export class Link extends EventEmitter<LinkEvents> {
   readonly #deps: LinkDeps;
@@ -73,12 +75,12 @@ export class Link extends EventEmitter<LinkEvents> {
   #state: 'opening' | 'pairing' | 'open' | 'waiting' | 'closed' = 'opening';
   #socket: WASocket | undefined;
   #pairing: Pairing | undefined;
-  /** The reason of the present outage that was reported last. */
+  /** The last reported reason of the current outage. */
   #outage: string | undefined;
   #attempts = 0;
   #restarts = 0;
   #lastFrameAt = 0;
-  /** Whether the present socket has reached WhatsApp. */
+  /** Whether the current socket has reached WhatsApp. */
   #hasReached = false;
   #cancelVerdict: (() => void) | undefined;
   #cancelRetry = () => {};
@@ -90,30 +92,36 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#deps = deps;
   }
 
-  /** Makes the first socket. Listeners of the link must have subscribed before. */
+  /** Makes the first socket. Listeners of the link must subscribe before this. */
   start(config: UserFacingSocketConfig): void {
     this.#config = config;
     this.#connect();
   }
 
-  /** The socket that is open. */
+  /** The open socket. */
   get socket(): WASocket | undefined {
     return this.#state === 'open' ? this.#socket : undefined;
   }
 
-  /** The newest socket, open or not: good for what works without a connection, such as looking up keys. */
+  /** The newest socket, open or not: for work that needs no connection, such as looking up keys. */
   get newest(): WASocket | undefined {
     return this.#socket;
   }
 
-  /** The socket that is open. @throws {AppError} `session_not_connected` */
+  /**
+   * Returns the open socket.
+   * @throws {AppError} `session_not_connected`
+   */
   requireSocket(): WASocket {
     const { socket } = this;
     if (socket === undefined) throw new AppError('session_not_connected');
     return socket;
   }
 
-  /** Waits for an open socket. @throws {AppError} `session_not_connected` if there is none in time */
+  /**
+   * Waits for an open socket.
+   * @throws {AppError} `session_not_connected` if there is none in time
+   */
   async whenOpen(timeoutMs: number): Promise<WASocket> {
     const isSettled = () => this.#state === 'open' || this.#state === 'closed';
     await this.#changed.untilOrAfter(this.#deps.clock, timeoutMs, isSettled);
@@ -130,14 +138,14 @@ export class Link extends EventEmitter<LinkEvents> {
     return this.#pairing.requestCode(phoneNumber);
   }
 
-  /** Makes the next attempt at once, if the link waits for it. */
+  /** Makes the next attempt immediately if the link waits for it. */
   retry(): void {
     if (this.#state !== 'waiting') return;
     this.#cancelRetry();
     this.#connect();
   }
 
-  /** Replaces a connection that is dead without having ended. */
+  /** Replaces a connection that is dead but has not ended. */
   reset(reason: string): void {
     const socket = this.#socket;
     if (socket === undefined) return;
@@ -165,12 +173,12 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#hasReached = false;
     if (this.#deps.hasProxy)
       this.#cancelVerdict ??= this.#deps.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(NO_WAY_THROUGH));
-    // A pairing code that nobody typed has left a name without an account, with which WhatsApp refuses the login.
+    // A pairing code that nobody typed leaves a name without an account, with which WhatsApp refuses the login.
     if (!this.#isLinked()) this.#deps.creds.me = undefined;
     const socket = this.#deps.baileys.makeWASocket(this.#config);
     this.#socket = socket;
     this.#pairing = new Pairing(socket, this.#deps.creds, this.#deps.clock, (event) => this.emit('report', event));
-    // A socket that was given up still emits events for a moment.
+    // An abandoned socket still emits events for a moment.
     const ifCurrent = (action: () => void) => {
       if (this.#socket === socket) action();
     };
@@ -194,8 +202,8 @@ export class Link extends EventEmitter<LinkEvents> {
   }
 
   /**
-   * Gives up a socket on which nothing comes. Baileys notices silence as well, but waits a minute and a half for the
-   * closing handshake of a dead connection: time in which messages are lost.
+   * Abandons a silent socket. Baileys notices silence as well, but waits a minute and a half for the closing handshake
+   * of a dead connection, and messages are lost in that time.
    */
   #watch(socket: WASocket): void {
     const { clock, silenceMs } = this.#deps;
@@ -207,7 +215,7 @@ export class Link extends EventEmitter<LinkEvents> {
     const look = () => {
       if (this.#socket !== socket) return;
       const now = clock.now();
-      // Somebody who is shown a code is looking for a phone: there is time.
+      // A person who is shown a code needs time to get the phone.
       const limitMs = this.#state === 'open' ? silenceMs : Math.max(silenceMs, OPENING_MS);
       const isLate = this.#state === 'opening' && now - startedAt > OPENING_MS;
       if (isLate || now - this.#lastFrameAt > limitMs) this.reset(NO_ANSWER);
@@ -243,7 +251,7 @@ export class Link extends EventEmitter<LinkEvents> {
   #onEnd(error: Error | undefined): void {
     const { statusCode: code, data } = boomOf(error);
     const reason = error?.message ?? 'it ended';
-    // An answer of the proxy in place of WhatsApp, such as 401, says nothing about the device.
+    // An answer of the proxy instead of WhatsApp, such as 401, says nothing about the device.
     const ending: Ending = this.#isStuckInProxy()
       ? { next: 'later', reason: NO_WAY_THROUGH }
       : endingOf({ code, message: reason, data }, this.#isLinked());
@@ -281,7 +289,7 @@ export class Link extends EventEmitter<LinkEvents> {
 
   #connectLater(reason: string, afterMs = backoffMs(this.#attempts++, this.#deps.random)): void {
     this.#state = 'waiting';
-    // The verdict on a proxy has a time of its own.
+    // The verdict on a proxy has its own delay.
     if (reason !== NO_WAY_THROUGH) this.#reportOutage(reason);
     this.#cancelRetry = this.#deps.clock.after(afterMs, () => this.#connect());
   }

@@ -9,9 +9,9 @@ const MISSING: ReadonlySet<unknown> = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_N
 let loading: Promise<Baileys> | undefined;
 
 /**
- * Loads Baileys on first use: it takes 0.4 s and some 60 MB, which a server without a WhatsApp session is spared. It is
- * an optional dependency, because the library below it has another license than ours (see docs/whatsapp.md).
- * @throws {AppError} `not_supported` if it is not installed, saying how to install it
+ * Loads Baileys on first use, because it takes 0.4 s and some 60 MB. It is an optional dependency, because the library
+ * below it has a different license from ours (see docs/whatsapp.md).
+ * @throws {AppError} `not_supported` if it is not installed, with instructions to install it
  */
 export function loadBaileys(): Promise<Baileys> {
   loading ??= load();
@@ -19,7 +19,7 @@ export function loadBaileys(): Promise<Baileys> {
 }
 
 async function load(): Promise<Baileys> {
-  // Both before the import, whose modules keep the functions that they find then.
+  // Both before the import, because the modules keep the functions that they find when they load.
   silenceSignal(console);
   try {
     keepSignalContexts();

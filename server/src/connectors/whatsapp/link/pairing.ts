@@ -8,10 +8,10 @@ import type { NetworkEvent } from '../../connector.ts';
 /** How long the server accepts a QR code. The first is valid longer, so that a person can find the phone. */
 const FIRST_QR_MS = 60_000;
 const NEXT_QR_MS = 20_000;
-/** The server gives out six codes, the first of which is valid longer. */
+/** The server issues six codes, the first of which is valid longer. */
 const PAIRING_MS = FIRST_QR_MS + 5 * NEXT_QR_MS;
 const CODE_ANSWER_MS = 3000;
-/** The place of the secret in a QR code. */
+/** The position of the secret in a QR code. */
 const SECRET_PART = 3;
 
 type OnQr = (event: Extract<NetworkEvent, { type: 'pairing' }>) => void;
@@ -26,7 +26,7 @@ export class Pairing {
   #qr: string | undefined;
   #isByCode = false;
 
-  /** @param onQr gets each QR code, unless a pairing code was requested */
+  /** @param onQr receives each QR code, unless a pairing code was requested */
   constructor(socket: WASocket, creds: AuthenticationCreds, clock: Clock, onQr: OnQr) {
     this.#socket = socket;
     this.#creds = creds;
@@ -44,13 +44,18 @@ export class Pairing {
     this.#onQr({ type: 'pairing', qr: this.#withSecret(qr), expiresAt });
   }
 
-  /** Changes the secret in the code, which the server may ask for. Baileys ignores that (WhiskeySockets/Baileys#2737). */
+  /**
+   * Changes the secret in the code at the server's request. Baileys ignores that request (WhiskeySockets/Baileys#2737).
+   */
   renewSecret(): void {
     this.#creds.advSecretKey = randomBytes(32).toString('base64');
     if (this.#qr !== undefined) this.show(this.#qr);
   }
 
-  /** Requests a code to type on the phone. @throws {AppError} `send_failed` */
+  /**
+   * Requests a code to type on the phone.
+   * @throws {AppError} `send_failed`
+   */
   async requestCode(phoneNumber: string): Promise<{ code: string; expiresAt: number }> {
     this.#isByCode = true;
     const refusal = this.#refusalOfCode();
@@ -80,7 +85,10 @@ export class Pairing {
     return parts.join(',');
   }
 
-  /** Waits for the answer of the server, which Baileys does not. @returns the number of a refusal */
+  /**
+   * Waits for the answer of the server, which Baileys does not.
+   * @returns the number of a refusal
+   */
   async #refusalOfCode(): Promise<string | undefined> {
     const { ws } = this.#socket;
     const { promise: answered, resolve } = Promise.withResolvers<void>();

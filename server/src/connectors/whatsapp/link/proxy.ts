@@ -5,7 +5,7 @@ import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } 
 import { invalidField } from '../../../errors.ts';
 import { checkUrl, createLookup, type Lookup, type TargetPolicy } from '../../../target.ts';
 
-/** The way to the network, direct or through a proxy, for each of the three clients that Baileys uses. */
+/** The route to the network, direct or through a proxy, for each of the three clients that Baileys uses. */
 export interface Route {
   /** For the WebSocket and for uploads; undefined without a proxy. */
   readonly agent: HttpsAgent | undefined;
@@ -23,7 +23,7 @@ const CONNECT_MS = 15_000;
 /**
  * Checks a proxy like the host of a webhook, because the account chooses it and the server connects to it: a literal
  * address here, and the addresses of a name in the lookup of each connection.
- * @throws {AppError} `validation_failed`, which does not repeat the URL: it may hold a password
+ * @throws {AppError} `validation_failed`, which does not repeat the URL: it may contain a password
  */
 export function checkProxy(proxy: string, targets: TargetPolicy): void {
   // Only the host matters here, and `checkUrl` knows the spellings of an address in http URLs.
@@ -34,8 +34,8 @@ export function checkProxy(proxy: string, targets: TargetPolicy): void {
 }
 
 /**
- * @param proxy `http://`, `https://`, `socks5://` or `socks5h://`, with name and password if the proxy asks for them
- * @param resolve a name server; the machine's own unless given
+ * @param proxy `http://`, `https://`, `socks5://` or `socks5h://`, with name and password if the proxy requires them
+ * @param resolve a name server; that of the machine by default
  * @throws {AppError} `validation_failed`
  */
 export function openRoute(proxy: string | undefined, targets: TargetPolicy, resolve?: Lookup): Route {
@@ -53,7 +53,7 @@ export function openRoute(proxy: string | undefined, targets: TargetPolicy, reso
     ? new Socks5ProxyAgent(proxy.replace(/^socks5h:/, 'socks5:'), { connect: buildConnector({ lookup }) })
     : new ProxyAgent({ uri: proxy, proxyTls: { lookup } });
   return {
-    // Both agents are for http and https; the type of Baileys names the one that it uses.
+    // Both agents support http and https; the type of Baileys names only the one that it uses.
     agent: agent as unknown as HttpsAgent,
     dispatcher,
     async close() {

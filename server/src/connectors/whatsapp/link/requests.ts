@@ -15,8 +15,8 @@ export class LostSocketError extends AppError {
 const ANSWER_MS = 20_000;
 
 /**
- * Requests to the server, each of which ends. Baileys waits a minute and then returns an empty answer, which looks like
- * a yes; and it does not notice that a connection that was given up will bring no answer.
+ * Requests to the server with a deadline. Baileys waits a minute and then returns an empty answer, which looks like
+ * success, and it does not notice that an abandoned connection will not answer.
  */
 export class Requests {
   readonly #link: Link;
@@ -31,16 +31,16 @@ export class Requests {
     });
   }
 
-  /** As `run`. Turns an error of the server into one that the caller of the API can act on. */
+  /** Like `run`, but translates an error of the server into one that the caller of the API can act on. */
   ask<T>(socket: WASocket, work: (signal: AbortSignal) => Promise<T>, words?: ErrorWords): Promise<T> {
     return translateErrors(() => this.run(socket, work), words);
   }
 
   /**
    * Waits for the answer to a request over this socket.
-   * @param work gets a signal that is aborted when the request is given up
+   * @param work receives a signal that is aborted when the request is abandoned
    * @throws {LostSocketError} the socket is no longer the session's
-   * @throws {AppError} `send_failed` when the answer takes too long
+   * @throws {AppError} `send_failed` if the answer takes too long
    */
   async run<T>(socket: WASocket, work: (signal: AbortSignal) => Promise<T>, limitMs = ANSWER_MS): Promise<T> {
     if (this.#link.newest !== socket) throw new LostSocketError();
@@ -51,7 +51,7 @@ export class Requests {
       const answer = work(request.signal).catch((cause: unknown) => {
         const isBroken = this.#link.newest !== socket || !socket.ws.isOpen;
         if (cause instanceof AppError || !isBroken) throw cause;
-        // Baileys throws whatever the WebSocket reported, such as the number 1006. The link reports the loss in a moment.
+        // Baileys throws the raw WebSocket error, such as the number 1006. The link reports the loss in a moment.
         return new Promise<never>(() => {});
       });
       return await unlessAborted(request.signal, answer);

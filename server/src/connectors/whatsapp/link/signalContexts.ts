@@ -2,17 +2,17 @@ import { AsyncResource } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 
 /*
- * libsignal runs the jobs of one address one after the other, for the whole process. So a job of one session may run in
- * the loop that a job of another session has started, and in its async context. Baileys knows by the context which
- * transaction a job belongs to. In the wrong one, it stores a used key apart from the message that the key has opened,
- * and a process that dies in between loses the message; or it reads what another transaction has cached.
+ * libsignal runs the jobs of one address one after the other, across the whole process. So a job of one session may run
+ * in the loop, and in the async context, that a job of another session has started. Baileys identifies the transaction
+ * of a job by this context. In the wrong context, it stores a used key apart from the message that the key has
+ * decrypted, and a process that dies in between loses the message; or it reads another transaction's cache.
  */
 
 type Queue = (bucket: unknown, job: () => unknown) => Promise<unknown>;
 
 /**
  * Makes libsignal 6.0.0 run every job in the context of its caller. Call it before anything imports libsignal, whose
- * modules keep the function that they find then.
+ * modules keep the function that they find when they load.
  * @throws {Error} code `ERR_MODULE_NOT_FOUND` or `MODULE_NOT_FOUND` if it is not installed
  */
 export function keepSignalContexts(): void {

@@ -1,10 +1,10 @@
 /*
- * libsignal, the encryption below Baileys, prints whole sessions to the console as it opens and closes them: with their
- * private keys, on ordinary traffic. It has no switch for that, and whoever reads a server's output must not be able to
- * read its messages.
+ * libsignal, the encryption below Baileys, prints whole sessions with their private keys to the console as it opens and
+ * closes them, on ordinary traffic and without a switch to turn it off. Access to a server's output must not give
+ * access to its messages.
  */
 
-/** How its lines begin, in libsignal 6.0.0. Anything else is printed. */
+/** The prefixes of its lines in libsignal 6.0.0. Anything else is printed. */
 const SENTENCES = [
   'Closing session:',
   'Closing open session',
@@ -20,7 +20,7 @@ const SENTENCES = [
   'V1 session storage migration error',
 ];
 
-/** Keeps libsignal's lines off a console. Doing it twice does no harm. */
+/** Keeps libsignal's lines off a console. Calling it twice is harmless. */
 export function silenceSignal(target: Pick<Console, 'log' | 'info' | 'warn' | 'error'>): void {
   for (const level of ['log', 'info', 'warn', 'error'] as const) {
     const print = target[level];

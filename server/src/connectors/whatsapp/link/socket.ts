@@ -5,14 +5,14 @@ import type { Clock } from '../../../clock.ts';
 /** How long the server may take to answer the end of a connection. */
 const GOODBYE_MS = 2000;
 
-/** Ends a connection, and breaks it off if the server does not answer. */
+/** Ends a connection, and terminates it if the server does not answer. */
 export async function endSocket(socket: WASocket, clock: Clock): Promise<void> {
   await withTimeout(clock, GOODBYE_MS, socket.end(undefined)).catch(() => breakOff(socket));
 }
 
-/** Breaks a connection off without a word to a server that does not answer. */
+/** Terminates a connection without waiting for a server that does not answer. */
 export function breakOff(socket: WASocket): void {
-  // Baileys keeps the WebSocket to itself and would wait for its closing handshake.
+  // Baileys does not expose the WebSocket and would wait for its closing handshake.
   const { socket: inner } = socket.ws as unknown as { socket: { terminate(): void } | null };
   inner?.terminate();
   socket.end(undefined).catch(() => {});

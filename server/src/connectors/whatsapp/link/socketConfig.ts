@@ -6,12 +6,15 @@ import type { Credentials } from './credentials.ts';
 import type { Baileys } from './load.ts';
 import type { Route } from './proxy.ts';
 
-/** Baileys counts here how often a message was requested again. The count must survive a reconnect, or it never ends. */
+/**
+ * Baileys counts here how often it requested a message again. The count must survive reconnects, or the requests never
+ * end.
+ */
 const RETRIES_KEPT = 500;
 const DEVICES_KEPT = 500;
 const DEVICES_MS = 5 * 60_000;
 
-/** Functions by which Baileys uses parts of the session. */
+/** The parts of the session that Baileys calls. */
 type Hooks = Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata' | 'makeSignalRepository'>;
 
 /** The configuration of all sockets of a session. */
@@ -39,16 +42,16 @@ export function socketConfig({
 }): UserFacingSocketConfig {
   return {
     auth: { creds, keys },
-    // Errors and warnings only: from `info` on, Baileys logs the content of messages.
+    // Errors and warnings only, because Baileys logs the content of messages from `info` on.
     logger: log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level }),
     ...(url !== undefined && { waWebSocketUrl: url }),
     ...(version !== undefined && { version: [...version] }),
-    // With the name of a product, the server refuses pairing codes.
+    // With a product name, the server refuses pairing codes.
     browser: baileys.Browsers.ubuntu('Chrome'),
     // While a client is online, the phone does not ring.
     markOnlineOnConnect: false,
     syncFullHistory: false,
-    // They swallow receipts that come in the same moment.
+    // These would swallow receipts that arrive at the same moment.
     emitOwnEvents: false,
     generateHighQualityLinkPreview: false,
     keepAliveIntervalMs: keepAliveMs,
@@ -57,7 +60,7 @@ export function socketConfig({
     userDevicesCache: cacheOf(DEVICES_KEPT, DEVICES_MS),
     ...hooks,
     ...(agent !== undefined && { agent, fetchAgent: agent }),
-    // Baileys downloads from paths that the phone names. Node's fetch accepts a dispatcher; the type does not know it.
+    // Baileys downloads from paths that the phone names. Node's fetch accepts a dispatcher, but its type does not.
     options: { dispatcher } as RequestInit,
   } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
 }

@@ -2,7 +2,9 @@ import type { SessionStore } from '../../connector.ts';
 
 /** A session's store as one connection uses it. */
 export interface OwnStore extends SessionStore {
-  /** Rejects every later write: the store may belong to the next connection by then, perhaps of another device. */
+  /**
+   * Rejects every later write, because the store may belong to the next connection by then, possibly of another device.
+   */
   close(): void;
 }
 

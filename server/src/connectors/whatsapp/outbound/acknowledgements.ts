@@ -16,10 +16,10 @@ export interface PendingAnswer {
   giveUp(): void;
 }
 
-/** A server that takes this long to acknowledge is gone, whatever the socket looks like. */
+/** A server that takes this long to acknowledge is gone, whatever the state of the socket. */
 const LIMIT_MS = 12_000;
 
-/** Waits for the server's acknowledgements of messages. One may come before Baileys is done with sending. */
+/** Waits for the server's acknowledgements of messages. One may arrive before Baileys has finished sending. */
 export class Acknowledgements {
   readonly #link: Link;
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class Acknowledgements {
     };
   }
 
-  /** A recipient has received or read these messages, so the server has them, whether or not it acknowledged them. */
+  /** A recipient has received or read these messages, so the server has them, even without an acknowledgement. */
   onReceipt(networkIds: readonly string[], timestamp: number): void {
     for (const id of networkIds) this.#pending.get(toWireId(id))?.({ timestamp });
   }

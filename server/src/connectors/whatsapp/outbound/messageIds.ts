@@ -1,15 +1,15 @@
 /*
- * The sender chooses the id of a message on the network: capital hexadecimal digits, 32 of them from a phone. Our ids
- * are ULIDs, which have 128 bits as well, so each can be written as the other. A message that is sent again after a
- * crash has the same id, and a recipient that has it already does not show it twice.
+ * The sender chooses the id of a message on the network: capital hexadecimal digits, 32 of them on a phone. Our ids are
+ * ULIDs, which have 128 bits as well, so each can be converted to the other. A message that is sent again after a crash
+ * has the same id, and a recipient that already has it does not show it twice.
  */
 
-// Crockford's base 32, as ids.ts has it.
+// Crockford's base 32, as in ids.ts.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const OURS = /^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const WIRE = /^[0-9A-F]{32}$/;
 
-/** The id on the network of a message of ours. The id of any other message stays as it is. */
+/** Returns the network id of one of our messages. Other ids stay as they are. */
 export function toWireId(networkId: string): string {
   if (!OURS.test(networkId)) return networkId;
   let value = 0n;
@@ -17,7 +17,7 @@ export function toWireId(networkId: string): string {
   return value.toString(16).toUpperCase().padStart(32, '0');
 }
 
-/** Our id of a message that this session has sent. */
+/** Returns our id of a message that this session has sent. */
 export function toOwnId(wireId: string): string {
   if (!WIRE.test(wireId)) return wireId;
   let text = '';

@@ -6,12 +6,12 @@ import type { Link } from '../link/link.ts';
 
 type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLock']>;
 
-/** WhatsApp's own clients take a lock without an end for one of a minute. */
+/** WhatsApp's own clients treat a lock without an end as one minute. */
 const UNSAID_LOCK_MS = 60_000;
 /** A quota lasts a month; callers may retry earlier. */
 const QUOTA_RETRY_S = 3600;
 
-// Words of the protocol. Baileys has them as an enum, which would be loaded with it.
+// Protocol constant. Baileys has it in an enum, which would load the library.
 const NO_QUOTA = 'NONE';
 const QUOTA_USED = 'CAPPED';
 

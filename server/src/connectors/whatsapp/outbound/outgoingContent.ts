@@ -9,13 +9,13 @@ export async function toBaileysContent(content: MessageContent): Promise<AnyMess
   const { type, text, location, contact, poll } = content;
   const mentions = content.mentions?.map(jidOf) ?? [];
   const contextInfo: proto.IContextInfo = {
-    // A score of 1 is what clients show as "forwarded". How often it was forwarded before is unknown.
+    // Clients show a score of 1 as "forwarded". The number of earlier forwards is unknown.
     ...(content.isForwarded === true && { isForwarded: true, forwardingScore: 1 }),
   };
   const around = { mentions, contextInfo };
   switch (type) {
     case 'text':
-      // No preview: this server would fetch it from an address that anybody may have written.
+      // No preview, because the server would fetch an address that anybody may have written.
       return { text, linkPreview: null, ...around };
     case 'location':
       if (location === undefined) break;
@@ -59,12 +59,12 @@ async function fileOf(
     case 'image':
       return { image: file, mimetype, ...caption, ...around };
     case 'video':
-      // A thumbnail would need ffmpeg; the other side makes its own once it has the video.
+      // A thumbnail would need ffmpeg; the recipient's client makes its own from the video.
       return { video: file, mimetype, jpegThumbnail: '', ...caption, ...around };
     case 'audio':
       return { audio: file, mimetype, ...around };
     case 'voice':
-      // Phones play voice messages as Opus in Ogg, and need the MIME type to say so.
+      // Phones play voice messages as Opus in Ogg, and require the matching MIME type.
       return { audio: file, ptt: true, mimetype: mimetype.startsWith('audio/ogg') ? OPUS : mimetype, ...around };
     case 'sticker':
       return { sticker: file, mimetype, ...around };
@@ -74,14 +74,14 @@ async function fileOf(
 }
 const OPUS = 'audio/ogg; codecs=opus';
 
-/** A vCard as WhatsApp's clients write it: `waid` makes a number one that can be written to. */
+/** A vCard as WhatsApp's clients write it: `waid` makes it possible to write to a number. */
 function toVcard({ name, phoneNumbers }: ContactCard): string {
   const escaped = name.replace(/[\\,;]/g, (sign) => `\\${sign}`).replace(/\n/g, '\\n');
   const numbers = phoneNumbers.map((digits) => `TEL;type=CELL;type=VOICE;waid=${digits}:+${digits}`);
   return ['BEGIN:VCARD', 'VERSION:3.0', `N:;${escaped};;;`, `FN:${escaped}`, ...numbers, 'END:VCARD'].join('\n');
 }
 
-/** The key by which Baileys refers to a message that was sent before. */
+/** The key by which Baileys refers to an existing message. */
 export function keyOf({ networkId, chat, from }: MessageKey, ownNumber: string): WAMessageKey {
   const fromMe = from === ownNumber;
   return {
@@ -92,7 +92,7 @@ export function keyOf({ networkId, chat, from }: MessageKey, ownNumber: string):
   };
 }
 
-/** The message that one answers, as far as it is known: clients show it above the answer. */
+/** The message that one replies to, as far as it is known: clients show it above the reply. */
 export function quotedOf({ replyTo, quoted, chat }: OutgoingMessage, ownNumber: string): WAMessage | undefined {
   if (replyTo === null) return undefined;
   const from = quoted?.from ?? (chat.type === 'direct' ? chat.id : ownNumber);

@@ -4,13 +4,13 @@ import { AppError } from '../../../errors.ts';
 import type { SessionStore } from '../../connector.ts';
 
 export interface PacingOptions {
-  /** The pause between two messages, on average; 0 for none. */
+  /** The average pause between two messages; 0 for none. */
   readonly pauseMs: number;
-  /** How many chats the session may start in 24 hours. */
+  /** How many chats the session can start in 24 hours. */
   readonly newChatsPerDay: number;
 }
 
-/** A send waits half a minute for the network's answer, of which the queue may take this much. */
+/** A send waits half a minute for the network's answer; the queue may take this much of that time. */
 const LONGEST_WAIT_MS = 15_000;
 const DAY_MS = 24 * 3600 * 1000;
 const BEGUN = 'chats-begun';
@@ -18,7 +18,7 @@ const BEGUN = 'chats-begun';
 /**
  * Keeps a number from being banned. WhatsApp bans numbers that write faster than people do, and above all those that
  * write to many people who have never written to them. So messages go out one after the other with pauses of varying
- * length, and only some of them may start a chat within a day.
+ * length, and the number of new chats per day is limited.
  */
 export class Pacing {
   readonly #options: PacingOptions;
@@ -45,7 +45,7 @@ export class Pacing {
   async wait(): Promise<void> {
     const { pauseMs } = this.#options;
     if (pauseMs === 0) return;
-    // Not the time of day: if that was set back, nothing would go out until it caught up.
+    // Not the time of day: after that was set back, nothing would go out until it caught up.
     const now = this.#clock.elapsed();
     const at = Math.max(now, this.#nextAt);
     const waitMs = at - now;

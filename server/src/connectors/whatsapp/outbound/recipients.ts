@@ -11,17 +11,17 @@ interface RecipientsDeps {
   readonly addresses: Addresses;
 }
 
-/** Per session, so not more. A number that was evicted is looked up again. */
+/** Per session, so the limit is low. A number that was evicted is looked up again. */
 const NUMBERS_KEPT = 1000;
-/** A number that is not on the network may be next week. WhatsApp holds frequent lookups against a session. */
+/** A number that is not on the network now may join later. WhatsApp penalizes frequent lookups. */
 const KNOWN_MS = 24 * 3600 * 1000;
 
 /**
- * The people that a session may write to.
+ * The people that a session can write to.
  *
- * Somebody may answer from another number than the one that was written to: numbers in Brazil and Mexico got another
- * digit, and the network still knows them without it. Messages go to the number that the network knows, because that is
- * where answers come from.
+ * Somebody may reply from another number than the one that was written to: numbers in Brazil and Mexico got an
+ * additional digit, and the network still knows them without it. Messages go to the number that the network knows,
+ * because replies come from it.
  */
 export class Recipients {
   readonly #deps: RecipientsDeps;
@@ -39,8 +39,8 @@ export class Recipients {
   }
 
   /**
-   * Makes sure that a number is on the network and that the session may start a chat with it: the server accepts a
-   * message to a number that does not exist, and says nothing.
+   * Makes sure that a number is on the network and that the session may start a chat with it, because the server
+   * accepts a message to a number that does not exist without an error.
    * @returns the number that the network knows it by
    * @throws {AppError} `recipient_not_on_network`, `rate_limited`
    */
@@ -64,7 +64,7 @@ export class Recipients {
     return answered;
   }
 
-  /** Returns the number by which the network knows one that was written to, or found, before. */
+  /** Returns the network's number of one that was written to, or found, before. */
   numberOf(phoneNumber: string): string | undefined {
     return this.#written.get(phoneNumber) ?? this.#others.get(phoneNumber);
   }
@@ -74,7 +74,7 @@ export class Recipients {
     const unknown = [...new Set(phoneNumbers)].filter((number) => !this.#known.has(number));
     const found = unknown.length === 0 ? [] : await lookUp(socket, unknown);
     const there = new Set(found);
-    // Some are known by another number. Of several, Baileys does not say which.
+    // Some are known by another number. If there are several, Baileys does not say which.
     let others = found.length - unknown.filter((number) => there.has(number)).length;
     for (const number of unknown) {
       if (there.has(number)) this.#known.set(number, number);
@@ -103,7 +103,7 @@ export class Recipients {
     return answered;
   }
 
-  /** Counts a chat once, also if the connection ends meanwhile and `require` is called again. */
+  /** Counts a chat once, even if the connection ends meanwhile and `require` is called again. */
   async #count(phoneNumber: string): Promise<void> {
     if (this.#counted.has(phoneNumber)) return;
     this.#counted.add(phoneNumber);
@@ -126,7 +126,7 @@ export class Recipients {
   }
 }
 
-/** Returns the numbers by which the network knows those of these that it knows. */
+/** Returns the network's numbers of those that it knows. */
 async function lookUp(socket: WASocket, phoneNumbers: readonly string[]): Promise<string[]> {
   const found = await socket.onWhatsApp(...phoneNumbers.map(jidOf));
   // Baileys returns undefined when the server does not answer.
@@ -135,7 +135,7 @@ async function lookUp(socket: WASocket, phoneNumbers: readonly string[]): Promis
   return found.flatMap(({ jid, exists }) => (exists ? (jid.split('@')[0] ?? []) : []));
 }
 
-/** A person with whom there is an encrypted conversation is on the network, and has been written to. */
+/** A person with an encrypted conversation is on the network, and has been written to. */
 async function hasConversation({ signalRepository }: WASocket, address: string): Promise<boolean> {
   return (await signalRepository.validateSession(address)).exists;
 }

@@ -26,7 +26,9 @@ interface SenderDeps {
   readonly host: SessionHost;
 }
 
-/** Callers of the host wait half a minute, beside the time for a file; this leaves some of it for the answer. */
+/**
+ * Callers of the host wait half a minute, in addition to the time for a file; this leaves some of it for the answer.
+ */
 const PATIENCE_MS = 25_000;
 /** The time that a file may take to reach WhatsApp. */
 const FILE_MS = 5 * 60_000;
@@ -71,7 +73,7 @@ export class Sender {
   }
 
   edit(message: MessageKey, text: string): Promise<void> {
-    // No preview, as with a new text: the server would fetch an address that anybody may have written.
+    // No preview, as in a new text: the server would fetch an address that anybody may have written.
     return this.#change(message, { text, linkPreview: null, edit: this.#keyOf(message) });
   }
 
@@ -79,7 +81,7 @@ export class Sender {
     return this.#change(message, { delete: this.#keyOf(message) });
   }
 
-  /** Resolves when the reactions, edits and deletions that are under way are answered, or after `timeoutMs`. */
+  /** Resolves once the reactions, edits and deletions in flight are answered, or after `timeoutMs`. */
   async drainChanges(timeoutMs: number): Promise<void> {
     await settledWithin(this.#deps.host.clock, timeoutMs, Promise.allSettled(this.#changes));
   }
@@ -118,7 +120,7 @@ export class Sender {
   }
 
   /**
-   * Sends a message until the server has answered: again on the next connection, if one ends before the answer. The id
+   * Sends a message until the server has answered: again on the next connection if one ends before the answer. The id
    * stays the same, so that the server and the recipient recognize it as one message.
    */
   async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<number> {
@@ -145,14 +147,14 @@ export class Sender {
           made = (await this.#dispatch(socket, pending, make, limitMs))?.message ?? undefined;
           until = clock.now() + PATIENCE_MS; // a file has its own time
         } else {
-          // The same message, whose file is uploaded and whose secret is chosen, and not another one of the same words.
+          // The same message, with its uploaded file and its secret, instead of a new one with the same text.
           const content = made;
           await this.#dispatch(socket, pending, () => socket.relayMessage(jid, content, { messageId }));
         }
         pending.startTimer();
       } catch (error) {
         trouble = error;
-        pending.settle('lost'); // unless the answer has come: Baileys then failed after sending
+        pending.settle('lost'); // unless the answer has arrived: Baileys then failed after sending
       }
       const answer = await pending.answer;
       if (answer === 'lost') {

@@ -4,14 +4,14 @@ import type { SessionStore } from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
 
 /**
- * Each session has this many places. A message takes the place that its id hashes to and evicts the one that has it, so
- * nothing has to be cleaned up; of the last thousand messages, some 90 % are kept.
+ * Places per session. A message takes the place that its id hashes to and replaces the previous one there, so nothing
+ * has to be cleaned up; of the last thousand messages, some 90 % are kept.
  */
 const PLACES = 10_000;
 
 /**
- * Messages as they were sent. A device that cannot decrypt one requests it again, even days later, and a vote can be
- * read only with the secret of its poll.
+ * Sent messages. A device that cannot decrypt one requests it again, even days later, and a vote can be read only with
+ * the secret of its poll.
  */
 export class SentMessages {
   readonly #store: SessionStore;

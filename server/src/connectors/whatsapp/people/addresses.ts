@@ -10,16 +10,16 @@ const HIDDEN_PREFIX = 'hidden/';
 /**
  * The people of the network, by digits.
  *
- * The network knows a person by a phone number and by a LID, a number that reveals nothing about it. A message may carry
- * either. We know people by phone numbers alone; a person who hides it goes by a stand-in made of the LID until the
- * number becomes known, and then everything stored under the stand-in is theirs.
+ * The network knows a person by a phone number and by a LID, a number that does not reveal the phone number. A message
+ * may contain either. We know people by phone numbers only. A person who hides it gets a placeholder made of the LID
+ * until the number becomes known; then everything stored under the placeholder belongs to the number.
  */
 export class Addresses {
   readonly #baileys: Baileys;
   readonly #link: Link;
   readonly #store: SessionStore;
   readonly #host: SessionHost;
-  /** LIDs for which a stand-in was used. */
+  /** LIDs for which a placeholder was used. */
   readonly #hidden = new Set<string>();
   readonly #identified = new Map<string, string>();
 
@@ -41,14 +41,14 @@ export class Addresses {
     for (const key of (await this.#store.list(HIDDEN_PREFIX)).keys()) this.#hidden.add(key.slice(HIDDEN_PREFIX.length));
   }
 
-  /** Stand-ins whose numbers have become known → these numbers. */
+  /** Placeholders whose numbers have become known → these numbers. */
   get identified(): ReadonlyMap<string, string> {
     return this.#identified;
   }
 
   /**
-   * Returns the digits of a person, or the stand-in.
-   * @param alternative the person's other address, if the network has said it
+   * Returns the digits of a person, or the placeholder.
+   * @param alternative the person's other address, if the network has reported it
    */
   async digitsOf(address: string, alternative?: string | null): Promise<string> {
     const { isLidUser } = this.#baileys;
@@ -79,19 +79,19 @@ export class Addresses {
     return { type: 'direct', id: await this.digitsOf(jid, alternative) };
   }
 
-  /** Reports that a person known by these digits, a stand-in or another number, has this phone number. */
+  /** Reports that a person known by these digits, a placeholder or another number, has this phone number. */
   async identify(digits: string, phoneNumber: string): Promise<void> {
-    // First, so that no group is reported with the stand-in after the stored ones have the number.
+    // First, so that no group is reported with the placeholder after the stored ones have the number.
     this.#identified.set(digits, phoneNumber);
     await this.#host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
   }
 
-  /** Whether these digits stand in for somebody. */
+  /** Whether these digits are a placeholder. */
   isHidden(digits: string): boolean {
     return isStandIn(digits) && this.#hidden.has(digits.slice(STAND_IN.length));
   }
 
-  /** @throws {AppError} `recipient_not_on_network` for digits that look like a stand-in and are none */
+  /** @throws {AppError} `recipient_not_on_network` for digits that look like a placeholder and are none */
   requireKnown(digits: string): void {
     if (isStandIn(digits) && !this.isHidden(digits))
       throw new AppError(
@@ -105,7 +105,7 @@ export class Addresses {
   }
 }
 
-/** Without the sign of a business whose messages are answered at Meta (`hosted`), which is the same one all the same. */
+/** Removes the mark (`hosted`) of a business whose messages are answered at Meta; the person is the same. */
 export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, `@${PERSON}`);
 
 /** The address of a person. */

@@ -11,7 +11,7 @@ import type { Self } from './self.ts';
 
 const LINK = 'https://chat.whatsapp.com/';
 
-/** The actions of a session in groups. The host knows the result of an action when it resolves. */
+/** The actions of a session in groups. Each resolves once the host knows its result. */
 export function createGroupActions({
   link,
   requests,
@@ -73,7 +73,7 @@ export function createGroupActions({
         if (jid !== undefined) statuses.set(await addresses.digitsOf(jid, content.attrs['phone_number']), status);
       }
       return wanted.map((phoneNumber, index) => {
-        // The server answers in the order of the request, and not always by number.
+        // The server answers in the order of the request, and does not always name the number.
         const status = statuses.get(phoneNumber) ?? answers[index]?.status ?? '404';
         return status === '200'
           ? { phoneNumber, ok: true }
@@ -87,7 +87,7 @@ export function createGroupActions({
       const socket = link.requireSocket();
       const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
       const networkId = await requests.ask(socket, () => socket.groupAcceptInvite(code), { missing: NO_INVITE });
-      // If an admin has to agree first, the server names no group.
+      // If an admin has to approve first, the server names no group.
       if (networkId === undefined) return null;
       return (await translateErrors(() => groups.read(socket, networkId))) ?? null;
     },

@@ -3,7 +3,7 @@ import type { GroupChange } from '../../../events.ts';
 import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 
-/** Translates the network's description of a group. Fields that it leaves out stay as they were. */
+/** Converts the network's description of a group. Fields that it leaves out stay as they were. */
 export async function toNetworkGroup(
   metadata: GroupMetadata,
   before: NetworkGroup | undefined,
@@ -38,7 +38,7 @@ export async function toNetworkGroup(
   };
 }
 
-/** Replaces the stand-ins of people whose numbers have become known, each person once. */
+/** Replaces the placeholders of people whose numbers have become known, each person once. */
 export function withNumbers(group: NetworkGroup, numbers: ReadonlyMap<string, string>): NetworkGroup {
   const { createdBy, participants } = group;
   if (![createdBy, ...participants.map(({ phoneNumber }) => phoneNumber)].some((digits) => numbers.has(digits)))
@@ -52,7 +52,7 @@ export function withNumbers(group: NetworkGroup, numbers: ReadonlyMap<string, st
   };
 }
 
-/** The changes between two states of a group, each of which is reported by itself. */
+/** The changes between two states of a group, each of which is reported separately. */
 export function changesBetween(before: NetworkGroup, after: NetworkGroup): GroupChange[] {
   const changes: GroupChange[] = [];
   if (before.subject !== after.subject) changes.push({ type: 'subject', subject: after.subject });

@@ -21,7 +21,7 @@ interface GroupsDeps {
 }
 
 const METADATA_KEPT = 200;
-/** An account may be in very many groups. After a minute, Baileys would say that it is in none. */
+/** An account may be in very many groups. After a minute, Baileys would report that it is in none. */
 const ALL_GROUPS_MS = 50_000;
 /** How long a message of an unknown group waits for a connection over which to read the group. */
 const OPEN_MS = 10_000;
@@ -30,16 +30,16 @@ const NOT_FOUND = 404;
 
 /**
  * The groups of a session, as the host knows them. After every sign of a change (a notification, an action of the
- * session, a new connection) the group is read again, and its differences from the known state are reported: so nothing
+ * session, a new connection) the group is read again, and its differences from the known state are reported. So nothing
  * is reported twice, and nothing is missed.
  */
 export class Groups {
   readonly #deps: GroupsDeps;
   readonly #known = new Map<string, NetworkGroup>();
   readonly #metadata = new LRUCache<string, GroupMetadata>({ max: METADATA_KEPT });
-  /** Of one group, one thing at a time: two reads at once would report a change twice. */
+  /** Serializes work on a group: two concurrent reads would report a change twice. */
   readonly #queue = new KeyedQueue();
-  /** Counts the requests, and remembers for each group the request that its known state answered. */
+  /** Counts the requests, and remembers for each group the request that returned its known state. */
   #requestCount = 0;
   readonly #answered = new Map<string, number>();
 
@@ -60,12 +60,18 @@ export class Groups {
     for (const group of await this.#deps.host.groups()) this.#known.set(group.networkId, group);
   }
 
-  /** Reads a group, and reports what is new. @returns undefined if the session is not in it */
+  /**
+   * Reads a group, and reports changes.
+   * @returns undefined if the session is not in it
+   */
   read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
     return this.#queue.run(networkId, () => this.#read(socket, networkId));
   }
 
-  /** Makes sure that the host knows the group. @throws {AppError} `session_not_connected` if it cannot be read */
+  /**
+   * Makes sure that the host knows the group.
+   * @throws {AppError} `session_not_connected` if it cannot be read
+   */
   async know(networkId: string): Promise<void> {
     if (this.#known.has(networkId)) return;
     const socket = await this.#deps.link.whenOpen(OPEN_MS);
@@ -74,23 +80,23 @@ export class Groups {
     });
   }
 
-  /** Takes over the state of a group that the session has just created. */
+  /** Adopts the state of a group that the session has just created. */
   put(metadata: GroupMetadata): Promise<NetworkGroup> {
     return this.#queue.run(metadata.id, () => this.#put(metadata, ++this.#requestCount));
   }
 
-  /** Takes over the invite of a group, which is an event only if it replaces another one. */
+  /** Adopts the invite of a group, which is an event only if it replaces another one. */
   async noteInvite(networkId: string, inviteCode: string, isRenewed: boolean): Promise<void> {
     if (this.#known.get(networkId)?.inviteCode === inviteCode) return;
     await this.#note(networkId, { inviteCode }, isRenewed ? { type: 'invite_link' } : undefined);
   }
 
-  /** Takes over the picture of a group; null for none. */
+  /** Adopts the picture of a group; null for none. */
   notePicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
     return this.#note(networkId, { picture }, { type: 'picture' });
   }
 
-  /** Takes note that the session has left the group. */
+  /** Records that the session has left the group. */
   left(networkId: string): Promise<void> {
     return this.#queue.run(networkId, () => this.#forget(networkId, ++this.#requestCount));
   }
@@ -120,7 +126,7 @@ export class Groups {
     );
   }
 
-  /** Reads all groups, some of which have changed while the session was away. */
+  /** Reads all groups, because some may have changed while the session was offline. */
   async #readAll(socket: WASocket): Promise<void> {
     const request = ++this.#requestCount;
     const all = await this.#deps.requests.run(socket, () => socket.groupFetchAllParticipating(), ALL_GROUPS_MS);
@@ -130,7 +136,7 @@ export class Groups {
         if ((this.#answered.get(networkId) ?? 0) < request) await work();
       });
     for (const one of Object.values(all)) await ifOlder(one.id, () => this.#put(one, request));
-    // A lost answer looks like an account without groups, so each missing group is read by itself.
+    // A lost answer looks like an account without groups, so each missing group is read separately.
     for (const networkId of [...this.#known.keys()]) {
       if (all[networkId] === undefined) await ifOlder(networkId, () => this.#read(socket, networkId));
     }
@@ -168,7 +174,7 @@ export class Groups {
 
   async #report(now: NetworkGroup): Promise<NetworkGroup> {
     const { reporter, addresses, host } = this.#deps;
-    // Both in the numbers of this moment: reading the description may just have identified somebody.
+    // Both with the numbers known now: reading the description may just have identified somebody.
     const before = this.#stateOf(now.networkId);
     const group = withNumbers(now, addresses.identified);
     if (before === undefined) await reporter.report({ type: 'group_created', group });
@@ -181,7 +187,7 @@ export class Groups {
     return group;
   }
 
-  /** Returns the known state, in which a person who was identified since has the number in place of the stand-in. */
+  /** Returns the known state, with the numbers of people who have been identified since. */
   #stateOf(networkId: string): NetworkGroup | undefined {
     const group = this.#known.get(networkId);
     return group && withNumbers(group, this.#deps.addresses.identified);

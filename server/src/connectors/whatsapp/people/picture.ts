@@ -7,8 +7,8 @@ const LARGEST_BYTES = 16 * 1024 * 1024;
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
 /**
- * Sets the picture of a group, or of the account itself. Baileys makes a square JPEG of 640 pixels where it finds an
- * image library (`sharp` or `jimp`); without one, a JPEG is sent as it is.
+ * Sets the picture of a group, or of the account itself. Baileys makes a square JPEG of 640 pixels if it finds an image
+ * library (`sharp` or `jimp`); without one, a JPEG is sent unchanged.
  * @throws {AppError} `payload_too_large`, `unsupported_media_type`
  */
 export async function setPicture(

@@ -13,7 +13,7 @@ import { setPicture } from './picture.ts';
 const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
-/** Profiles: those that people show to the session, and its own. */
+/** Profiles of other people, as shown to the session, and its own. */
 export function createProfiles({
   creds,
   link,
@@ -25,7 +25,7 @@ export function createProfiles({
   link: Link;
   requests: Requests;
   addresses: Addresses;
-  /** Connects to WhatsApp's own hosts and no other. */
+  /** Connects only to WhatsApp's own hosts. */
   dispatcher: Dispatcher;
 }): ProfileActions {
   const ask = <T>(socket: WASocket, request: () => Promise<T>) =>
@@ -38,7 +38,7 @@ export function createProfiles({
 
   async function setName(socket: WASocket, name: string): Promise<void> {
     await ask(socket, () => socket.updateProfileName(name));
-    // Makes Baileys tell the server the name that goes with messages, and stores the credentials.
+    // Makes Baileys report the name that is sent with messages, and stores the credentials.
     if (creds.me !== undefined) socket.ev.emit('creds.update', { me: { ...creds.me, name } });
   }
 
@@ -57,7 +57,7 @@ export function createProfiles({
       const socket = link.requireSocket();
       const jid = creds.me?.id;
       if (jid === undefined) throw new AppError('session_not_connected');
-      // Baileys would say so as well, after the rest is changed.
+      // Baileys would report this as well, but after the other changes.
       if (name !== undefined && creds.myAppStateKeyId === undefined)
         throw new AppError(
           'session_state',
