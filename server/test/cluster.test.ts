@@ -8,13 +8,13 @@ import { startPostgres } from './support/postgres.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, bearer, type Call, callerOf, connectSession, newNumber, startServer } from './support/server.ts';
 
-/** How often a node is killed; `npm run test:soak` goes on longer. */
+/** How often a node is killed; more in `npm run test:soak`. */
 const KILLS = 1;
 const ACCOUNTS = 3;
 const SESSIONS_PER_ACCOUNT = 4;
-/** What a node that has died is waited for. */
+/** The lease duration of a node. */
 const LEASE_MS = 4000;
-/** Within this a session of a node that has died is to be taken over. */
+/** The time within which another node acquires the sessions of a dead node. */
 const TAKEOVER_MS = 15_000;
 
 it('a node evicts dead ones even if steady time cannot be stored', async (test) => {
@@ -49,7 +49,7 @@ it('delivers the first event of a new webhook before webhooks are redistributed 
   });
   const server = await startServer({ home });
   ends.push(server.stop);
-  // Dividing them acquires nothing.
+  // The redistribution acquires nothing.
   await queryOf(home)(`
     create function refuse() returns trigger as $$ begin
       if current_query() like '%skip locked%' then return null; end if;
@@ -104,7 +104,7 @@ describe('three nodes', () => {
     await load.untilEachSent(held, pausedAt);
     const takeover = performance.now() - pausedAt;
     paused.process.child.kill('SIGCONT');
-    // It finds out, puts everything down, and becomes a member again with a share.
+    // It detects the loss, releases everything, and rejoins with a share.
     await untilDivided(home, nodes);
     await delay(1000);
     await load.stop();
@@ -157,12 +157,12 @@ interface Deployment {
   readonly home: Home;
   readonly nodes: readonly Node[];
   readonly load: Load;
-  /** Resolves when every event of what was acknowledged has arrived. */
+  /** Resolves once all events of acknowledged messages have arrived. */
   settle(): Promise<void>;
   report(): string;
 }
 
-/** Three nodes with accounts, sessions and a receiver, evenly divided. */
+/** Three nodes with accounts, sessions and a receiver, evenly distributed. */
 async function startDeployment(test: TestContext, ownHome?: Home): Promise<Deployment> {
   const home = ownHome ?? (await newHome('postgres'));
   const receiver = await startReceiver();
@@ -228,22 +228,22 @@ async function openAccount(url: string, n: number, receiver: Receiver): Promise<
 }
 
 interface Load {
-  /** Ids of messages that were answered 201. */
+  /** Ids of messages that were answered with 201. */
   readonly acknowledged: ReadonlySet<string>;
-  /** How many answers were a 503. */
+  /** The number of responses with 503. */
   readonly refused: number;
   readonly sessionIds: ReadonlySet<string>;
   start(): void;
-  /** No longer asks this node. */
+  /** Sends no more requests to this node. */
   avoid(node: Node): void;
-  /** How long, in milliseconds, one of these sessions sent nothing at the longest since a time. */
+  /** The longest time, in ms, that one of these sessions sent nothing since `since`. */
   longestGap(sessionIds: readonly string[], since: number): number;
-  /** Resolves when each of these sessions has sent a message that was asked for after a time. */
+  /** Resolves once each of these sessions has sent a message that was requested after a time. */
   untilEachSent(sessionIds: readonly string[], since: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Sends through every session again and again, asking any node; repeats what no node has acknowledged. */
+/** Sends through every session in a loop, on any node, and repeats unacknowledged requests. */
 function createLoad(nodes: readonly Node[], accounts: readonly Account[]): Load {
   const acknowledged = new Set<string>();
   const lastSent = new Map<string, number>();
@@ -270,12 +270,12 @@ function createLoad(nodes: readonly Node[], accounts: readonly Account[]): Load 
       sentAt.set(sessionId, [...(sentAt.get(sessionId) ?? []), performance.now()]);
     }
 
-    /** Repeats until some node acknowledges. What is repeated carries its key, so that it is sent once. */
+    /** Repeats until a node acknowledges. The idempotency key makes sure that it is sent once. */
     async function insist(request: (call: Call) => Promise<Answer>): Promise<Answer | undefined> {
       const deadline = performance.now() + 60_000;
       while (performance.now() < deadline) {
         const node = pick(asked);
-        // One that is gone or stands still does not answer.
+        // A node that is gone or paused does not respond.
         const answer = await inTime(request(bearer(node.url, token)), 4000);
         if (answer?.status === 201) return answer;
         if (answer?.status === 503) {
@@ -337,7 +337,7 @@ function missing({ acknowledged }: Load, receiver: Receiver): string[] {
   return expected.filter((one) => !seen.has(one));
 }
 
-/** What the database knows of them. */
+/** The state of their messages and deliveries in the database. */
 async function describeMissing(home: Home, events: readonly string[]): Promise<string> {
   const ids = events.map((event) => `'${event.split(' ')[1]}'`).join();
   const rows = await queryOf(home)(
@@ -349,7 +349,7 @@ async function describeMissing(home: Home, events: readonly string[]): Promise<s
   return `${events.join(', ')}; ${JSON.stringify(rows, null, 1)}`;
 }
 
-/** The sessions that a node has. */
+/** The sessions that a node owns. */
 async function heldBy(home: Home, { nodeId }: Node): Promise<string[]> {
   const rows = await queryOf(home)<{ session_id: string }>(
     `select session_id from sessions where lease_owner = '${nodeId}'`,
@@ -357,7 +357,7 @@ async function heldBy(home: Home, { nodeId }: Node): Promise<string[]> {
   return rows.map(({ session_id }) => session_id);
 }
 
-/** Waits until all sessions are held, by every node some: two too many are not worth moving. */
+/** Waits until all sessions are owned and every node owns some. A difference of two is not worth a move. */
 async function untilDivided(home: Home, nodes: readonly Node[]): Promise<void> {
   const share = (ACCOUNTS * SESSIONS_PER_ACCOUNT) / nodes.length;
   await eventually(

@@ -29,7 +29,7 @@ const KILLS = 2;
 
 type Body = Answer['body'];
 
-/** Somebody with a session. */
+/** A person with a session. */
 interface Person {
   readonly call: Call;
   readonly number: string;
@@ -296,7 +296,7 @@ describe('sandbox mailboxes', () => {
 });
 
 describeOnEachDatabase('a sandbox mailbox after a crash between delivery and removal', (newHome, name) => {
-  /** From now on, nothing can be removed from a mailbox; `allow` ends that. */
+  /** Blocks removal from all mailboxes until `allow` is called. */
   async function forbidRemoval({ app }: TestServer): Promise<{ allow(server: TestServer): Promise<void> }> {
     const run = ({ app: { services } }: Pick<TestServer, 'app'>, statements: readonly string[]) =>
       services.database.commit(async ({ connection }) => {
@@ -413,7 +413,7 @@ describe('two nodes of a sandbox network', () => {
     }));
 });
 
-/** Whatever is done to a node under load, of what was acknowledged everything arrives, and once. */
+/** Disturbs a node under load, and asserts that everything acknowledged arrives exactly once. */
 async function keepAllWhile(test: TestContext, times: number, harm: (victim: Node, home: Home) => Promise<void>) {
   const { home, nodes, people, callAny } = await startPeople(test);
   const group = await insist(() => callAny(people[0], 'POST', '/groups', groupOf(people)));
@@ -463,7 +463,7 @@ async function keepAllWhile(test: TestContext, times: number, harm: (victim: Nod
   test.diagnostic(`${acknowledged.size} messages, ${changes[0]?.length} changes of a group, ${times} times`);
 }
 
-/** Somebody with a session on one of the nodes. */
+/** A person with a session on one of the nodes. */
 interface Remote {
   readonly token: string;
   readonly number: string;
@@ -502,7 +502,7 @@ const groupOf = (people: readonly Remote[]) => ({
   phoneNumbers: people.slice(1).map(({ number }) => number),
 });
 
-/** Repeats until a node has done it: one that was killed does not answer, and what it had is nobody's for some seconds. */
+/** Repeats until a node succeeds. A killed node does not respond, and its sessions have no owner for some seconds. */
 async function insist(request: () => Promise<Answer>): Promise<Body> {
   const isDone = (answer: Answer | undefined): answer is Answer => answer !== undefined && answer.status < 300;
   const answer = await eventually(

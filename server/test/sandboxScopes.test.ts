@@ -56,9 +56,9 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
     return { call, accountId, number, sessionId: await connectSession(call, number) };
   }
 
-  /** Nothing has come to an account but that its session is connected. */
+  /** Asserts that an account has no events except that its session is connected. */
   async function assertUntouched({ call, sessionId }: Person): Promise<void> {
-    // What comes to a session comes in order: behind this there is nothing on its way.
+    // A session receives its events in order, so nothing earlier can be outstanding after this one.
     await call('POST', `/sessions/${sessionId}/simulate`, {
       action: 'incoming',
       from: '491700000001',
@@ -189,7 +189,7 @@ describeOnEachDatabase('a deployment upgraded from a version with one shared san
     return { home, numbers };
   }
 
-  /** All three are in a group that was renamed while they were away, and `ses_2` has a message waiting. */
+  /** All three are in a group that was renamed while they were away, and `ses_2` has a pending message. */
   async function addGroupAndPost(
     run: (statement: ReturnType<typeof sql>) => Promise<unknown>,
     [first, second, third]: readonly string[],

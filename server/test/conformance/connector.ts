@@ -7,10 +7,13 @@ import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
 import { samples, upload } from '../support/media.ts';
 import { type Answer, bearer, type Call, newNumber, startServer, type TestServer } from '../support/server.ts';
 
-/** A network under test: the connector's name, and a fake of its other side. */
+/** A network under test: the name of its connector, and a fake of its other side. */
 export interface NetworkUnderTest {
   readonly connector: string;
-  /** What the network has not, each with the reason. Everything else it has to have, and this it must refuse. */
+  /**
+   * The capabilities that the network lacks, each with the reason. Calls that need them must be rejected, and all
+   * others must work.
+   */
   readonly gaps: Readonly<Partial<Record<Feature, string>>>;
   start(): Promise<FakeNetwork>;
 }
@@ -34,29 +37,29 @@ type Feature =
   | (typeof messageTypes)[number]
   | (typeof parts)[number]
   | 'requestPairingCode'
-  /** Its other side can be made to tell the same thing twice. */
+  /** Its other side can repeat an event. */
   | 'repeats';
 
-/** The other side of a session, as a test moves it. */
+/** The other side of a session, controlled by a test. */
 export interface FakeNetwork {
   readonly env: Readonly<Record<string, string>>;
-  /** What the session is created with, beside its connector. */
+  /** The fields for creating the session, besides its connector. */
   readonly session: object;
-  /** Digits of somebody whom the session can write to. */
+  /** The digits of a person to whom the session can write. */
   readonly somebody: string;
-  /** The session exists now, and is not connected yet; or its server was started again and has another address. */
+  /** Called when the session has been created and is not connected, or when its server restarted at another URL. */
   attach?(site: Site): void | Promise<void>;
-  /** The session waits to be linked: somebody does it. */
+  /** Pairs the session, which is waiting for it. */
   link?(site: Site): Promise<void>;
-  /** Texts that have arrived with somebody, oldest first. */
+  /** Texts that a person has received, oldest first. */
   arrived(site: Site): Promise<readonly string[]>;
-  /** Somebody writes to the session. @param message `answers`: the message of the session that it answers */
+  /** Writes to the session. @param message `answers`: the message of the session to which it replies */
   write(site: Site, message: { text: string; answers?: string; times?: number }): Promise<void>;
-  /** The network says how far a message of the session has come. Resolves when the session has heard it. */
+  /** Reports the status of a message of the session. Resolves once the session has processed it. */
   confirm(site: Site, messageId: string, status: 'delivered' | 'read' | 'failed'): Promise<void>;
-  /** Cuts the session off, and resolves when it has noticed. */
+  /** Cuts the session off, and resolves once it has noticed. */
   cut(site: Site): Promise<void>;
-  /** Lets it come back. */
+  /** Lets the session reconnect. */
   mend(site: Site): Promise<void>;
   close(): Promise<void>;
 }
@@ -66,12 +69,12 @@ export interface Site {
   readonly clock: FakeClock;
   readonly call: Call;
   readonly sessionId: string;
-  /** Path of the address that the network calls; null where it does not. */
+  /** The path of the callback URL; null if the network has no callbacks. */
   readonly callbackUrl: string | null;
 }
 
 /**
- * What the API promises of a session, whichever network it is on. Each connector of ours is held to it, against a fake
+ * The guarantees of the API for a session on any network. Every connector of this repository is tested against a fake
  * of its network.
  */
 export function connectorConformance(
@@ -110,7 +113,7 @@ export function connectorConformance(
   const message = async (id: string) => (await site.call('GET', `/messages/${id}`)).body;
   const send = (text: string) => site.call('POST', '/messages/send', { to, message: text });
   const events = async (kind: string) => (await site.call('GET', `/events?kinds=${kind}&limit=200`)).body.data;
-  /** Asked again and again: the long poll of the log waits by the server's clock, which stands still here. */
+  /** Polls, because the long poll of the log waits by the clock of the server, which stands still here. */
   const told = async (kind: string, fits: (data: Answer['body']) => boolean) => {
     const isIt = ({ data }: Answer['body']) => fits(data);
     return (

@@ -13,7 +13,7 @@ import { batch, query } from '../../src/db/query.ts';
 import { openSqlite } from '../../src/db/sqlite.ts';
 import type { Home } from '../support/databases.ts';
 
-/** What the data layer promises, whichever database is below it. */
+/** The guarantees of the data layer on any database. */
 export function databaseConformance(newHome: () => Promise<Home>): void {
   let home: Home;
   let database: Database;
@@ -46,14 +46,14 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
     });
 
     it('rolls back only the failed work, not the rest of its transaction', async () => {
-      // Of one key, or PostgreSQL would do them side by side.
+      // With one key, because PostgreSQL would run them concurrently.
       const results = await Promise.allSettled([
         put('b1', 0, 'b'),
         database.commit(async ({ kysely }) => {
           await sql`insert into things (id, n) values ('b2', 1)`.execute(kysely);
           throw new Error('changed my mind');
         }, 'b'),
-        put('b1', 0, 'b'), // breaks the primary key
+        put('b1', 0, 'b'), // violates the primary key
         put('b3', 0, 'b'),
       ]);
       assert.deepEqual(
@@ -115,7 +115,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
           tx.writeLater(writer, 'k2');
           throw new Error('no');
         }, 'late'),
-        database.commit(async (tx) => tx.writeLater(writer, 'k1'), 'late'), // breaks the primary key
+        database.commit(async (tx) => tx.writeLater(writer, 'k1'), 'late'), // violates the primary key
         database.commit(async (tx) => tx.writeLater(writer, 'k3'), 'late'),
       ]);
       assert.deepEqual(
@@ -413,7 +413,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
   });
 }
 
-/** Rows as bare objects: those of SQLite have no prototype. */
+/** Rows as plain objects, because those of SQLite have no prototype. */
 function plain(rows: readonly unknown[]): object[] {
   return rows.map((row) => ({ ...(row as object) }));
 }

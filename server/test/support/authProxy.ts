@@ -1,7 +1,7 @@
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy on loopback that adds a credential: for tools that cannot send one. All other headers pass as they came. */
+/** A proxy on loopback that adds a credential, for tools that cannot send one. Passes all other headers unchanged. */
 export async function startAuthProxy(target: string, credential: string): Promise<{ url: string; close(): void }> {
   const { hostname, port } = new URL(target);
   const server = createServer((request, response) => {

@@ -15,28 +15,28 @@ import { silenceLibsignal } from './fakeWhatsapp/silence.ts';
 
 type EventName = keyof BaileysEventMap;
 
-/** WhatsApp's client as it comes from its package, with its keys in memory. One socket at a time. */
+/** An unmodified Baileys client with its keys in memory. It has one socket at a time. */
 export interface BaileysClient {
   readonly socket: WASocket;
   readonly creds: AuthenticationCreds;
-  /** Connects (again), with the same keys. The events of sockets before are forgotten. */
+  /** Connects (again) with the same keys, and forgets the events of earlier sockets. */
   connect(options?: Partial<UserFacingSocketConfig>): void;
-  /** The first event that matches, of this socket. */
+  /** The first matching event of this socket. */
   event<Name extends EventName>(
     name: Name,
     matches?: (data: BaileysEventMap[Name]) => boolean,
     timeoutMs?: number,
   ): Promise<BaileysEventMap[Name]>;
-  /** All events of this name so far. */
+  /** All events with this name so far. */
   events<Name extends EventName>(name: Name): BaileysEventMap[Name][];
-  /** The server's word on a message: its attributes. */
+  /** The attributes of the server's acknowledgement of a message. */
   ack(messageId: string): Promise<Record<string, string>>;
   qr(): Promise<string>;
-  /** Open, and past what came while it was away. */
+  /** Resolves once open, after everything that arrived while it was away. */
   opened(): Promise<void>;
-  /** The status code with which the socket has closed. */
+  /** Resolves with the status code of the closed socket. */
   closed(): Promise<number | undefined>;
-  /** Connects as often as the server wants it, until it is linked and open. */
+  /** Connects as often as the server demands, until it is linked and open. */
   linked(consent: (client: BaileysClient) => Promise<unknown>): Promise<void>;
   end(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export function createBaileysClient(url: string, options: Partial<UserFacingSock
     },
     async event(name, matches = () => true, timeoutMs) {
       type Data = BaileysEventMap[typeof name];
-      // Under a name stands that event's data.
+      // The data of an event is stored under its name.
       const found = await events.waitFor((event) => event.name === name && matches(event.data as Data), timeoutMs);
       return found.data as Data;
     },
@@ -94,7 +94,7 @@ export function createBaileysClient(url: string, options: Partial<UserFacingSock
     },
     async closed() {
       const { lastDisconnect } = await client.event('connection.update', ({ connection }) => connection === 'close');
-      // Every error of this event is a Boom, whose type is not in the event's own.
+      // Every error of this event is a Boom, which its type does not say.
       return (lastDisconnect?.error as { output?: { statusCode: number } } | undefined)?.output?.statusCode;
     },
     async linked(consent) {

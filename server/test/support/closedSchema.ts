@@ -1,4 +1,4 @@
-/** A schema that takes nothing it does not name, so that a field too many is seen. */
+/** A schema that rejects unknown fields, so that extra ones are noticed. */
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -16,7 +16,7 @@ interface SessionOptions {
   readonly log?: Log;
 }
 
-/** A server whose clock stands still, with a session of the Cloud API that is connected unless told otherwise. */
+/** A server whose clock stands still, with a Cloud API session that is connected by default. */
 export async function cloudSession(t: TestContext, { env = {}, connects = true, log }: SessionOptions = {}) {
   const graph = await startFakeGraph();
   t.after(() => graph.close());
@@ -36,7 +36,7 @@ export async function cloudSession(t: TestContext, { env = {}, connects = true, 
   return { graph, clock, server, start, call, token, sessionId, send };
 }
 
-/** Lets time pass, a second at a time, until something is so. */
+/** Advances the clock in steps of one second until a condition holds. */
 export async function passUntil<T>(clock: FakeClock, ask: () => Promise<T>, isMet: (answer: T) => boolean): Promise<T> {
   return eventually(async () => {
     await clock.advance(1000);
@@ -44,7 +44,7 @@ export async function passUntil<T>(clock: FakeClock, ask: () => Promise<T>, isMe
   }, isMet);
 }
 
-/** How often it was asked to send, or to mark. */
+/** The number of requests to send or mark. */
 export const asks = (graph: FakeGraph) => graph.calls.filter((one) => one.endsWith('/messages')).length;
 export const asked = (graph: FakeGraph, times: number) =>
   eventually(

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import pg from 'pg';
 
-/** Where a test's data lives, as the server's settings name it. */
+/** The place of a test's data, as in the settings of the server. */
 export interface Home {
   readonly databaseUrl: string;
   readonly dataDir: string;
-  /** Removes it. */
   remove(): Promise<void>;
 }
 
@@ -17,8 +16,8 @@ export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
 
 /**
- * What a suite runs on. On `two nodes` there is PostgreSQL, and the sessions and webhooks are all with another node
- * than the one that is asked. With `sessions apart` both have some, and each next one that connects is with the other.
+ * The deployment under a suite. `two nodes` is PostgreSQL with all sessions and webhooks owned by another node than the
+ * one that is called. With `sessions apart` both own some, and sessions connect alternately on them.
  */
 export type Deployment = DatabaseName | 'two nodes' | 'sessions apart';
 
@@ -30,23 +29,23 @@ export function describeOnEachDatabase(title: string, suite: Suite<DatabaseName>
 }
 
 /**
- * Runs a suite of the API on SQLite, and on PostgreSQL behind a node that forwards every call to the owner. A single
- * node on PostgreSQL adds nothing to these; suites about the database run on it by `describeOnEachDatabase`.
+ * Runs an API suite on SQLite, and on PostgreSQL behind a node that forwards every call to the owner. A single node on
+ * PostgreSQL adds nothing to these; suites about the database run on it by `describeOnEachDatabase`.
  */
 export function describeOnEachDeployment(title: string, suite: Suite<Deployment>): void {
   for (const name of ['sqlite', 'two nodes'] as const)
     describe(`${title} (${name})`, () => suite(() => newHome(name), name));
 }
 
-/** Runs a suite in which sessions reach one another on each deployment, and with the sessions on different nodes. */
+/** Runs a suite in which sessions write to each other on each deployment, and with the sessions on different nodes. */
 export function describeWithSessionsApart(title: string, suite: Suite<Deployment>): void {
   describeOnEachDeployment(title, suite);
   describe(`${title} (sessions apart)`, () => suite(() => newHome('sessions apart'), 'sessions apart'));
 }
 
 /**
- * A fresh, empty home: a folder, and on PostgreSQL a database.
- * @param server another PostgreSQL than the one of all tests
+ * Creates an empty home: a folder, and on PostgreSQL a database.
+ * @param server another PostgreSQL than the shared one
  */
 export async function newHome(name: Deployment, server = process.env['TEST_POSTGRES_URL']): Promise<Home> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Asks again until the answer is as wanted: for what is stored shortly after somebody has seen it. */
+/** Polls until the value is as expected, for changes that are stored with a delay. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   isMet: (answer: T) => boolean,

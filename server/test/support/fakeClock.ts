@@ -1,15 +1,15 @@
 import type { Clock } from '../../src/clock.ts';
 
 export interface FakeClock extends Clock {
-  /** Lets time pass: runs what falls due, in order, and lets promises settle after each. */
+  /** Advances the time: runs due timers in order, and lets promises settle after each. */
   advance(ms: number): Promise<void>;
-  /** Lets time pass without running anything, as while the process stands still. */
+  /** Advances the time without running timers, as if the process were paused. */
   skip(ms: number): void;
-  /** Sets the clock without letting time pass, as an administrator would. */
+  /** Sets the wall clock without advancing the time, as an administrator would. */
   set(now: number): void;
 }
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that advances only on command. */
 export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   let now = start;
   let elapsed = 0;

@@ -1,33 +1,33 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Which bytes are swallowed without a word: TCP tells neither side, as with a cable that is cut far away. */
+/** The direction in which bytes are dropped silently: TCP notifies neither side, as with a remote cable cut. */
 export type Silence = 'none' | 'requests' | 'answers' | 'both';
 
 /** One connection through the line. */
 export interface LineConnection {
-  /** Drops what the target answers from now on, and resets the connection with the first byte of it. */
+  /** Drops the target's response from now on, and resets the connection at its first byte. */
   loseAnswer(): void;
 }
 
-/** A TCP proxy on loopback that fails as networks do. */
+/** A TCP proxy on loopback with network faults. */
 export interface FaultyLine {
   readonly port: number;
-  /** Connections that are open. */
+  /** The number of open connections. */
   readonly open: number;
-  /** Where new connections go. */
+  /** Sets the target of new connections. */
   aim(target: { readonly hostname: string; readonly port: string }): void;
-  /** From now on, for open and new connections. New ones are accepted, and hear nothing. */
+  /** Applies to open and new connections. New ones are accepted and stay silent. */
   silence(what: Silence): void;
-  /** As `silence` of both ways, for the connections that are open now: new ones work. */
+  /** Like `silence` in both directions, for the currently open connections only. */
   halfOpen(): void;
-  /** How long every byte takes from now on, in each direction. */
+  /** Delays every byte from now on, in each direction. */
   delay(ms: number): void;
   /** Resets every open connection. */
   reset(): void;
-  /** Whether new connections are reset at once. */
+  /** Sets whether new connections are reset immediately. */
   refuse(isRefusing: boolean): void;
-  /** Calls `listener` with what clients send, before it is passed on. */
+  /** Calls `listener` with the data of clients before it is forwarded. */
   onRequest(listener: (bytes: Buffer, connection: LineConnection) => void): void;
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ interface Weather {
   onEnd(): void;
 }
 
-/** A client's connection and the one to the target that goes with it. */
+/** A client connection and its connection to the target. */
 class Pair implements LineConnection {
   isSilent = false;
   #isAnswerLost = false;
@@ -113,7 +113,7 @@ class Pair implements LineConnection {
     ] as const) {
       one.on('error', () => {});
       one.on('close', () => {
-        // Half open: the other side does not hear of the end either.
+        // Half open: the other side does not see the end either.
         if (!this.#swallows(direction)) other.destroy();
         if (client.destroyed && target.destroyed) weather.onEnd();
       });

@@ -21,13 +21,13 @@ const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 500);
 
 let receiver: FaultyReceiver;
 
-// First, while the process has no connection or timer of another test.
+// Runs first, while the process has no connection or timer of another test.
 it('close ends every connection and timer immediately', async () => {
   const before = openResources();
   const doomed = await startFaultyReceiver({ slowMs: 60_000 });
   const open: Behaviour[] = ['slow', 'hanging', 'headerDrip', 'bodyDrip', 'endlessBody', 'keepAliveClosed'];
   const clients = await Promise.all(open.map((behaviour) => openRaw(doomed.url(behaviour))));
-  // Not a byte is sent on these: one has not begun its HTTP, the other not even its handshake.
+  // No bytes are sent on these: one has not begun its HTTP request, the other not even its TLS handshake.
   clients.push(await connectRaw(doomed.url('hanging')), await connectRaw(doomed.url('tlsExpired')));
   await Promise.all(clients.slice(2, 6).map((socket) => once(socket, 'readable')));
   const ended = clients.map((socket) => once(socket.on('error', () => {}).resume(), 'close'));
@@ -73,7 +73,7 @@ describe('faulty receiver', () => {
       const { statusCode, body } = await request(receiver.url('slow', options), { method: 'POST', body: BODY });
       await body.dump();
       assert.equal(statusCode, 200);
-      // Timers of node may fire a millisecond early.
+      // Node may fire a timer a millisecond early.
       assert.ok(performance.now() - startedAt >= leastMs - 2);
     }
   });
@@ -114,7 +114,7 @@ describe('faulty receiver', () => {
     let bytes = 0;
     for await (const chunk of body) {
       bytes += chunk.length;
-      // Past what hugeBody sends, so that the two cannot be confused.
+      // More than hugeBody sends, so that the two cannot be confused.
       if (bytes > 60_000_000) break;
     }
     assert.ok(bytes > 60_000_000);
@@ -140,7 +140,7 @@ describe('faulty receiver', () => {
     gunzip.end(packed);
     for await (const chunk of gunzip) {
       bytes += chunk.length;
-      // Only the start: all of it takes 4 s.
+      // Only the beginning, because all of it takes 4 s.
       if (bytes > 200_000_000) break;
     }
     assert.ok(bytes > 200_000_000);
@@ -158,7 +158,7 @@ describe('faulty receiver', () => {
     assert.equal(status, undefined);
     assert.equal(codeOf(error), 'ECONNRESET');
     assert.equal(bytesRead, 0);
-    // `socket hang up`, a plain end of the connection, has the same code.
+    // `socket hang up`, a regular end of the connection, has the same code.
     assert.ok(isReset);
   });
 
@@ -184,7 +184,7 @@ describe('faulty receiver', () => {
   });
 
   it('unknownHost does not resolve', async () => {
-    // Without a name server at hand the lookup fails for now instead of for good.
+    // Without a name server, the lookup fails temporarily instead of permanently.
     assert.match(codeOf((await post('unknownHost')).error), /^(ENOTFOUND|EAI_AGAIN)$/);
   });
 
@@ -215,7 +215,7 @@ describe('faulty receiver', () => {
     assert.equal(seconds.status, 429);
     assert.equal(seconds.headers['retry-after'], '90');
 
-    // NOW is half a second past a whole one, which an HTTP date cannot say.
+    // NOW is half a second past a whole one, which an HTTP date cannot express.
     const date = 'Thu, 01 Jan 2026 12:01:31 GMT';
     const throttled = await post('throttledDate');
     assert.equal(throttled.status, 429);
@@ -305,7 +305,7 @@ interface Result {
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
   readonly error: Error | undefined;
-  /** Bytes that came on the connection, of all its requests. */
+  /** Bytes received on the connection for all its requests. */
   readonly bytesRead: number;
   readonly reusedSocket: boolean;
   /** The connection ended by RST, not by FIN. */
@@ -314,7 +314,7 @@ interface Result {
 
 const post = (behaviour: Behaviour, options: https.RequestOptions = {}) => attempt(receiver.url(behaviour), options);
 
-/** One request as node's own client sees it; whatever happens is a value. */
+/** One request as seen by Node's own client, with every outcome as a value. */
 function attempt(url: string, options: https.RequestOptions = {}): Promise<Result> {
   return new Promise((resolve) => {
     let status: number | undefined;
@@ -345,7 +345,8 @@ function attempt(url: string, options: https.RequestOptions = {}): Promise<Resul
     });
     sent.on('socket', (assigned) => {
       socket = assigned;
-      // Before the listener of the client, which ends the request with this error or, in the body, with its own.
+      // Registered before the listener of the client, which ends the request with this error or, during the body, with
+      // its own.
       assigned.prependListener('error', (error) => {
         isReset = codeOf(error) === 'ECONNRESET' && 'syscall' in error;
       });
@@ -359,7 +360,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : `no code: ${error}`;
 }
 
-/** The fault shows, no request got through, and nothing but the check of the certificate stands in the way. */
+/** The fault shows, no request gets through, and only the certificate check prevents it. */
 async function provesTlsFault(behaviour: Behaviour, options: https.RequestOptions, code: string): Promise<void> {
   const visits = receiver.visits(behaviour);
   assert.equal(codeOf((await post(behaviour, options)).error), code);
@@ -400,7 +401,7 @@ async function readRaw(behaviour: Behaviour, bytes: number): Promise<string> {
   return text;
 }
 
-/** What would keep the process alive or be left behind: servers, connections, timers. */
+/** The resources that would keep the process alive: servers, connections, timers. */
 function openResources(): string[] {
   return process.getActiveResourcesInfo().filter((kind) => /TCP|TLS|Timeout|Pipe/.test(kind));
 }

@@ -8,12 +8,12 @@ import { generate } from 'selfsigned';
 import type { OutcomeClass } from '../../src/webhooks/outcome.ts';
 
 interface BehaviourRow {
-  /** What a correct sender makes of it, given a deadline longer than `slowMs`. */
+  /** The outcome for a correct sender, given a deadline longer than `slowMs`. */
   readonly outcome: OutcomeClass;
   readonly does: string;
-  /** Runs when the head of the request is there, before its body is read. */
+  /** Runs after the head of the request, before its body is read. */
   readonly arrive?: (exchange: Exchange) => void;
-  /** Runs when the whole request was read. Rows without it are decided below HTTP: nothing listens, or TLS fails. */
+  /** Runs after the whole request. Rows without it fail below HTTP: nothing listens, or TLS fails. */
   readonly answer?: (exchange: Exchange) => void;
 }
 
@@ -23,7 +23,7 @@ interface Exchange {
   readonly url: URL;
   readonly origin: string;
   readonly settings: Settings;
-  /** 1 for the first request of this behaviour on this connection. */
+  /** 1 for the first request with this fault on this connection. */
   readonly requestOnConnection: number;
 }
 
@@ -38,15 +38,15 @@ const HUGE_BODY_BYTES = 50 * 1024 * 1024;
 const BOMB_MEMBER_BYTES = 10 * 1024 * 1024;
 const BOMB_MEMBERS = 100;
 /**
- * Long enough for the client to have read the headers when the reset comes: systems other than Linux throw away what
- * arrived and was not read yet. Short enough to come while a sender still reads the body.
+ * Long enough for the client to have read the headers before the reset, because systems other than Linux discard unread
+ * data. Short enough to happen while a sender still reads the body.
  */
 const RESET_AFTER_MS = 50;
 const N8N_WEBHOOK = '5e9b1c2a-7d40-4f6e-9a53-0c1d2e3f4a5b';
 const REDIRECT_TARGET = '/redirect/target';
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
-/** Every way to fail, what it does, and what it proves. */
+/** Every fault, with its behavior and the outcome it proves. */
 export const behaviourTable = {
   slow: {
     outcome: 'ok',
@@ -253,45 +253,45 @@ export type Behaviour = keyof typeof behaviourTable;
 
 export const behaviours = Object.keys(behaviourTable) as readonly Behaviour[];
 
-/** One request that came in, from the moment its head was there. */
+/** A received request, available once its head was read. */
 export interface FaultyRequest {
   readonly method: string;
-  /** With the query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
-  /** What came of the body so far; all of it when `isComplete`. */
+  /** The body received so far, complete if `isComplete`. */
   readonly body: string;
   readonly isComplete: boolean;
-  /** Numbers the connections of the receiver: two requests with the same number came on the same one. */
+  /** Numbers the connections of the receiver. Two requests with the same number shared one. */
   readonly connection: number;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
 export interface FaultyReceiverOptions {
-  /** How long `slow` waits. */
+  /** The delay of `slow`. */
   readonly slowMs?: number;
   /** Time between two bytes of `headerDrip` and `bodyDrip`. */
   readonly dripMs?: number;
-  /** What the answers with `Retry-After` ask for. */
+  /** The delay in `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** What the dates in `Retry-After` count from, for a sender on a clock of its own. */
+  /** The start of the dates in `Retry-After`, for a sender with its own clock. */
   readonly now?: () => number;
 }
 
 export interface FaultyReceiver extends AsyncDisposable {
-  /** Where a behaviour is found. `delayMs` is for `slow`. */
+  /** The URL of a fault. `delayMs` is for `slow`. */
   url(behaviour: Behaviour, options?: { delayMs?: number }): string;
-  /** How many requests came. 0 where TLS failed: then no request may follow. */
+  /** The number of requests. 0 if TLS failed, because no request may follow. */
   visits(behaviour: Behaviour | 'redirectTarget'): number;
   requests(behaviour: Behaviour | 'redirectTarget'): readonly FaultyRequest[];
-  /** The certificate (PEM) that signed those of `tlsExpired` and `tlsWrongHost`, for a client that shall trust it. */
+  /** The certificate (PEM) that signed those of `tlsExpired` and `tlsWrongHost`, for a client that should trust it. */
   readonly caPem: string;
-  /** Ends every connection and timer at once. Calling it twice is harmless. */
+  /** Ends every connection and timer immediately. Calling it twice is harmless. */
   close(): Promise<void>;
 }
 
-/** A receiver of webhooks that fails in every way that a sender has to tell apart, one URL per way. */
+/** A webhook receiver with every fault that a sender must distinguish, one URL per fault. */
 export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): Promise<FaultyReceiver> {
   const settings: Settings = { slowMs: 200, dripMs: 20, retryAfterSeconds: 2, now: Date.now, ...options };
   const received = new Map<string, MutableRequest[]>();
@@ -341,7 +341,7 @@ export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): 
   }
 
   async function listen(server: http.Server | https.Server): Promise<number> {
-    // No timer of the server may end a connection: that would be a fault nobody asked for.
+    // No timer of the server may end a connection, because that would be an unintended fault.
     server.keepAliveTimeout = 0;
     server.headersTimeout = 0;
     server.requestTimeout = 0;
@@ -399,7 +399,7 @@ type MutableRequest = { -readonly [Key in keyof FaultyRequest]: FaultyRequest[Ke
 
 interface Connection {
   readonly number: number;
-  /** How many requests of each behaviour came on it. */
+  /** The number of requests per fault on it. */
   readonly requests: Map<string, number>;
 }
 
@@ -428,13 +428,13 @@ function answerOk({ response }: Exchange): void {
   send(response, 200, '{"ok":true}');
 }
 
-/** Runs `action` every `intervalMs` for as long as the connection lives. */
+/** Runs `action` every `intervalMs` as long as the connection is open. */
 function repeat(socket: Socket, intervalMs: number, action: () => void): void {
   const timer = setInterval(action, intervalMs);
   socket.once('close', () => clearInterval(timer));
 }
 
-/** Writes no faster than the other side reads, so that a body without an end needs no memory. */
+/** Writes no faster than the other side reads, so that an endless body needs no memory. */
 function writeBody(response: http.ServerResponse, bytes: number): void {
   let left = bytes;
   const writeMore = () => {
@@ -451,7 +451,7 @@ function writeBody(response: http.ServerResponse, bytes: number): void {
   writeMore();
 }
 
-/** Rounded up to the whole second that an HTTP date can state: never earlier than asked for. */
+/** Rounded up to the whole seconds of an HTTP date, so never earlier than requested. */
 function retryAfterDate({ now, retryAfterSeconds }: Settings): string {
   return new Date((Math.ceil(now() / 1000) + retryAfterSeconds) * 1000).toUTCString();
 }
@@ -465,9 +465,8 @@ function gzipBomb(): Buffer {
 }
 
 /**
- * A port on 127.0.0.1 that refuses connections for as long as the answered socket lives. It is the near end of an
- * outgoing connection. A port that was listened on and closed would be free, and the system could give it to the
- * next server of a test that runs at the same time.
+ * A port on 127.0.0.1 that refuses connections as long as the returned socket is open. It is the local end of an
+ * outgoing connection, because the system could assign a port that was listened on and closed to another server.
  */
 async function holdPort(peerPort: number): Promise<Socket> {
   const socket = net.connect(peerPort, '127.0.0.1');
@@ -482,7 +481,7 @@ const LOCAL_NAMES = [
 ] as const;
 
 async function makeCertificates() {
-  // Two with one name would be taken for one another where a process trusts both.
+  // A process that trusts two with the same name would confuse them.
   const ca = await makeCertificate(`Test CA ${randomUUID()}`, { isCa: true });
   const issuer = { key: ca.key, cert: ca.cert };
   return {
@@ -496,7 +495,7 @@ async function makeCertificates() {
 interface CertificateOptions {
   readonly altNames?: readonly ({ type: 2; value: string } | { type: 7; ip: string })[];
   readonly isCa?: boolean;
-  /** Who signs it; itself when left out. */
+  /** The signer; the certificate itself if omitted. */
   readonly issuer?: { key: string; cert: string };
   readonly endsInDays?: number;
 }
@@ -506,7 +505,7 @@ async function makeCertificate(
   { altNames = [], isCa = false, issuer, endsInDays = 2 }: CertificateOptions,
 ): Promise<{ key: string; cert: string }> {
   const made = await generate([{ name: 'commonName', value: commonName }], {
-    // 3 ms a certificate; RSA, the default, takes 100.
+    // 3 ms per certificate, while RSA, the default, takes 100 ms.
     keyType: 'ec',
     algorithm: 'sha256',
     notBeforeDate: new Date(Date.now() - 3 * DAY_MS),
@@ -529,7 +528,7 @@ const LOGIN_PAGE = `<!doctype html>
 </form></body></html>
 `;
 
-// Word for word what n8n answers.
+// The exact response of n8n.
 const N8N_NOT_REGISTERED = JSON.stringify({
   code: 404,
   message: `The requested webhook "${N8N_WEBHOOK}" is not registered.`,

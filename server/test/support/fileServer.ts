@@ -8,16 +8,16 @@ import { generate } from 'selfsigned';
 export interface FileServer {
   /** Such as `https://127.0.0.1:34567`. This process trusts its certificate. */
   readonly url: string;
-  /** Paths that were asked for. */
+  /** The requested paths. */
   readonly visits: string[];
   close(): Promise<void>;
 }
 
-/** An https server on this machine, for files that are fetched by URL. */
+/** A local https server for files that are fetched by URL. */
 export async function startFileServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<FileServer> {
-  // A name of its own: of two certificates of one name a process that trusts both may take the wrong one.
+  // A unique name, because a process that trusts two certificates with one name may use the wrong one.
   const commonName = `files ${randomBytes(8).toString('hex')}`;
   const { private: key, cert } = await generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',

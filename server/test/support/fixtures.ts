@@ -9,10 +9,10 @@ import { openPostgres } from '../../src/db/postgres.ts';
 import { openSqlite } from '../../src/db/sqlite.ts';
 import { type DatabaseName, type Home, newHome } from './databases.ts';
 
-/** What a test needs to use the database of a fixture. */
+/** The data of a fixture that tests use. */
 export interface Credentials {
   readonly encryptionKey: string;
-  /** When it was written: milliseconds since 1970. */
+  /** When it was written, in ms since the epoch. */
   readonly writtenAt: number;
   readonly email: string;
   readonly password: string;
@@ -22,7 +22,7 @@ export interface Credentials {
   readonly webhookId: string;
   /** A text with the words "The quick brown fox". */
   readonly messageId: string;
-  /** An account with a disconnected sandbox session for which events wait. Schema 1 has none. */
+  /** An account with a disconnected sandbox session that has pending events. Schema 1 has none. */
   readonly away?: { readonly email: string; readonly sessionId: string };
 }
 
@@ -34,7 +34,7 @@ export interface RestoredFixture {
 export const fixturePath = (version: number, file: string) =>
   fileURLToPath(new URL(`../fixtures/${String(version).padStart(4, '0')}/${file}`, import.meta.url));
 
-/** A home with the database that a Switchboard of this schema version wrote; `writeFixture.ts` says how. */
+/** A home with a database written by a server with this schema version; see `writeFixture.ts`. */
 export async function restoreFixture(version: number, database: DatabaseName): Promise<RestoredFixture> {
   const home = await newHome(database);
   const unpack = (file: string) => gunzipSync(readFileSync(fixturePath(version, file)));
@@ -47,7 +47,7 @@ async function runDump(url: string, dump: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(dump.replaceAll(/^\\.*$/gm, '')); // commands of psql
+    await client.query(dump.replaceAll(/^\\.*$/gm, '')); // psql commands
   } finally {
     await client.end();
   }
@@ -60,7 +60,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Every row of every table. */
 export type Contents = ReadonlyMap<string, readonly Row[]>;
 
-/** Reads the whole database, except the search index, which keeps no text. */
+/** Reads the whole database, except the search index, which stores no text. */
 export async function readContents({ reader }: Store): Promise<Contents> {
   const contents = new Map<string, readonly Row[]>();
   for (const { name } of await reader.kysely.introspection.getTables()) {
@@ -71,12 +71,12 @@ export async function readContents({ reader }: Store): Promise<Contents> {
 }
 
 /**
- * What an upgrade makes of the rows of a table, where it does not keep them as they are: the row as it is afterwards,
- * possibly of another table, or undefined when it is dropped.
+ * The result of an upgrade for the rows of a table that it changes: the new row, possibly of another table, or
+ * undefined if it is dropped.
  */
 export type Changes = Readonly<Record<string, (row: Row) => { table: string; row: Row } | undefined>>;
 
-/** Fails unless every row is still there, with the value of every column. New columns, rows and tables are fine. */
+/** Fails unless every row still exists with the value of every column. New columns, rows and tables are allowed. */
 export function assertKept(before: Contents, after: Contents, changes: Changes = {}): void {
   for (const [name, rows] of before) {
     for (const row of rows) {

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { type Postgres, startPostgres } from './postgres.ts';
 
 /*
- * One real PostgreSQL for the whole run. Every test makes a database of its own in it. The processes of the run share
- * a cache of compiled modules, which halves what each of them takes to start.
+ * One real PostgreSQL for the whole run, with a database per test. The processes of the run share a cache of compiled
+ * modules, which halves their startup time.
  */
 let postgres: Postgres | undefined;
 

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { TestServer } from './server.ts';
 
-/** The two eras of the protocol, as a client asks for them. */
+/** The two generations of the protocol, as a client selects them. */
 export const eras = {
   '2026-07-28': { mode: { pin: '2026-07-28' } },
   '2025-11-25': { mode: 'legacy' },
@@ -26,7 +26,7 @@ export interface ToolAnswer {
   readonly output: any;
 }
 
-/** Calls a tool; `output` is its structured content, or the error it tells of. */
+/** Calls a tool. `output` is its structured content, or the error it reports. */
 export async function callTool(client: Client, name: string, input: Record<string, unknown> = {}): Promise<ToolAnswer> {
   const result = await client.callTool({ name, arguments: input });
   const content = result.content as ToolAnswer['content'];

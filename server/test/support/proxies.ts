@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A proxy on loopback that notes where it was asked to go. It lets in who knows the password. */
+/** A proxy on loopback that records the requested targets, and requires a password. */
 export interface TestProxy {
   readonly url: string;
-  /** `host:port` of each connection that it made. */
+  /** `host:port` of each connection that it opened. */
   readonly targets: readonly string[];
   close(): Promise<void>;
 }
@@ -91,7 +91,7 @@ function join(client: Socket, host: string, port: number, onOpen: () => void): v
   }
 }
 
-/** Reads exactly so many bytes, as often as it is asked to. */
+/** Returns a function that reads an exact number of bytes. */
 function reader(socket: Socket) {
   let buffered = Buffer.alloc(0);
   let wake = () => {};

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request that came in. */
+/** A received request. */
 export interface Received {
   /** `X-Webhook-Id`. */
   readonly id: string;
@@ -20,11 +20,11 @@ export type Respond = (received: Received, response: ServerResponse) => void;
 export interface Receiver {
   readonly url: string;
   readonly deliveries: readonly Received[];
-  /** The largest number of requests that were open at the same time. */
+  /** The largest number of concurrently open requests. */
   readonly maxInFlight: number;
-  /** Changes how requests are answered from now on; a status alone stands for an empty answer with it. */
+  /** Sets the response to requests from now on. A status alone means an empty response. */
   respond(answer: Respond | number): void;
-  /** Resolves when `deliveries` satisfy the condition, or there are that many. */
+  /** Resolves once `deliveries` satisfy the condition, or reach that number. */
   waitFor(
     condition: number | ((deliveries: readonly Received[]) => boolean),
     options?: { timeoutMs?: number },
@@ -40,7 +40,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** A webhook receiver that keeps what it gets. */
+/** A webhook receiver that records its requests. */
 export async function startReceiver({ port = 0 }: { port?: number } = {}): Promise<Receiver> {
   const deliveries: Received[] = [];
   const waiting = new Set<() => void>();
@@ -71,7 +71,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
       for (const check of waiting) check();
     });
   });
-  server.keepAliveTimeout = 0; // it is the sender that lets go of idle connections
+  server.keepAliveTimeout = 0; // the sender closes idle connections
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 
   return {

@@ -1,21 +1,23 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { Operation } from '../../src/invoke/operation.ts';
 
-/* Requests made up from the schemas of the operation table: good ones, ones with one thing wrong, and hostile ones. */
+/*
+ * Requests generated from the schemas of the operation table: valid ones, ones with a single error, and hostile ones.
+ */
 
-/** What a request may refer to, and what the running server has of it. */
+/** The types of resources that a request may refer to, and the ids of existing ones. */
 export type Known = Readonly<Record<string, readonly string[]>>;
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface WireRequest {
   readonly method: string;
-  /** Below `/api/v1`, with the query. */
+  /** Below `/api/v1`, including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
 
-/** A made-up request. What it refers to is looked up when it is sent, so that the same seed makes the same requests. */
+/** A generated request. Its references are resolved when it is sent, so that equal seeds generate equal requests. */
 export interface FuzzRequest {
   readonly operation: Operation;
   toWire(known: Known): WireRequest;
@@ -37,12 +39,12 @@ export function anyRequest(operations: readonly Operation[]): Arbitrary<FuzzRequ
     }));
 }
 
-/** A password is slow to check, which is its point. */
+/** Checking a password is slow by design. */
 function isLogin({ id }: Operation): boolean {
   return id.startsWith('auth.');
 }
 
-/** One of the things of a kind that the server has. */
+/** The id of an existing resource of a type. */
 class Reference {
   readonly kind: string;
   readonly nth: number;
@@ -57,7 +59,7 @@ class Reference {
 }
 const one = (kind: string) => fc.nat(19).map((nth) => new Reference(kind, nth));
 
-/** JSON as it is, for what `JSON.stringify` would never write. */
+/** Raw JSON, for values that `JSON.stringify` would never write. */
 class RawJson {
   readonly text: string;
   constructor(text: string) {
@@ -65,7 +67,7 @@ class RawJson {
   }
 }
 
-/** A text too long to be printed in a report. */
+/** A text too long for a report. */
 class Long {
   readonly length: number;
   constructor(length: number) {
@@ -96,7 +98,7 @@ const text = (minLength = 0, maxLength = 40) =>
   fc.oneof(
     { weight: 4, arbitrary: fc.string({ minLength, maxLength: Math.min(maxLength, 40) }) },
     { weight: 2, arbitrary: fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 20) }) },
-    // Halves of surrogate pairs and NUL among them.
+    // Includes unpaired surrogates and NUL.
     { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, 20) }) },
     { weight: 1, arbitrary: halves },
   );
@@ -109,7 +111,7 @@ const phoneNumber = fc.oneof(
   fc.integer({ min: 491701000000, max: 491701000050 }).map(String),
   fc.constantFrom('+49 170 1000001', '+1 (555) 000-0001'),
 );
-/** The same all day, so that a seed makes the same requests again. */
+/** Constant for a day, so that a seed generates the same requests again. */
 const TODAY = Date.now() - (Date.now() % (24 * 3_600_000)) + 24 * 3_600_000;
 const moment = fc.oneof(
   fc.nat(300).map((days) => new Date(TODAY + days * 24 * 3_600_000).toISOString()),
@@ -131,7 +133,7 @@ const webhookUrl = fc.oneof(
   fc.constantFrom('http://127.0.0.1:9/', 'https://[::1]:1/x', 'http://10.0.0.1/'),
 );
 
-/** What fits a field by its name, where its schema says only that it is a text. */
+/** A value that suits a field by its name, if its schema declares only a string. */
 const byName: Readonly<Record<string, Arbitrary<unknown>>> = {
   ...Object.fromEntries(
     ['sessionId', 'messageId', 'groupId', 'mediaId', 'keyId', 'deliveryId', 'webhookId', 'cursor', 'invite'].map(
@@ -150,7 +152,7 @@ const byName: Readonly<Record<string, Arbitrary<unknown>>> = {
   password: fc.oneof(one('password'), text(8)),
   currentPassword: one('password'),
   webhookUrl,
-  // What is fetched for a message; nothing but https is, so this asks nobody.
+  // The URL of a file for a message. Only https is fetched, so this connects nowhere.
   url: fc.oneof(one('url'), fc.constantFrom('https://127.0.0.1:9/a.png', 'http://example.com/', 'https://')),
   event: kinds,
   events: fc.array(kinds, { minLength: 1, maxLength: 4 }),
@@ -166,7 +168,7 @@ const byName: Readonly<Record<string, Arbitrary<unknown>>> = {
   ),
   emoji: fc.constantFrom('👍', '', '👩‍👩‍👧‍👦', '🇩🇪', 'ok'),
   idempotencyKey: fc.oneof(fc.constantFrom('a', 'b', 'c'), text(1)),
-  // Both are waited for: what is asked for here has to be done within a minute.
+  // Both wait, and all requests must finish within a minute.
   wait: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 31, -1),
   intervalMs: fc.constantFrom(0, 3_600_000),
 };
@@ -202,10 +204,10 @@ function fitting(schema: Schema, name = ''): Arbitrary<unknown> {
     case 'object': {
       if (schema.properties === undefined) return fc.dictionary(text(0, 10), text(0, 20), { maxKeys: 4 });
       const members = Object.entries(schema.properties).map(([key, member]) => [key, fitting(member, key)] as const);
-      // Where an account has several sessions, a request that names none is refused.
+      // In an account with several sessions, a request without one is rejected.
       const required = [...(schema.required ?? []), ...('sessionId' in schema.properties ? ['sessionId'] : [])];
       const record = fc.record(Object.fromEntries(members), { requiredKeys: required });
-      // With every other field there, one of them is nearly always wrong for what the rest says.
+      // With every other field present, one of them nearly always contradicts the rest.
       const optional = members.map(([key]) => key).filter((key) => !required.includes(key));
       return fc
         .tuple(record, fc.subarray(optional, { maxLength: Math.min(2, optional.length) }))
@@ -267,7 +269,9 @@ const hostile: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** The fields of a request: most fit, in some requests one is wrong, and in a few all are. */
+/**
+ * The fields of a request. Most are valid, some requests have one invalid field, and a few have only invalid fields.
+ */
 function fieldsOf({ input }: Operation): Arbitrary<Field[]> {
   const schema = input as unknown as Schema; // a schema is plain JSON
   const names = Object.keys(schema.properties ?? {});
@@ -295,12 +299,12 @@ function fieldsOf({ input }: Operation): Arbitrary<Field[]> {
   );
 }
 
-/** What is wrong with a request beside its fields. */
+/** An error of a request outside its fields. */
 interface Spoiling {
-  /** In place of the body. */
+  /** Replaces the body. */
   readonly body?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Behind the path. */
+  /** Appended to the path. */
   readonly suffix?: string;
 }
 
@@ -397,14 +401,14 @@ function queryParts(name: string, value: unknown, known: Known): string[] {
   return [value].flat().map((item) => `${percent(name)}=${percent(asText(item, known))}`);
 }
 
-/** Like `encodeURIComponent`, which throws at half a surrogate pair. */
+/** Like `encodeURIComponent`, which throws on an unpaired surrogate. */
 function percent(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }
 
 function asText(value: unknown, known: Known): string {
   if (value instanceof Reference) return value.resolve(known);
-  // The address of a request has a limit of its own.
+  // The URL of a request has its own limit.
   if (value instanceof Long) return 'x'.repeat(Math.min(value.length, 2500));
   if (value instanceof RawJson) return value.text.slice(0, 2500);
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '').slice(0, 2500);

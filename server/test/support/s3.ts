@@ -8,7 +8,7 @@ export interface S3Server {
   readonly env: Readonly<Record<string, string>>;
   /** Objects by path, `/bucket/key`. */
   readonly objects: Map<string, Buffer>;
-  /** What it refused, by S3's codes. */
+  /** The S3 codes of rejected requests. */
   readonly refused: string[];
   /** Answers the next requests with 503, as S3 does when it is busy. */
   failNext(requests: number): void;
@@ -20,8 +20,8 @@ const ACCESS_KEY_ID = 'test-access-key';
 const SECRET_ACCESS_KEY = 'test-secret-key';
 
 /**
- * A small S3-compatible server: PUT, GET with a range, DELETE of objects in memory. It takes only what is signed as
- * AWS's own signer signs it, and only bodies that have the hash in their signature.
+ * A small S3-compatible server: PUT, GET with a range, DELETE of objects in memory. It accepts only requests with a
+ * valid AWS signature, and only bodies that match the signed hash.
  */
 export async function startS3(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
@@ -84,7 +84,7 @@ export async function startS3(): Promise<S3Server> {
   };
 }
 
-/** What the `Authorization` header of the request has to be, by AWS's own signer. */
+/** The expected `Authorization` header of the request, from AWS's own signer. */
 async function rightSignature({ method = '', url = '', headers }: IncomingMessage): Promise<string | undefined> {
   const signedNames = /SignedHeaders=([\w;-]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
   const [, year, month, day, hour, minute, second] =
@@ -110,7 +110,7 @@ async function rightSignature({ method = '', url = '', headers }: IncomingMessag
   return signed['authorization'];
 }
 
-/** A hash as the signer wants it: with a secret, a keyed one. */
+/** A hash in the format of the signer, keyed if there is a secret. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {

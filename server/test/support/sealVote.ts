@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { aesEncryptGCM, proto } from 'baileys';
 
-/** Seals a vote as a phone does: for the poll's author, with the poll's secret. */
+/** Seals a vote like a phone: for the author of the poll, with its secret. */
 export function sealVote(
   options: readonly string[],
   { pollId, secret, author, voter }: { pollId: string; secret: Uint8Array; author: string; voter: string },

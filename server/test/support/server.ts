@@ -9,7 +9,7 @@ import type { Log } from '../../src/log.ts';
 import { type Deployment, type Home, newHome } from './databases.ts';
 import { eventually } from './eventually.ts';
 
-/** An answer of the API. `body` is whatever JSON came; the tests say what they expect of it. */
+/** A response of the API. `body` is arbitrary JSON, which the tests check. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -23,28 +23,28 @@ export interface TestServer {
   readonly app: App;
   readonly url: string;
   readonly home: Home;
-  /** Calls the API below `/api/v1`, with no credential. */
+  /** Calls the API below `/api/v1` without a credential. */
   readonly call: Call;
-  /** Registers an account and answers with a way to call as it. */
+  /** Registers an account and returns a function that calls the API as it. */
   account(): Promise<{ token: string; accountId: string; email: string; call: Call }>;
   stop(): Promise<void>;
 }
 
 export interface TestServerOptions {
   readonly database?: Deployment;
-  /** Starts on this home instead of a fresh one, and leaves it when it stops. */
+  /** Starts on this home instead of a new one, and keeps it when it stops. */
   readonly home?: Home;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly log?: Log;
 }
 
-/** For tests in which sessions of several accounts reach one another. */
+/** For tests in which sessions of several accounts write to each other. */
 export const sharedSandbox = { SANDBOX_SHARED: 'on' };
 
 let accounts = 0;
 
-/** Starts a whole server in this process, on a free port. Of two nodes it answers with the one that holds nothing. */
+/** Starts a server in this process on a free port. With two nodes it returns the one that owns nothing. */
 export async function startServer({
   database = 'sqlite',
   home,
@@ -87,7 +87,7 @@ export async function startServer({
       const { token, account } = body;
       const here = bearer(url, token);
       const there = apart === undefined ? here : bearer(apart.url, token);
-      // A session goes to the node that is asked to connect it.
+      // The node that receives the connect request becomes the owner.
       const own: Call = (method, path, ...more) =>
         (path.endsWith('/connect') && ++connected % 2 === 0 ? there : here)(method, path, ...more);
       return { token, accountId: account.accountId, email, call: own };
@@ -100,7 +100,7 @@ export async function startServer({
   };
 }
 
-/** Two nodes have divided the sessions of their home, and all of them are connected: from now on none moves. */
+/** Resolves once two nodes have distributed the sessions of their home and all are connected. None moves afterwards. */
 async function divided(apps: readonly App[]): Promise<void> {
   const count = async () => {
     const [first = 0, second = 0] = apps.map(({ services }) => services.liveSessions.connected().length);
@@ -115,8 +115,8 @@ async function divided(apps: readonly App[]): Promise<void> {
 }
 
 /**
- * For a suite whose tests need a server with an account each: they share one, except those with options of their own.
- * All are stopped by themselves.
+ * Lets the tests of a suite that need a server and an account each share a server, except those with their own options.
+ * All servers are stopped automatically.
  */
 export function serversFor(
   database: Deployment,
@@ -140,8 +140,7 @@ export function serversFor(
 }
 
 /**
- * For a test that stops servers and starts them again: all of them on one home, stopped and removed when the test has
- * ended, however it ended.
+ * For a test that restarts servers: all on one home, stopped and removed at the end of the test, whatever its result.
  */
 export function startAgain(
   test: TestContext,
@@ -162,7 +161,7 @@ export function startAgain(
   };
 }
 
-/** A way to call a server with a login token or an API key. */
+/** Returns a function that calls a server with a login token or an API key. */
 export const bearer = (url: string, credential: string): Call =>
   callerOf(url, { authorization: `Bearer ${credential}` });
 
@@ -171,7 +170,7 @@ let numbers = 0;
 /** A phone number that no other test uses. */
 export const newNumber = (): string => `49170${1_000_000 + ++numbers}`;
 
-/** Creates a session and connects it; on a number of its own unless one is given. @returns its id */
+/** Creates and connects a session, with a new number by default. @returns its id */
 export async function connectSession(call: Call, phoneNumber = newNumber(), more: object = {}): Promise<string> {
   const { body } = await call('POST', '/sessions', { phoneNumber, ...more });
   const connected = await call('POST', `/sessions/${body.sessionId}/connect`);
@@ -180,7 +179,7 @@ export async function connectSession(call: Call, phoneNumber = newNumber(), more
 }
 
 /**
- * Waits for an event of the account, by the long poll of its log: when it is there, so is the change it tells of.
+ * Waits for an event of the account by the long poll of its log. The change is visible once the event is.
  * @returns its `data`
  */
 export async function eventOf(
@@ -199,7 +198,7 @@ export async function eventOf(
   return inTime(read(), `no ${kind} that fits`);
 }
 
-/** Real time, also under a fake clock: a test that waits in vain is to say so. */
+/** Real time even under a fake clock, so that a test that waits in vain fails. */
 async function inTime<T>(waiting: Promise<T>, complaint: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -209,7 +208,7 @@ async function inTime<T>(waiting: Promise<T>, complaint: string): Promise<T> {
 }
 const PATIENCE_MS = 30_000;
 
-/** Reads a list to its end, page by page. @returns the entries of each page */
+/** Reads all pages of a list. @returns the entries of each page */
 export async function pagesOf(call: Call, path: string, limit: number): Promise<Answer['body'][][]> {
   const pages: Answer['body'][][] = [];
   let cursor: string | null = '';
@@ -224,7 +223,7 @@ export async function pagesOf(call: Call, path: string, limit: number): Promise<
   return pages;
 }
 
-/** A way to call a server with these headers. */
+/** Returns a function that calls a server with these headers. */
 export function callerOf(url: string, fixed: Record<string, string>): Call {
   return async (method, path, body, headers = {}) => {
     const response = await fetch(`${url}/api/v1${path}`, {

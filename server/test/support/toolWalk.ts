@@ -1,11 +1,11 @@
 import type { Answer } from './server.ts';
 
-/** Calls an operation by its id with a flat input; over REST or over MCP. */
+/** Calls an operation by id with a flat input, over REST or MCP. */
 export type Run = (id: string, input?: Record<string, unknown>) => Promise<Answer['body']>;
 
 /**
- * Calls every operation that is a tool once, in an order in which each finds what it needs, and leaves its account
- * with one webhook at `receiverUrl`. The account must be new, and have a file of a picture.
+ * Calls every operation that is a tool once, in an order that satisfies their dependencies, and leaves the account with
+ * one webhook at `receiverUrl`. Requires a new account with an image file.
  */
 export async function walkTools(
   run: Run,
@@ -17,15 +17,15 @@ export async function walkTools(
     write,
     arrived,
   }: {
-    /** Of the session; nobody's yet. */
+    /** The number of the session, which nobody else has. */
     phoneNumber: string;
     receiverUrl: string;
     mediaId: string;
     /** Scans the QR of the session. */
     pair: (sessionId: string) => Promise<void>;
-    /** Has somebody write to the session. */
+    /** Writes to the session as another person. */
     write: (sessionId: string, from: string) => Promise<void>;
-    /** Waits until the receiver has got something. */
+    /** Waits until the receiver has a delivery. */
     arrived: () => Promise<void>;
   },
 ): Promise<void> {

@@ -1,23 +1,23 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span, as far as tests look at it. */
+/** The parts of a span that tests use. */
 export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first span of a trace. */
+  /** Empty for the root span of a trace. */
   readonly parentSpanId: string;
   readonly isError: boolean;
   readonly attributes: Readonly<Record<string, string | number>>;
-  /** Attributes of the process that it comes from. */
+  /** Resource attributes of its process. */
   readonly resource: Readonly<Record<string, string | number>>;
 }
 
 export interface TraceCollector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Paths and content types that were posted to. */
+  /** Paths and content types of the requests. */
   readonly requests: readonly string[];
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ interface Export {
   }[];
 }
 
-/** Takes traces by OTLP over HTTP in JSON, as a collector of OpenTelemetry does. */
+/** A collector of OpenTelemetry traces that accepts OTLP over HTTP in JSON. */
 export async function startTraceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const requests: string[] = [];

@@ -13,12 +13,12 @@ import { startReceiver } from './receiver.ts';
 import { type Call, eventOf, sharedSandbox, startServer, type TestServer } from './server.ts';
 
 /*
- * Writes the fixtures that the upgrade tests open: a database of the present schema with rows in every table, as a
- * SQLite file and as a PostgreSQL dump. Run it once per released schema, before the next migration is added:
+ * Writes the fixtures of the upgrade tests: a database of the current schema with rows in every table, as a SQLite file
+ * and as a PostgreSQL dump. Run it once per released schema, before adding the next migration:
  *
- *   TEST_POSTGRES_URL=postgres://… node server/test/support/writeFixture.ts
+ * TEST_POSTGRES_URL=postgres://… node server/test/support/writeFixture.ts
  *
- * `pg_dump` must be on the PATH, of the version of that server.
+ * `pg_dump` must be on the PATH, in the version of that server.
  */
 
 const ALICE = '491700000001';
@@ -49,7 +49,7 @@ async function writeFixture(database: (typeof databaseNames)[number]): Promise<v
   await home.remove();
 }
 
-/** Calls the API until every table that it writes has rows. */
+/** Calls the API until every table that it writes to has rows. */
 async function fill(server: TestServer): Promise<Credentials> {
   const alice = await server.account();
   const bob = await server.account();
@@ -132,7 +132,7 @@ async function fill(server: TestServer): Promise<Credentials> {
   await alice.call('PUT', `/contacts/${CAROL}/blocked`, { sessionId, blocked: true });
   await alice.call('GET', `/contacts/check?sessionId=${sessionId}&phoneNumbers=${BOB}`);
   await alice.call('PATCH', `/chats/${BOB}`, { sessionId, archived: true, pinned: true });
-  // A session that a QR code links, one that still waits for that, and one that was disconnected.
+  // A session paired by QR code, one that is still waiting for that, and one that was disconnected.
   const linking = await post('/sessions', { name: 'linking', options: { pairing: true } });
   await post(`/sessions/${linking.sessionId}/connect`);
   const linked = await post('/sessions', { name: 'linked', phoneNumber: CAROL, options: { pairing: true } });
@@ -140,7 +140,7 @@ async function fill(server: TestServer): Promise<Credentials> {
   await post(`/sessions/${linked.sessionId}/simulate`, { action: 'pair' });
   await eventOf(alice.call, 'session.connected', (data) => data.sessionId === linked.sessionId);
   const crew = await post('/groups', { sessionId, subject: 'Crew', phoneNumbers: [BOB, CAROL] });
-  // Carol's session is connected: it is Bob alone for whom all of this waits.
+  // Carol's session is connected, so all of this waits for Bob only.
   await bobPost(`/sessions/${bobSession}/disconnect`);
   const draft = await post('/messages/send', { sessionId, to, message: 'While Bob is away' });
   await alice.call('PATCH', `/messages/${draft.messageId}`, { message: 'While Bob was away' });
@@ -181,7 +181,7 @@ const poster =
     return answer.body;
   };
 
-/** States that take days to come about, and tables that only several nodes write to. */
+/** Creates states that take days to arise, and rows that only several nodes write. */
 async function addRareRows(store: Store): Promise<void> {
   const { kysely, commit } = await store.begin();
   const { rows } = await sql<{ delivery_id: string }>`

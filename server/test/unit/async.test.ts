@@ -4,7 +4,7 @@ import { Condition, KeyedQueue, Slots, settledWithin, sleep, unlessAborted, with
 import type { Clock } from '../../src/clock.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
-/** A clock that also counts the timers that are neither due nor cancelled. */
+/** A clock that also counts the pending timers. */
 function countingClock() {
   const fake = createFakeClock();
   let timers = 0;
@@ -30,7 +30,7 @@ function countingClock() {
   return { clock, advance: fake.advance, timers: () => timers };
 }
 
-/** What has become of a promise so far. */
+/** The state of a promise so far. */
 function watch(promise: Promise<unknown>): { state: string } {
   const seen = { state: 'pending' };
   promise.then(
@@ -141,7 +141,7 @@ describe('waiting until work has settled', () => {
 });
 
 describe('a keyed queue', () => {
-  /** Work that is noted when it begins and ends when it is told to. */
+  /** Work that records its start and ends on command. */
   function setting() {
     const queue = new KeyedQueue();
     const begun: string[] = [];

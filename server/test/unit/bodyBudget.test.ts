@@ -15,7 +15,7 @@ describe('the budget for unauthenticated bodies', () => {
     assert.equal((await first.read(bytes(4, 6))).length, 10);
     await assert.rejects(budget.open(session('b')).read(bytes(6)), { code: 'rate_limited', retryAfterSeconds: 1 });
     const other = budget.open(session('c'));
-    await assert.rejects(other.read(bytes(5, 5)), { code: 'rate_limited' }); // 5 of `a` and 10 of `b` are here
+    await assert.rejects(other.read(bytes(5, 5)), { code: 'rate_limited' }); // 5 bytes of `a` and 10 of `b` have arrived
     other.release();
     first.release();
     first.release();

@@ -23,7 +23,7 @@ function outcome(kind: OutcomeClass, more: Partial<Outcome> = {}): Outcome {
   return { class: kind, status: null, durationMs: 1, message: kind, response: null, retryAfterMs: null, ...more };
 }
 
-/** Feeds outcomes of attempts that began under the breaker's own generation. */
+/** Records outcomes of attempts that began in the current generation of the breaker. */
 function feed(breaker: Breaker, kinds: readonly OutcomeClass[], now = T0, more: Partial<Outcome> = {}): Breaker {
   return kinds.reduce(
     (state, kind) => onOutcome(state, outcome(kind, more), state.generation, MAX_IN_FLIGHT, now, policy),

@@ -6,7 +6,7 @@ import type { Member } from '../../src/cluster/members.ts';
 
 const member = (nodeId: string): Member => ({ nodeId, url: null, acceptsWork: true, fileStore: null, isAlive: true });
 
-/** The share of every node, in order. `counts` is what each holds, and what is `free`. */
+/** The share of every node, in order. `counts` holds the leases of each node, and `free` those without an owner. */
 function sharesOf(nodes: readonly string[], counts: Readonly<Record<string, number>>): number[] {
   const byHolder = new Map(Object.entries(counts).map(([holder, n]) => [holder === 'free' ? null : holder, n]));
   return nodes.map((nodeId) => shareOf(nodeId, nodes.map(member), byHolder));
@@ -22,7 +22,7 @@ describe('the fair share of a node', () => {
       [['a', 'b'], { a: 3, b: 2 }, [3, 2]],
       [['a', 'b', 'c'], { b: 1, free: 1 }, [1, 1, 0]],
       [['a', 'b', 'c'], { a: 1, b: 5, c: 5 }, [3, 4, 4]],
-      // The leases of a node that accepts no more work are divided among the others.
+      // The leases of a node that accepts no more work are distributed among the others.
       [['a', 'b'], { leaving: 5, b: 1 }, [3, 3]],
     ];
     for (const [nodes, counts, shares] of cases)

@@ -13,7 +13,7 @@ it('gives one account half of the connections, two a third each, and keeps a sha
   assert.equal(takeAll(connections, 'one'), 600);
   assert.equal(takeAll(connections, 'two'), 300);
   assert.equal(takeAll(connections, 'three'), 150);
-  // An account above the present share gets no more connections.
+  // An account above its current share gets no more connections.
   connections.release('one');
   assert.equal(takeAll(connections, 'one'), 0);
   assert.equal(connections.isFull, false);

@@ -6,7 +6,7 @@ import { runAtOwner } from '../../src/invoke/owners.ts';
 
 const nodeAt = (nodeId: string): Member => ({ nodeId, url: null, acceptsWork: true, fileStore: null, isAlive: true });
 
-/** Runs a call whose owner is one of `owners` after the other, and notes where it ran. */
+/** Runs a call whose owner changes along `owners`, and records where it ran. */
 async function run(owners: (Member | undefined)[], here: () => Promise<string> = async () => 'here') {
   const ran: string[] = [];
   const left = [...owners];

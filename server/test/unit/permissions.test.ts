@@ -8,7 +8,7 @@ import { operations } from '../../src/operations/index.ts';
 
 const CONTENT_RESOURCES = ['messages', 'chats', 'events', 'webhooks'] as const;
 
-/** What shows content of messages as it shows nothing else: as an object whose fields depend on the kind of event. */
+/** Fields whose entire object is content, because its fields depend on the event type. */
 const SHOW_EVENTS = ['events.list', 'webhooks.get_delivery'];
 
 describe('permissions', () => {

@@ -18,17 +18,17 @@ describe('the verdict on an attempt', () => {
     const cases: [outcome: Outcome, steps: number, verdict: Verdict][] = [
       [outcome('ok'), 0, { state: 'delivered' }],
       [outcome('ok'), 2, { state: 'delivered' }],
-      // Each failure uses up a step, until none is left.
+      // Each failure uses one retry until none is left.
       [outcome('timeout'), 0, pending(5000, 1)],
       [outcome('timeout'), 1, pending(60_000, 2)],
       [outcome('timeout'), 2, failed],
       [outcome('client_error'), 2, failed],
       [outcome('unknown_outcome'), 0, pending(5000, 1)],
-      // A 5xx may say when to come back; it still uses up a step.
+      // A 5xx may have Retry-After, and still uses a retry.
       [outcome('server_error', 7000), 0, pending(7000, 1)],
       [outcome('server_error', 7000), 2, failed],
       [outcome('client_error', 7000), 0, pending(5000, 1)],
-      // 429 uses up none.
+      // 429 uses none.
       [outcome('throttled', 7000), 1, pending(7000, 1)],
       [outcome('throttled'), 0, pending(30_000, 0)],
       [outcome('throttled'), 2, pending(30_000, 2)],

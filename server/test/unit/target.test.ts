@@ -110,7 +110,7 @@ describe('a URL', () => {
       '[2606:4700::200:5efe:a00:1]',
       '[4000::1]',
       '[::ffff:0:127.0.0.1]',
-      // Metadata of clouds, whatever kind of address it has.
+      // Cloud metadata services, whatever type of address they have.
       '168.63.129.16',
       '2822734096',
       '100.100.100.200',

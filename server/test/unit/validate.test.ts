@@ -10,7 +10,7 @@ const inputOf = (id: string): TObject => {
   assert.ok(found, id);
   return found.input;
 };
-/** The first error of an input, and how many of its members validation looked at before it said so. */
+/** The first error of an input, and how many of its members were read before it. */
 function refuse(id: string, input: object): { field: string | undefined; code: string | undefined; looks: number } {
   let looks = 0;
   const watched = <T extends object>(value: T): T =>

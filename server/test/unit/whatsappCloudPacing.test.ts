@@ -10,7 +10,7 @@ function setting(perSecond: number) {
   const clock = createFakeClock();
   const pacing = new Pacing(perSecond, clock, new AbortController().signal);
   const begun = clock.elapsed();
-  /** When each message went out, in ms from the beginning, or what it was told. */
+  /** When each message was sent, in ms from the start, or its error. */
   const sent: (number | string)[] = [];
   const send = (recipient: string, withinMs = 10_000) =>
     void pacing.turn(recipient, clock.elapsed() + withinMs).then(

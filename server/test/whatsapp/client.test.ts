@@ -43,7 +43,7 @@ for (const [kind, start] of [
 
 it('a server without the client starts, and says how to install it', async (test) => {
   const home = await newHome('sqlite');
-  // The client is installed here: this process is kept from finding it.
+  // The client is installed here, so this process is prevented from finding it.
   const hide = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {
       if (name !== 'baileys') return next(name, context);
@@ -87,7 +87,7 @@ it('the server prints no keys of a conversation', async (test) => {
   const call = bearer(server.url, body.token);
   const [me, bob] = [nextPhone(whatsapp), nextPhone(whatsapp)];
   const sessionId = await linkSession(call, me);
-  // Both begin the conversation, one message is broken, and asked for again: what libsignal has most to say about.
+  // Both start the conversation, one message is corrupt, and it is requested again, which makes libsignal log the most.
   await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'a secret of ours' });
   await bob.sendText(me.number, 'a secret of theirs', { isCorrupt: true });
   await eventOf(call, 'message.incoming', ({ message }) => message === 'a secret of theirs');

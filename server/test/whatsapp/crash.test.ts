@@ -38,7 +38,7 @@ it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeou
   for (let round = 0; round < KILLS; round++) {
     const texts = expected.slice(round * perRound, (round + 1) * perRound);
     for (const text of texts) await bob.sendText(me.number, text);
-    // In the middle of them: some are stored, some are decrypted and not, some have not come.
+    // Midway: some are stored, some are only decrypted, some have not arrived.
     await eventually(told, (some) => some.length >= round * perRound + perRound / 3);
     await server.kill();
     server = await spawnServer(home, env);
@@ -46,6 +46,6 @@ it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeou
   }
   const all = await eventually(told, (some) => some.length >= MESSAGES);
   assert.deepEqual(all.toSorted(), expected.toSorted());
-  // What had been written down is told before the session is connected again.
+  // Written messages are reported before the session reconnects.
   await inStatus(call, sessionId, 'connected');
 });

@@ -20,7 +20,7 @@ it('shows a code to a caller that connects immediately after the phone unlinked 
     await isStored;
   }
   const { me } = await linkAsHost(test, setting.whatsapp, { store, onEvent });
-  // A file that takes long keeps the old connection from ending.
+  // A slow file prevents the old connection from ending.
   await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'a film');
   await began;
   me.unlink();
@@ -37,7 +37,7 @@ it('a closed connection writes nothing to the store of the next one', async (tes
       async () => logged.all.filter((line) => line.includes('failed to commit')).length,
       (failed) => failed === count,
     );
-  // The keys of a conversation cannot be stored now, and the client tries again every three seconds.
+  // The keys of a conversation cannot be stored, and the client retries every three seconds.
   store.refuses = (key) => key?.startsWith('key/session/') === true;
   await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'the last one');
   await failures(1);

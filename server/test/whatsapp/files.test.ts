@@ -23,7 +23,7 @@ it('files of many chats are downloaded a few at a time, without delaying texts',
   const { me, events, told } = await linkAsHost(test, whatsapp, { onEvent });
   for (let chat = 0; chat < CHATS; chat++)
     await nextPhone(whatsapp).sendFile(me.number, 'image', Buffer.from(`film ${chat}`));
-  // It comes behind all of them.
+  // It arrives after all of them.
   await nextPhone(whatsapp, 'Bob').sendText(me.number, 'a text');
   await told('message', ({ content }) => content.text === 'a text');
   assert.equal(now, 4);

@@ -11,8 +11,8 @@ import { linkAsHost } from './host.ts';
 import { nextPhone } from './support.ts';
 
 /*
- * A message names the place of its file, and anybody may have written it. Here it names a service of the server's own
- * network, which must hear nothing.
+ * A message names the URL of its file, and anyone may have written it. Here the URL is a service of the server's own
+ * network, which must not receive a request.
  */
 
 let whatsapp: FakeWhatsapp;
@@ -51,7 +51,7 @@ after(async () => {
 const random = () => new Uint8Array(randomBytes(32));
 const secureHost = () => new URL(secure.url).host;
 
-/** Links a session whose host reads the file of each message. @returns also what came of that, by caption */
+/** Links a session whose host reads the file of each message. @returns also the results by caption */
 async function linkReader(test: TestContext, options: { maxFileBytes?: number } = {}) {
   const read = new Map<string, string>();
   const session = await linkAsHost(test, whatsapp, {
@@ -60,7 +60,7 @@ async function linkReader(test: TestContext, options: { maxFileBytes?: number } 
       if (event.type !== 'message') return;
       const { media, text: caption } = event.content;
       if (media === undefined) return void read.set(caption, 'no file');
-      // Settled either way: the connector would ask again for what fails.
+      // Resolves in both cases, because the connector retries after a failure.
       read.set(
         caption,
         await media
@@ -154,7 +154,7 @@ it('does not download a history from a URL that the phone names', async (test) =
   await me.send(me.number, {
     protocolMessage: {
       type: Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
-      // The enumerations of the two messages are two types of the same numbers.
+      // The enums of the two messages are different types with the same values.
       historySyncNotification: historySyncNotification as proto.Message.IHistorySyncNotification,
     },
   });

@@ -25,7 +25,7 @@ async function createGroup(subject: string): Promise<Answer['body']> {
   return body;
 }
 
-/** The changes of a group that were told, in order. */
+/** The reported changes of a group, in order. */
 async function changesOf(groupId: string): Promise<Answer['body'][]> {
   const told = await eventsOf(setting.call, sessionId, ['group.updated']);
   return told.filter(({ data }) => data.groupId === groupId).map(({ data }) => data.change);
@@ -111,7 +111,7 @@ it('reports changes that happened while the session was away', async () => {
   assert.deepEqual(change, { type: 'participants', action: 'add', phoneNumbers: [carol.number] });
 });
 
-/** Connects the session anew, and resolves when it has asked for its groups. */
+/** Reconnects the session, and resolves once it has requested its groups. */
 async function reconnect(): Promise<void> {
   const { call, whatsapp } = setting;
   await call('POST', `/sessions/${sessionId}/disconnect`);
@@ -203,7 +203,7 @@ it('a member whose number becomes known has neither joined nor left', async () =
   const erin = nextPhone(whatsapp, 'Erin');
   const frank = nextPhone(whatsapp, 'Frank');
   for (const { profile } of [erin, frank]) profile.hidesNumber = true;
-  // Linked later, a session has not been told the numbers with the history.
+  // The history does not include the numbers for a session that is linked later.
   const dave = nextPhone(whatsapp, 'Dave');
   const session = await linkSession(call, dave);
   const networkId = carol.groups.create('Masks', [dave.number, erin.number, frank.number]);
@@ -217,7 +217,7 @@ it('a member whose number becomes known has neither joined nor left', async () =
   const standIns = [erin, frank].map(({ lid }) => `000${lid}`);
   assert.deepEqual((await members()).toSorted(), [carol.number, dave.number, ...standIns].toSorted());
 
-  // One is known by a word of the network, the other by the next description of the group.
+  // One becomes known by a notification of the network, the other by the next state of the group.
   erin.showNumberTo(dave.number);
   await eventually(members, (numbers) => numbers.includes(erin.number));
   carol.groups.rename(networkId, 'Faces');

@@ -10,7 +10,7 @@ it('a person with a hidden number has a placeholder, can be answered, and is kno
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');
   const bob = nextPhone(whatsapp, 'Bob');
-  // Before the session is linked: with the history, WhatsApp tells the numbers that it knows.
+  // Done before linking, because the history includes all numbers that WhatsApp knows.
   bob.profile.hidesNumber = true;
   const sessionId = await linkSession(call, me);
   const id = await bob.sendText(me.number, 'guess who');

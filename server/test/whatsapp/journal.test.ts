@@ -17,7 +17,7 @@ it('removes a message later if it cannot be removed now, so that a restart does 
   const key = { id: 'ABC', fromMe: true, remoteJid: me.lidJid };
   await nextPhone(setting.whatsapp, 'Bob').send(me.number, { reactionMessage: { key, text: '👍' } });
   await told('reaction');
-  // The database is away when the row is to go.
+  // The database fails when the row is to be removed.
   let refusals = 0;
   store.refuses = (key) => isReceived(key) && ++refusals > 0;
   await eventually(
@@ -36,7 +36,7 @@ it('removes a message that was passed on before it was written, once it is writt
   store.refuses = (key) => isReceived(key) && ++refusals === 1;
   await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'early');
   await told('message');
-  // The client tries again after three seconds.
+  // The client retries after three seconds.
   await rowsIn(store, (count) => count === 1);
   await rowsIn(store, (count) => count === 0);
 });

@@ -14,7 +14,7 @@ it('messages go out with pauses, in order', async () => {
   const texts = ['one', 'two', 'three', 'four'];
   const sent = texts.map((message) => call('POST', '/messages/send', { sessionId, to: bob.number, message }));
   for (const { status } of await Promise.all(sent)) assert.equal(status, 201);
-  // Three pauses, each of them at least half of the average.
+  // Three pauses, each at least half of the average.
   assert.ok(performance.now() - startedAt >= 3 * 200, `${performance.now() - startedAt} ms`);
   const came = bob.messages.all.map(({ message }) => message.extendedTextMessage?.text);
   assert.equal(came.length, texts.length);
@@ -42,7 +42,7 @@ it('a session begins a limited number of chats per day, and existing chats conti
   assert.equal(status, 429, JSON.stringify(body));
   assert.match(body.detail, /limit of 1 new chat/);
   assert.equal((await send(bob.number)).status, 201);
-  // Who has written first is answered.
+  // A reply to a person who wrote first.
   await dan.sendText(me.number, 'hello');
   await eventOf(call, 'message.incoming', ({ from }) => from === dan.number);
   assert.equal((await send(dan.number)).status, 201);
@@ -55,7 +55,7 @@ it('only existing chats continue while WhatsApp allows a number no new ones', as
   const send = (to: string) => call('POST', '/messages/send', { sessionId, to, message: 'hello' });
   assert.equal((await send(bob.number)).status, 201);
   me.limit({ noNewChatsUntilS: Math.floor(Date.now() / 1000) + 3600 });
-  // Somebody else each time: one that still went out has begun a chat.
+  // A different person each time, because a message that still went out has begun a chat.
   const refused = await eventually(
     () => send(nextPhone(whatsapp).number),
     ({ status }) => status === 429,

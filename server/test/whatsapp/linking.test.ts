@@ -165,7 +165,7 @@ describeOnEachDatabase('after a restart of the server', (newHome) => {
     const { body } = await again('POST', '/messages/send', { sessionId, to: bob.number, message: 'after' });
     assert.equal(body.status, 'sent');
     await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'after');
-    // The conversations went on where they were: nobody had to ask for anything again.
+    // The conversations continued where they were, without any retry requests.
     assert.equal(whatsapp.counters.retriesFromClients, 0);
     const story = await eventsOf(again, sessionId, ['session.connected', 'session.disconnected']);
     assert.equal(story.length, 1);

@@ -22,7 +22,7 @@ async function prepare() {
   sessionId = await linkSession(setting.call, me);
 }
 
-/** Sends, and answers with the message as the API has it and as the other phone has read it. */
+/** Sends, and returns the message as seen by the API and by the other phone. */
 async function sendBob(
   path: string,
   body: object,
@@ -34,7 +34,7 @@ async function sendBob(
   return { sent, got: message };
 }
 
-/** What files of these types begin with, by which they are told. */
+/** The first bytes of files of these types, by which they are detected. */
 const BEGINNINGS = {
   'video/mp4': Buffer.from('000000206674797069736f6d0000020069736f6d69736f32617663316d703431', 'hex'),
   'audio/mpeg': Buffer.from('fffb9064', 'hex'),
@@ -85,7 +85,7 @@ describe('outgoing', () => {
     const { got } = await sendBob('/messages/send-media', { type: 'image', mediaId: file.mediaId, caption: 'Look' });
     assert.equal(got.imageMessage?.caption, 'Look');
     assert.deepEqual(Buffer.from(got.imageMessage?.fileSha256 ?? []), createHash('sha256').update(content).digest());
-    // The same file sent back: what the network holds is what was uploaded.
+    // The same file sent back, which proves that the network stores what was uploaded.
     await bob.send(me.number, { imageMessage: { ...got.imageMessage, caption: 'Seen' } });
     const incoming = await eventOf(call, 'message.incoming', ({ message }) => message === 'Seen');
     assert.equal(incoming.type, 'image');
@@ -252,7 +252,7 @@ describe('outgoing', () => {
     const sending = call('POST', '/messages/send', { sessionId, to: bob.number, message: 'last words' });
     await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'last words');
     const disconnecting = call('POST', `/sessions/${sessionId}/disconnect`);
-    // Once it does nothing more, it is on its way out.
+    // Once it has no more calls, it is on its way.
     await eventually(
       () => call('POST', `/chats/${bob.number}/typing`, { sessionId, state: 'typing' }),
       ({ body }) => body.code === 'session_not_connected',
@@ -367,7 +367,7 @@ describe('incoming', () => {
     assert.equal(told.from, bob.number);
   });
 
-  /** An envelope of Bob's, with nothing said of what is in it. */
+  /** An envelope from Bob that does not reveal its content. */
   const envelope = (id: string) => ({
     id,
     from: bob.lidJid,

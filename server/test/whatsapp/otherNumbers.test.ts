@@ -5,7 +5,7 @@ import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
 
-/** Somebody in Brazil, whose number people write with a digit more than WhatsApp does. */
+/** A person in Brazil whose number is dialed with one digit more than in WhatsApp. */
 function ana(last: number) {
   const phone = setting.whatsapp.phone(`55118765432${last}`, 'Ana');
   const written = `551198765432${last}`;
@@ -44,7 +44,7 @@ it('each of several checked numbers is found, under whichever number it is regis
   const bob = nextPhone(whatsapp, 'Bob');
   const nobody = '15559999999';
   const sessionId = await linkSession(call, nextPhone(whatsapp, 'Me'));
-  // The second of them by both of its numbers: the same answer comes twice.
+  // The second by both of its numbers, so the same result appears twice.
   const numbers = [first.written, bob.number, nobody, second.written, second.phone.number];
   const { body } = await call('GET', `/contacts/check?sessionId=${sessionId}&phoneNumbers=${numbers.join(',')}`);
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { eventsOf, inStatus, linkSession, nextPhone, useWhatsapp } from './suppo
 
 const setting = useWhatsapp({ WHATSAPP_KEEP_ALIVE_SECONDS: '1' });
 
-/** Links a session and waits until it has been told of. */
+/** Links a session and waits for its event. */
 async function linked() {
   const phone = nextPhone(setting.whatsapp);
   const sessionId = await linkSession(setting.call, phone);

@@ -11,7 +11,7 @@ import { type Answer, eventOf } from '../support/server.ts';
 import { wireIdOf } from '../support/wireId.ts';
 import { eventsOf, inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
-/* What the session's own number sends from another device: the phone itself, or another client. */
+/* Messages that the session's own number sends from another device: the phone itself, or another client. */
 
 const setting = useWhatsapp({}, prepare);
 let me: Phone;
@@ -26,7 +26,7 @@ async function prepare() {
 
 const sentElsewhere = (text: string) => eventOf(setting.call, 'message.sent', ({ message }) => message === text);
 const read = async (messageId: string) => (await setting.call('GET', `/messages/${messageId}`)).body;
-/** An id as phones choose it. */
+/** An id in the format of phones. */
 const phoneId = () => randomBytes(16).toString('hex').toUpperCase();
 
 it('a message from the phone is stored as sent, with its content, an event and receipts', async () => {
@@ -221,7 +221,7 @@ it('a message delivered twice is reported once, and does not delay its receipts'
   whatsapp.faults.duplicateNext(me.number);
   const id = await me.sendText(bob.number, 'once');
   const { messageId } = await sentElsewhere('once');
-  // And a third time, when its key is used up.
+  // A third time, after its key was used up.
   const t = String(Math.floor(Date.now() / 1000));
   const envelope = { id, from: me.lidJid, recipient: bob.lidJid, type: 'text', t };
   whatsapp.inject(me.number, stanza('message', envelope, [stanza('enc', { v: '2', type: 'msg' }, randomBytes(60))]));
@@ -235,7 +235,7 @@ it('a message delivered twice is reported once, and does not delay its receipts'
   assert.equal(told.filter(({ data }) => data.message === 'once').length, 1);
 });
 
-/** The phone hands on a message that came in an empty envelope. */
+/** Lets the phone resend a message that arrived in an empty envelope. */
 function handOn(remoteJid: string, id: string, text: string): Promise<string> {
   const webMessageInfoBytes = proto.WebMessageInfo.encode({
     key: { id, remoteJid, fromMe: true },

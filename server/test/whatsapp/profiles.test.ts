@@ -11,8 +11,8 @@ import { startServer } from '../support/server.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /*
- * Baileys finds no image library in this file, as on a server where none is installed. That it makes pictures with one
- * is tested with the connectors.
+ * Baileys finds no image library in this file, like on a server without one. The conformance suite of the connectors
+ * covers pictures with one.
  */
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -32,7 +32,7 @@ async function prepare() {
   sessionId = await linkSession(setting.call, me);
 }
 
-/** What is told for a JPEG, each time another one. */
+/** Bytes that are detected as a JPEG, unique per call. */
 const jpeg = () =>
   Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'), randomFillSync(Buffer.alloc(64))]);
 
@@ -124,7 +124,7 @@ it('waits 20 seconds for a server that does not respond', async (t) => {
   const { call } = await server.account();
   const session = await linkSession(call, nextPhone(whatsapp));
   const rename = () => call('PATCH', `/sessions/${session}/profile`, { name: 'Slow' });
-  // The phone shares its keys in the first moments.
+  // The phone shares its keys within the first moments.
   await eventually(rename, ({ status }) => status === 200);
   for (const [namespace, ask] of [
     ['w:sync:app:state', rename],

@@ -14,12 +14,12 @@ import { openAsHost } from './host.ts';
 
 type Scheme = 'http' | 'socks5';
 
-/** How far an attempt gets that does not fail: the client waits for more. */
+/** The result of an attempt that does not fail: the client waits for more. */
 type Waits = Partial<Record<Scheme, 'connected' | 'closed'>>;
-/** Baileys takes no notice of an HTTP response that is no upgrade: it waits until the handshake has timed out. */
+/** Baileys ignores an HTTP response without an upgrade, and waits until the handshake times out. */
 const refused: Waits = { http: 'closed' };
 
-/** What may listen where an account says that its proxy is. */
+/** Servers that may listen at the configured address of a proxy. */
 const listeners: readonly (readonly [what: string, open: () => Server | undefined, waits?: Waits])[] = [
   ['nothing', () => undefined],
   ['a service that says nothing', () => createServer(), { http: 'connected', socks5: 'connected' }],
@@ -40,7 +40,7 @@ function refusing(status: number): Server {
 
 interface Listening {
   readonly port: number;
-  /** When the first client has come, and when it has gone. */
+  /** Resolve when the first client has connected, and when it has disconnected. */
   readonly reached: Readonly<Record<'connected' | 'closed', Promise<unknown>>>;
   close(): void;
 }
@@ -148,7 +148,7 @@ describe('the address of a proxy', () => {
     const rebind: Lookup = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     for (const scheme of ['http', 'https', 'socks5', 'socks5h']) {
       const route = openRoute(`${scheme}://proxy.example.com:${port}`, strict, rebind);
-      // A literal target, so that only the proxy's name is looked up.
+      // A literal target, so that only the name of the proxy is looked up.
       await assert.rejects(request('https://192.0.2.1/', { dispatcher: route.dispatcher }), scheme);
       const { agent } = route;
       await assert.rejects(once(get('https://192.0.2.1/', { agent }), 'response'), scheme);

@@ -7,7 +7,7 @@ import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp({ WHATSAPP_KEEP_ALIVE_SECONDS: '1' });
 
-/** Makes a request that stays without an answer, and resolves when it has reached WhatsApp. */
+/** Makes a request that gets no response, and resolves once it has reached WhatsApp. */
 async function askInVain(namespace: string, ask: () => Promise<Answer>): Promise<{ answer: Promise<Answer> }> {
   const { counters, faults } = setting.whatsapp;
   const asked = async () => counters.queries[namespace] ?? 0;
@@ -15,14 +15,14 @@ async function askInVain(namespace: string, ask: () => Promise<Answer>): Promise
   faults.ignoreQueries(namespace);
   const answer = ask();
   await eventually(asked, (now) => now > before);
-  // In an object, or the caller would also wait for the answer.
+  // Wrapped in an object, because the caller would otherwise await the response too.
   return { answer };
 }
 
 it('reports a request without a response within 20 seconds as failed, never as done', async (t) => {
   const { whatsapp } = setting;
   const clock = createFakeClock(Date.now());
-  // So long a silence is to be no outage.
+  // Silence of this length must not count as an outage.
   const env = { ...whatsapp.env, WHATSAPP_KEEP_ALIVE_SECONDS: '300' };
   const server = await startServer({ clock, env });
   t.after(() => server.stop());

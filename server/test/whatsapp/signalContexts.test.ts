@@ -6,7 +6,7 @@ import pino from 'pino';
 import { type Baileys, loadBaileys } from '../../src/connectors/whatsapp/link/load.ts';
 import type { Encrypted } from '../support/fakeWhatsapp/signal.ts';
 
-// As the server does it: what imports the client sooner finds it as it comes.
+// Loaded like in the server, because an earlier import would find the unpatched client.
 let baileys: Baileys;
 let createSignal: typeof import('../support/fakeWhatsapp/signal.ts').createSignal;
 let createMemoryKeys: typeof import('../support/fakeWhatsapp/signal.ts').createMemoryKeys;
@@ -18,14 +18,14 @@ before(async () => {
 const silent = pino({ level: 'silent' });
 const BOB = '999@lid';
 
-/** A session's end of the encryption, with a list of what it has stored in one go each time. */
+/** A session's end of the encryption, with a list of its writes. */
 function createClient() {
   const creds = baileys.initAuthCreds();
   const memory = createMemoryKeys();
   const written: string[] = [];
   const keys: SignalKeyStore = {
     async get(type, ids) {
-      await delay(2); // a database takes its time
+      await delay(2); // simulates a slow database
       return memory.get(type, ids);
     },
     set(data: SignalDataSet) {

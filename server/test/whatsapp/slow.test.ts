@@ -6,7 +6,7 @@ import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fak
 import { type Call, startServer, type TestServer } from '../support/server.ts';
 import { inStatus, linkSession } from './support.ts';
 
-/** Longer than any of these tests takes: to the session, whose clock is moved, it is as long as that says. */
+/** Longer than any of these tests takes. The session sees it at the speed of the fake clock. */
 const SLOW_MS = 5000;
 
 describe('a slow WhatsApp server', () => {
@@ -25,7 +25,7 @@ describe('a slow WhatsApp server', () => {
     me = whatsapp.phone('15551000001', 'Me');
     bob = whatsapp.phone('15551000002', 'Bob');
     sessionId = await linkSession(call, me);
-    // What is looked up before the first message is known from here on.
+    // Completes the lookups that precede a first message.
     assert.equal((await send('hello')).status, 201);
   });
   after(async () => {
@@ -40,7 +40,7 @@ describe('a slow WhatsApp server', () => {
       async () => copies(text).length,
       (count) => count > 0,
     );
-  /** Lets time pass until this has happened. */
+  /** Advances the clock until a promise settles. */
   async function pass<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const done = work.finally(() => {

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
 
-/** What a callback tells of one number: `field` and the members of `value`. */
+/** The part of a callback for one number: `field` and the members of `value`. */
 export interface Told {
   readonly field?: string;
   readonly [member: string]: unknown;
 }
 
-/** How a callback goes wrong. */
+/** The defect of a callback. */
 export interface CallbackFault {
   readonly signWith?: string;
-  /** Another number of the same app. */
+  /** For another number of the same app. */
   readonly phoneNumberId?: string;
 }
 
@@ -20,7 +20,7 @@ export interface Addressee {
   readonly displayNumber: string;
 }
 
-/** The body of a callback as Meta writes it: what is not ASCII is escaped, and so are slashes. */
+/** The body of a callback in the format of Meta, which escapes non-ASCII characters and slashes. */
 export function callbackBody({ phoneNumberId, displayNumber }: Addressee, told: readonly Told[]): string {
   const changes = told.map(({ field = 'messages', ...value }) => ({
     field,
@@ -35,7 +35,7 @@ export function callbackBody({ phoneNumberId, displayNumber }: Addressee, told: 
     .replaceAll('/', '\\/');
 }
 
-/** Posts a callback, signed with the app's secret. @returns the status of the answer */
+/** Posts a callback signed with the secret of the app. @returns the status of the response */
 export async function postCallback(to: Addressee, told: readonly Told[], fault: CallbackFault = {}): Promise<number> {
   const body = callbackBody({ ...to, phoneNumberId: fault.phoneNumberId ?? to.phoneNumberId }, told);
   const signature = createHmac('sha256', fault.signWith ?? to.appSecret)
@@ -50,7 +50,7 @@ export async function postCallback(to: Addressee, told: readonly Told[], fault: 
   return response.status;
 }
 
-/** Asks whether an address is ours, as Meta does before it calls it. */
+/** Sends the challenge to a callback URL, as Meta does before using it. */
 export async function askChallenge(url: string, verifyToken: string): Promise<{ status: number; text: string }> {
   const query = new URLSearchParams({
     'hub.mode': 'subscribe',

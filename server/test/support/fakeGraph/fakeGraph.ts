@@ -5,11 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import { askChallenge, type CallbackFault, postCallback, type Told } from './callbacks.ts';
 
 /*
- * A Graph API on this machine: the Cloud API for one number, as its documentation tells of it. It validates what it
- * gets, keeps media, and calls back. Faults are ordered by the test, one by one.
+ * A fake Graph API: the Cloud API for one number, after its documentation. It validates requests, stores media, and
+ * sends callbacks. Tests inject faults one by one.
  */
 
-/** A message that was taken. */
+/** An accepted message. */
 export interface Sent {
   readonly id: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every kind
@@ -20,7 +20,7 @@ interface StoredFile {
   readonly mimeType: string;
   readonly fileName: string;
   readonly bytes: Buffer;
-  /** Where it is said to be, if not here. */
+  /** The URL that it reports, if different from the real one. */
   readonly url?: string;
 }
 
@@ -29,15 +29,15 @@ interface BusinessProfile {
   picture: Buffer | undefined;
 }
 
-/** What the next request runs into. */
+/** The fault of the next request. */
 export type Fault =
   /** An error of the API. */
   | { readonly code: number; readonly status?: number; readonly details?: string; readonly retryAfter?: number }
-  /** It does what is asked and never says so. */
+  /** Executes the request without responding. */
   | 'no answer'
-  /** It does nothing, and hangs up. */
+  /** Hangs up without executing the request. */
   | 'hang up'
-  /** It waits until it is told by `release`. */
+  /** Waits for `release`. */
   | 'slow';
 
 class ApiError extends Error {
@@ -52,9 +52,9 @@ class ApiError extends Error {
   }
 }
 
-/** Somebody who is not on WhatsApp: a message there fails with 131026, by a status. */
+/** A person who is not on WhatsApp: a message to them fails with a status and 131026. */
 export const NOBODY = '4930999999';
-/** Somebody who has not written for a day: only templates are taken, else 131047. */
+/** A person whose last message is over a day old: messages other than templates fail with 131047. */
 export const SILENT = '4930888888';
 
 /** Another number of the same app. */
@@ -67,7 +67,7 @@ export async function startFakeGraph() {
   return Object.assign(graph, { url, close });
 }
 
-/** Graph APIs of several apps behind one URL, for a server that tests share: a request's token says which it is for. */
+/** Graph APIs of several apps behind one URL, for a shared server. The token of a request selects the app. */
 export async function startFakeGraphs() {
   const graphs = new Map<string, ReturnType<typeof createFakeGraph>>();
   const { url, close } = await listen((request, response) => {
@@ -100,7 +100,7 @@ async function listen(answer: (request: IncomingMessage, response: ServerRespons
 }
 
 function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-0100') {
-  /** The numbers of the app, by their ids. */
+  /** The numbers of the app by id. */
   const numbers: Readonly<Record<string, string>> = {
     [phoneNumberId]: displayNumber,
     [OTHER_NUMBER_ID]: '+1 555-010-0200',
@@ -113,9 +113,9 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   const reads: { message_id: string; typing_indicator?: object }[] = [];
   const blocked = new Set<string>();
   const groups = new Map<string, object>();
-  /** What the number shows of itself. */
+  /** The profile of the number. */
   const profile: BusinessProfile = { about: undefined, picture: undefined };
-  /** Uploads to the app that are announced, by their ids, and files that came so, by their handles. */
+  /** Announced uploads to the app by id, and uploaded files by handle. */
   const announced = new Map<string, { mimeType: string; size: number }>();
   const handles = new Map<string, StoredFile>();
   const faults: Fault[] = [];
@@ -179,7 +179,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     }
   }
 
-  /** The resumable upload has a scheme of its own. */
+  /** The resumable upload has its own authorization scheme. */
   function requireToken({ headers }: IncomingMessage, { pathname }: URL): void {
     const scheme = pathname.includes('/upload:') ? 'OAuth' : 'Bearer';
     if (!isTokenGood || headers.authorization !== `${scheme} ${token}`)
@@ -232,7 +232,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     throw new ApiError(400, 100, `Object with ID '${id}' does not exist`);
   }
 
-  /** Before an address is called, it has to answer the challenge. */
+  /** A callback URL must answer the challenge before it is used. */
   async function override({ webhook_configuration: wanted }: Wanted): Promise<object> {
     const address = wanted?.override_callback_uri ?? '';
     if (address !== '') {
@@ -284,7 +284,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     return { id: keep(Buffer.from(await file.arrayBuffer()), file.type, file.name) };
   }
 
-  /** @param url where the file is said to be, if not here */
+  /** @param url the reported URL, if different from the real one */
   function keep(bytes: Buffer, mimeType: string, fileName = '', url?: string): string {
     const id = String(randomBytes(6).readUIntBE(0, 6));
     files.set(id, { bytes, mimeType, fileName, ...(url !== undefined && { url }) });
@@ -302,7 +302,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     };
   }
 
-  /** A file for the app is announced before it comes. */
+  /** A file for the app is announced before its upload. */
   function announce({ searchParams }: URL): object {
     const [mimeType, size] = [searchParams.get('file_type') ?? '', Number(searchParams.get('file_length'))];
     if (!['image/jpeg', 'image/png', 'video/mp4', 'application/pdf'].includes(mimeType) || !(size > 0))
@@ -312,7 +312,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     return { id: `${id}?sig=${randomBytes(6).toString('base64url')}` };
   }
 
-  /** It comes in one piece here, and has to be what was announced. */
+  /** It is uploaded in one piece, which must match the announcement. */
   function receive(id: string, { headers }: IncomingMessage, bytes: Buffer): object {
     const { mimeType, size } = announced.get(id) ?? notThere(id);
     if (headers['file_offset'] !== '0') throw new ApiError(400, 100, 'file_offset is required');
@@ -359,7 +359,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   return {
     answer: (request: IncomingMessage, response: ServerResponse) =>
       void handle(request, response).catch(() => response.destroy()),
-    /** What a session of this number is created with. */
+    /** The options of a session for this number. */
     options: { phoneNumberId, token, appSecret, verifyToken },
     /** The number as digits. */
     phoneNumber: displayNumber.replace(/\D/g, ''),
@@ -370,24 +370,24 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     profile: profile as Readonly<BusinessProfile>,
     /** Method and path of every request. */
     calls: calls as readonly string[],
-    /** Where it calls back. */
+    /** The callback URL. */
     get callbackUrl() {
       return callbackUrl;
     },
     callBackAt(address: string) {
       callbackUrl = address;
     },
-    /** Whether it calls back by itself for what it took: sent, then delivered. */
+    /** Whether accepted messages become sent and delivered by callback. */
     confirm(does: boolean) {
       confirms = does;
     },
-    /** Has the next requests, one each, run into these. */
+    /** Assigns these faults to the next requests, one each. */
     failNext: (...next: Fault[]) => void faults.push(...next),
-    /** The same for the media host, which hands files out and is no Graph API. */
+    /** The same for the media host, which serves files outside the Graph API. */
     failNextFiles: (...next: Fault[]) => void fileFaults.push(...next),
-    /** Lets what is slow go on. */
+    /** Releases slow requests. */
     release: () => void held.splice(0).forEach((go) => void go()),
-    /** How many requests are being slow. */
+    /** The number of slow requests in flight. */
     get slowOnes() {
       return held.length;
     },
@@ -397,11 +397,11 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     renewToken() {
       isTokenGood = true;
     },
-    /** Hangs up on everybody, until it is told otherwise. */
+    /** Hangs up on every request while it is on. */
     setDown(down: boolean) {
       isDown = down;
     },
-    /** A group that somebody has made at Meta. @returns its id */
+    /** Creates a group at Meta. @returns its id */
     addGroup(fields: object): string {
       const id = `Y2FwaV9ncm91cDo${groups.size + 1}`;
       groups.set(id, fields);
@@ -414,9 +414,9 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     failure,
     post,
     challenge: (verify: string) => askChallenge(callbackUrl, verify),
-    /** Resolves when what it called back by itself was answered. */
+    /** Resolves once its own callbacks were answered. */
     settled: () => calledBack,
-    /** Somebody writes: a number, or the id of who keeps it secret. @returns the id of the message */
+    /** Writes as a number, or as the id of a person with a hidden number. @returns the id of the message */
     async incoming(
       from: string,
       message: object,

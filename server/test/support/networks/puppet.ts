@@ -4,21 +4,21 @@ import type { Connection, Connector, OutgoingMessage, SessionHost } from '../../
 export const PUPPET_NUMBER = '4930123456';
 
 /**
- * A network that does just what a test says. A server loads it by `CONNECTORS` with the path of this file, and shares it
+ * A network whose behavior a test sets. A server loads it by `CONNECTORS` with the path of this file, and shares it
  * with the tests of its process.
  */
 export const puppet: {
-  /** What the network does with a message. */
+  /** How the network handles a message. */
   send: Connection['send'];
-  /** What happens before a connection is opened. */
+  /** Runs before a connection is opened. */
   opening: () => Promise<void>;
-  /** What happens after a connection is closed. */
+  /** Runs after a connection is closed. */
   closing: () => Promise<void>;
-  /** How many connections are open. */
+  /** The number of open connections. */
   open: number;
-  /** What a connection was opened with last. */
+  /** The host of the last connection. */
   host: SessionHost | undefined;
-  /** Whose the next connection is. */
+  /** The number of the next connection. */
   phoneNumber: string;
 } = {
   send: async () => ({ timestamp: Date.now() }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { FakeNetwork, NetworkUnderTest, Site } from '../../conformance/connector.ts';
 import { bearer, connectSession, newNumber, sharedSandbox } from '../server.ts';
 
-/** The sandbox brings its other side with it: `simulate`, and other sessions of the server. */
+/** The sandbox includes its other side: `simulate`, and other sessions of the server. */
 export const sandboxUnderTest: NetworkUnderTest = {
   connector: 'sandbox',
   gaps: {

@@ -16,12 +16,12 @@ export const whatsappUnderTest: NetworkUnderTest = {
     whatsapp.trustMedia();
     const me = whatsapp.phone('15551000001', 'Me');
     const bob = whatsapp.phone('15551000002', 'Bob');
-    // The tests say when.
+    // Tests confirm delivery themselves.
     bob.confirmsDelivery = false;
     const statusOf = async ({ call, sessionId }: Site) => (await call('GET', `/sessions/${sessionId}`)).body.status;
     const passUntil = (site: Site, isMet: (status: string) => boolean) =>
       eventually(async () => {
-        // The pauses between attempts are the server's, whose clock stands still.
+        // Reconnects wait by the clock of the server, which stands still.
         await site.clock.advance(1000);
         return statusOf(site);
       }, isMet);

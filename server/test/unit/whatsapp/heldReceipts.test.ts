@@ -6,7 +6,7 @@ import { createFakeClock } from '../../support/fakeClock.ts';
 function setting() {
   const clock = createFakeClock(0);
   const held = new HeldReceipts(clock);
-  /** What those who wait were told so far. */
+  /** The results that waiting callers have received so far. */
   const told: boolean[] = [];
   const wait = (id: string) => void held.whenSettled(id).then((isSettled) => told.push(isSettled));
   return { clock, held, told, wait };
@@ -37,7 +37,7 @@ it('stops waiting for an unreadable message after 30 s, but waits for the file o
   assert.deepEqual(told, []);
   await clock.advance(2000);
   assert.deepEqual(told, [true]);
-  // Sent again, it is still on its way.
+  // Sent again, it is still pending.
   held.expect('read');
   await clock.advance(3600_000);
   assert.deepEqual(told, [true]);

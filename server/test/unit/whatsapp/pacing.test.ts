@@ -28,7 +28,7 @@ function setting({ pauseMs = 1000, newChatsPerDay = 2 }: Partial<PacingOptions> 
   const store = memoryStore();
   const pacing = new Pacing({ pauseMs, newChatsPerDay }, { clock, random, store });
   const begun = clock.elapsed();
-  /** When each message went out, in ms from the beginning, or what it was told. */
+  /** When each message was sent, in ms from the start, or its error. */
   const sent: (number | string)[] = [];
   const send = () =>
     void pacing.wait().then(

@@ -9,7 +9,7 @@ import { createFakeClock } from '../../support/fakeClock.ts';
 const end = (code: number | undefined, message = 'Connection Failure', data = {}) => ({ code, message, data });
 
 it('unused pairing codes are not an outage', () => {
-  // The words are those of Baileys 7.0.0-rc14 (lib/Socket/socket.js); by the number it would be a lost connection.
+  // The messages are those of Baileys 7.0.0-rc14 (lib/Socket/socket.js). By its code alone this is a lost connection.
   assert.equal(endingOf(end(408, 'QR refs attempts ended'), false).next, 'stop');
   assert.equal(endingOf(end(408, 'Connection was lost'), false).next, 'later');
 });
