@@ -13,7 +13,7 @@ import { Webhook } from 'standardwebhooks';
  */
 
 const WANTED = ['session.connected', 'message.sent', 'message.delivered', 'message.incoming', 'message.read'];
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export interface VerifiedEvent {
   readonly event: string;
@@ -91,8 +91,8 @@ async function startReceiver(secret: string, print: (line: string) => void) {
     waitFor(event: string): Promise<void> {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(
-          () => reject(new Error(`${event} did not come within ${PATIENCE_MS / 1000} s`)),
-          PATIENCE_MS,
+          () => reject(new Error(`${event} did not come within ${TIMEOUT_MS / 1000} s`)),
+          TIMEOUT_MS,
         );
         const check = () => {
           if (failure === undefined && !events.some((received) => received.event === event)) return;

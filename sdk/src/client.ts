@@ -91,9 +91,9 @@ export type Client = Api & {
 };
 
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** With a longer `Retry-After`, the error is thrown at once. */
-const LONGEST_RETRY_AFTER_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 const SILENCE_MS = 45_000;
 const REPEATABLE_STATUS = [429, 502, 503, 504];
 
@@ -180,7 +180,7 @@ function createSender({
       const response =
         onProgress === undefined || body === undefined
           ? await call(url, init)
-          : await (await import('./progress.ts')).sendTelling(onProgress, url, { ...init, body }, ownFetch);
+          : await (await import('./progress.ts')).sendWithProgress(onProgress, url, { ...init, body }, ownFetch);
       if (response.ok) return { ok: true, answer: await read(response) };
       return { ok: false, error: await errorOf(response) };
     } catch (cause) {
@@ -198,7 +198,7 @@ function createSender({
       if (outcome.ok) return outcome.answer;
       const { error } = outcome;
       const ms = waitMs(error, tries);
-      if (!request.isRepeatable || !isPassing(error) || tries >= retries || ms > LONGEST_RETRY_AFTER_MS) throw error;
+      if (!request.isRepeatable || !isPassing(error) || tries >= retries || ms > MAX_RETRY_AFTER_MS) throw error;
       await wait(ms, request.signal);
     }
   };
@@ -220,7 +220,7 @@ function waitMs(error: ApiError | ConnectionError, tries: number): number {
 }
 
 function backOffMs(tries: number): number {
-  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * (0.5 + Math.random() / 2);
+  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
 function wait(ms: number, signal?: AbortSignal): Promise<void> {

@@ -12,7 +12,7 @@ type Tell = (progress: Progress) => void;
  * only `XMLHttpRequest` reports. If the caller replaced `fetch` there, nothing is reported. Elsewhere, and for a
  * stream, progress is the bytes that the connection accepted.
  */
-export async function sendTelling(
+export async function sendWithProgress(
   tell: Tell,
   url: string,
   init: RequestInit & { readonly body: BodyInit },

@@ -8,7 +8,7 @@ import { startScene } from './scene.ts';
 import { randomFrom, SECONDS, SEED } from './settings.ts';
 import { judge } from './verdict.ts';
 
-const LONGEST_FAULT_MS = 4000;
+const MAX_FAULT_MS = 4000;
 const HEALED_MS = 1500;
 
 it('a SQLite server loses, duplicates and reorders nothing while its disk fails', {
@@ -25,7 +25,7 @@ it('a SQLite server loses, duplicates and reorders nothing while its disk fails'
   // Every fault once, then as the seed determines.
   for (let round = 0; performance.now() < endsAt; round++) {
     const mode = failing[round] ?? failing[Math.floor(random() * failing.length)] ?? 'error';
-    const ms = Math.round(random() * LONGEST_FAULT_MS);
+    const ms = Math.round(random() * MAX_FAULT_MS);
     const isKilled = random() < 0.3;
     disk.set(mode);
     await delay(ms);

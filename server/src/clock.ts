@@ -12,13 +12,13 @@ export interface Clock {
 }
 
 // setTimeout silently turns a longer delay into 1 ms.
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   after(delayMs, action) {
-    const timer = setTimeout(action, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+    const timer = setTimeout(action, Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };

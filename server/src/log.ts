@@ -51,9 +51,9 @@ export function redactUrl(url: string): string {
 
 const REDACTED = '[redacted]';
 /** Shorter secrets would match ordinary words. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET_LENGTH = 6;
 /** Limit of logged text that a third party wrote. */
-const LONGEST_TEXT = 1000;
+const MAX_TEXT_LENGTH = 1000;
 
 /**
  * Makes a text of a network, such as its error message, safe to store, show and log: at most 1,000 characters, without
@@ -61,16 +61,16 @@ const LONGEST_TEXT = 1000;
  */
 export function redactSecrets(text: string, secrets: readonly string[] = []): string {
   const known = secrets
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
   return known
-    .slice(0, LONGEST_TEXT)
+    .slice(0, MAX_TEXT_LENGTH)
     .replace(/\b(bearer|oauth|basic)(\s+|%20)[\w.~+/=|%-]{16,}/gi, `$1$2${REDACTED}`)
     .replace(
       /\b([\w-]{0,40}(?:token|secret|password|proof|key)["']?\s{0,3}(?:=|:\s{0,3}(?=["']))\s{0,3}["']?)(?!\[redacted\])[^\s"'&,;)}\]]+/gi,
       `$1${REDACTED}`,
     )
     .replace(/\bEAA[A-Za-z0-9]{12,}/g, REDACTED) // the prefix of Meta's access tokens
-    .slice(0, LONGEST_TEXT);
+    .slice(0, MAX_TEXT_LENGTH);
 }

@@ -28,7 +28,7 @@ export type TargetRule = 'not_absolute' | 'scheme' | 'credentials' | 'too_long' 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
-const LONGEST_URL = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /**
  * Addresses where clouds serve an instance its metadata, including credentials. An allowed range does not open them;
@@ -136,7 +136,7 @@ export function isLoopback(host: string): boolean {
 
 /** Vets a URL without resolving its name. */
 export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
-  if (raw.length > LONGEST_URL) return refuse('too_long', `The URL is longer than ${LONGEST_URL} characters`);
+  if (raw.length > MAX_URL_LENGTH) return refuse('too_long', `The URL is longer than ${MAX_URL_LENGTH} characters`);
   // The URL parser is too lenient: `http:host`, backslashes and line breaks would pass.
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\\\s]/i.test(raw) || /[\s\\]/.test(raw) || !URL.canParse(raw)) {
     return refuse('not_absolute', `"${raw.slice(0, 100)}" is not an absolute URL, such as https://example.com/hooks`);

@@ -9,7 +9,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Engine } from '../webhooks/engine.ts';
 import type { Foundation } from './foundation.ts';
 
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** Reports readiness to load balancers and metrics to Prometheus. */
 export class Monitoring {
@@ -45,8 +45,8 @@ export class Monitoring {
 
   async readMetrics(): Promise<{ contentType: string; text: string }> {
     const [isDatabaseUp, totals] = await Promise.all([
-      withTimeout(systemClock, PATIENCE_MS, this.#pingDatabase()).catch(() => false),
-      withTimeout(systemClock, PATIENCE_MS, this.#readTotals()).catch(() => undefined),
+      withTimeout(systemClock, TIMEOUT_MS, this.#pingDatabase()).catch(() => false),
+      withTimeout(systemClock, TIMEOUT_MS, this.#readTotals()).catch(() => undefined),
     ]);
     return this.#metrics.read({
       inFlight: this.#engine.inFlight(),

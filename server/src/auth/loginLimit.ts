@@ -73,7 +73,7 @@ const REMEMBERED_MS = 90 * 24 * HOUR_MS;
 /** Limits the rows stored for logins from many different networks. */
 const NETWORKS_PER_HOUR = 10;
 const CLEANS_EVERY = 100;
-const LONGEST_QUEUE = 32;
+const MAX_QUEUE = 32;
 
 /**
  * Token buckets in the database, so that spreading guesses over nodes or restarts gains nothing. A bucket is one
@@ -139,8 +139,7 @@ export function createLoginLimit(
     async guess(guesser, login) {
       const { email, address, device } = guesser;
       const key = digest(`turn ${email} ${device ?? networkOf(address)}`);
-      if (turns.length(key) >= LONGEST_QUEUE)
-        throw new AppError('too_busy', 'Too many logins are in progress; try again');
+      if (turns.length(key) >= MAX_QUEUE) throw new AppError('too_busy', 'Too many logins are in progress; try again');
       return turns.run(key, async () => login(await takeGuess(guesser)));
     },
     async takeRegistration(address) {

@@ -1,10 +1,10 @@
-export const SHORTEST_PASSWORD = 10;
+export const MIN_PASSWORD_LENGTH = 10;
 
 /** Words that are obvious guesses on this server. */
 const OWN_WORDS = ['switchboard'];
 /** A common password with up to this many digits and symbols around it is still common: `Sunshine2026!`. */
-const LONGEST_TRIMMINGS = 6;
-const FEWEST_CHARACTERS = 4;
+const MAX_TRIMMINGS = 6;
+const MIN_CHARACTERS = 4;
 
 export interface Weakness {
   readonly code: 'common_password' | 'simple_password' | 'email_as_password';
@@ -26,7 +26,7 @@ export class PasswordRules {
     const [name = ''] = email.toLowerCase().split('@', 1);
     if (plain === email.toLowerCase() || isDecorated(plain, name))
       return { code: 'email_as_password', message: 'must not be the email address or the part before its @' };
-    if (new Set(plain).size < FEWEST_CHARACTERS || isSequence(plain))
+    if (new Set(plain).size < MIN_CHARACTERS || isSequence(plain))
       return { code: 'simple_password', message: 'is too simple; use a sentence, for example' };
     const common = await this.#commonPasswords();
     if ([plain, unitOf(plain)].some((text) => common.has(text) || common.has(stemOf(text))))
@@ -53,11 +53,11 @@ async function readCommon(): Promise<ReadonlySet<string>> {
 /** Strips a few digits and symbols from the start and the end. */
 function stemOf(text: string): string {
   const stem = text.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
-  return text.length - stem.length <= LONGEST_TRIMMINGS ? stem : text;
+  return text.length - stem.length <= MAX_TRIMMINGS ? stem : text;
 }
 
 function isDecorated(text: string, name: string): boolean {
-  return name.length >= FEWEST_CHARACTERS && (text === name || stemOf(text) === stemOf(name));
+  return name.length >= MIN_CHARACTERS && (text === name || stemOf(text) === stemOf(name));
 }
 
 /** Returns the repeated unit of a text, or the text itself: `abc123` for `abc123abc123`. */

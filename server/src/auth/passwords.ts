@@ -6,7 +6,7 @@ import type { PasswordResult, PasswordTask } from './passwordThread.ts';
 /** A hash takes 19 MiB and about 40 ms of a core. */
 const THREADS = 2;
 /** A full queue is processed in less than a second. */
-const LONGEST_QUEUE = 32;
+const MAX_QUEUE = 32;
 /** Keeps one network from filling the queue. */
 const QUEUED_PER_NETWORK = 16;
 
@@ -70,7 +70,7 @@ export class PasswordHasher {
 
   #hasRoomFor(network: string): boolean {
     const queued = this.#queue.filter((job) => job.network === network).length;
-    return this.#queue.length < LONGEST_QUEUE && queued < QUEUED_PER_NETWORK;
+    return this.#queue.length < MAX_QUEUE && queued < QUEUED_PER_NETWORK;
   }
 
   #dispatch(): void {

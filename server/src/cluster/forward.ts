@@ -77,11 +77,11 @@ const OF_ONE_HOP = new Set([
  * Deadline for sending a file, in ms: five minutes for the upload, which is enough for 100 MB at 3 Mbit/s, and 30 s for
  * the network's answer. A callback may contain a file of that size.
  */
-export const LONGEST_SEND_MS = 330_000;
+export const MAX_SEND_MS = 330_000;
 const CONNECT_MS = 2000;
 const CONNECTIONS_PER_NODE = 64;
 /** How often a node reports that it works on a forwarded request, by `102 Processing`. */
-export const STILL_AT_IT_MS = 1000;
+export const PROGRESS_INTERVAL_MS = 1000;
 const TICK_MS = 500;
 /**
  * A node that reports nothing for this many ticks is unreachable: the connection is half open, or the node hangs.
@@ -130,7 +130,7 @@ export class NodeClient implements Forward {
     const { method, path, body } = request;
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !OF_ONE_HOP.has(name)));
     const sent = body.length > 0 ? body : undefined;
-    return this.#send(node, { method, path, headers, body: sent, deadlineMs: LONGEST_SEND_MS }, life);
+    return this.#send(node, { method, path, headers, body: sent, deadlineMs: MAX_SEND_MS }, life);
   }
 
   async close(): Promise<void> {

@@ -7,10 +7,10 @@ export const FORWARDED_BY = 'x-switchboard-forwarded-by';
 export const NODE_SIGNATURE = 'x-switchboard-node-signature';
 
 /** How far the clocks of nodes may differ. */
-const LONGEST_AGE_MS = 15 * 60_000;
+const MAX_AGE_MS = 15 * 60_000;
 
 /** A request as the receiving node sees it. */
-export interface PassedOn {
+export interface SignedRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
@@ -35,24 +35,24 @@ export class NodeSignatures {
   }
 
   /** Returns the headers that mark a request to another node as forwarded by this one. */
-  sign(request: PassedOn, receiver: string): Record<string, string> {
+  sign(request: SignedRequest, receiver: string): Record<string, string> {
     const at = this.#clock.now();
     const mac = this.#mac({ ...request, sender: this.#nodeId, receiver, at }).toString('base64url');
     return { [FORWARDED_BY]: this.#nodeId, [NODE_SIGNATURE]: `v1,${at},${mac}` };
   }
 
   /** Whether a node with the secret signed the request for this node. */
-  verify(request: PassedOn, headers: Headers): boolean {
+  verify(request: SignedRequest, headers: Headers): boolean {
     const { [FORWARDED_BY]: sender, [NODE_SIGNATURE]: signature } = headers;
     if (typeof sender !== 'string' || typeof signature !== 'string') return false;
     const [, time, mac = ''] = /^v1,(\d{1,16}),([\w-]{43})$/.exec(signature) ?? [];
     const at = Number(time);
-    if (!(Math.abs(this.#clock.now() - at) <= LONGEST_AGE_MS)) return false;
+    if (!(Math.abs(this.#clock.now() - at) <= MAX_AGE_MS)) return false;
     const right = this.#mac({ ...request, sender, receiver: this.#nodeId, at });
     return timingSafeEqual(Buffer.from(mac, 'base64url'), right);
   }
 
-  #mac({ method, path, body, ...about }: PassedOn & { sender: string; receiver: string; at: number }): Buffer {
+  #mac({ method, path, body, ...about }: SignedRequest & { sender: string; receiver: string; at: number }): Buffer {
     const digest = createHash('sha256').update(body).digest('hex');
     const text = ['v1', about.sender, about.receiver, about.at, method, path, digest].join('\n');
     return createHmac('sha256', this.#key).update(text).digest();

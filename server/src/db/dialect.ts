@@ -201,8 +201,8 @@ export interface Store {
   close(): Promise<void>;
 }
 /** A prefix of one or two letters matches too many words. */
-const SHORTEST_BEGINNING = 3;
-export const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= SHORTEST_BEGINNING;
+const MIN_PREFIX_LENGTH = 3;
+export const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= MIN_PREFIX_LENGTH;
 /** Wraps a connection for reads: a failing database becomes an error that callers can act on. */
 export function answering(dialect: Dialect, connection: Connection): Connection {
   return {

@@ -23,9 +23,9 @@ interface Waiting extends Job {
 }
 
 // Large enough to spread one fsync over many requests, small enough that the first one does not wait long.
-const LARGEST_BATCH = 128;
+const MAX_BATCH = 128;
 const RETRY_WAIT_MS = 25;
-const PATIENCE_MS = 2000;
+const RETRY_FOR_MS = 2000;
 
 /**
  * Group commit: work that arrives while a transaction is being written shares the next one, so that one fsync serves
@@ -119,8 +119,8 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
 
   #nextBatch(): Waiting[] {
     const { writers } = this.#store;
-    if (writers === 1) return this.#waiting.splice(0, LARGEST_BATCH);
-    const share = Math.min(LARGEST_BATCH, Math.ceil(this.#waiting.length / (writers - this.#running)));
+    if (writers === 1) return this.#waiting.splice(0, MAX_BATCH);
+    const share = Math.min(MAX_BATCH, Math.ceil(this.#waiting.length / (writers - this.#running)));
     const batch: Waiting[] = [];
     const held: Waiting[] = [];
     const ownKeys = new Set<string>();
@@ -128,7 +128,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
       const { key } = waiting;
       // Work waits for a running transaction with its key, unless this batch already has that key.
       const isOwn = key !== undefined && ownKeys.has(key);
-      const isFull = batch.length >= (isOwn ? LARGEST_BATCH : share);
+      const isFull = batch.length >= (isOwn ? MAX_BATCH : share);
       if (isFull || (key !== undefined && this.#busyKeys.has(key))) held.push(waiting);
       else {
         batch.push(waiting);
@@ -144,7 +144,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     this.#running++;
     const as = this.#membership ?? undefined;
     try {
-      this.#succeed(batch, await withPatience(this.#store.dialect, () => writeBatch(this.#store, batch, as)));
+      this.#succeed(batch, await retryWhileBusy(this.#store.dialect, () => writeBatch(this.#store, batch, as)));
     } catch (error) {
       this.#fail(batch, error, as);
     } finally {
@@ -190,8 +190,8 @@ function attempt(action: () => void): void {
 }
 
 /** Retries for up to two seconds while the database is busy. */
-async function withPatience<T>(dialect: Dialect, action: () => Promise<T>): Promise<T> {
-  const givesUpAt = performance.now() + PATIENCE_MS;
+async function retryWhileBusy<T>(dialect: Dialect, action: () => Promise<T>): Promise<T> {
+  const givesUpAt = performance.now() + RETRY_FOR_MS;
   for (;;) {
     try {
       return await action();

@@ -10,7 +10,7 @@ export type IsReady = () => Promise<boolean>;
 /** Cached for one second, because the route is public. */
 const KEPT_MS = 1000;
 /** A hanging database counts as unavailable, and the load balancer has a deadline too. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** More than the free space that existing pages of a table can have. */
 const PROBE_BYTES = 256 * 1024;
@@ -50,7 +50,7 @@ export function createReadiness({
         if (wasFull) await requireRoom(database);
         wasFull = false;
       };
-      await withTimeout(systemClock, PATIENCE_MS, goesThrough());
+      await withTimeout(systemClock, TIMEOUT_MS, goesThrough());
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize >= reserveBytes;
     } catch {

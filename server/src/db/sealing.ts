@@ -42,14 +42,14 @@ export async function openSeal(
     if (check === undefined) {
       if (encryptionKey === '') return isNoted(tx);
       requireAlone(others);
-      if (await addCheck(tx, seal)) await sealAnew(tx, PLAIN, seal);
+      if (await addCheck(tx, seal)) await resealAll(tx, PLAIN, seal);
       return isNoted(tx);
     }
     if (encryptionKey !== '' && opens(seal, check)) return others.length === 0 && isNoted(tx);
     const previous = createSeal(encryptionKeyPrevious);
     if (encryptionKeyPrevious === '' || !opens(previous, check)) throw wrongKey(encryptionKey);
     requireAlone(others);
-    if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await sealAnew(tx, previous, seal);
+    if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await resealAll(tx, previous, seal);
     return isNoted(tx);
   });
   if (mustRewrite) {
@@ -137,7 +137,7 @@ async function replaceCheck({ kysely }: Tx, check: string, seal: Seal | undefine
   return changed.length === 1;
 }
 
-async function sealAnew({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
+async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   const anew = (text: string, about: string) => to.close(from.open(text, about), about);
   const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
   for (const { name, value } of await secrets.execute()) {

@@ -16,7 +16,7 @@ import type { Queryable } from './dialect.ts';
  */
 
 /** The longest span by the database's clock that counts as time since the last heartbeat. */
-const LONGEST_GAP_MS = 8000;
+const MAX_GAP_MS = 8000;
 
 /**
  * Returns the moment at which steady time continues.
@@ -24,7 +24,7 @@ const LONGEST_GAP_MS = 8000;
  */
 export async function readSteadyTime({ reader, shared }: Database, wallNow: number): Promise<number> {
   const { now } = reader.dialect;
-  const passed = sql`case when ${now} - at between 0 and ${LONGEST_GAP_MS} then ${now} - at else 0 end`;
+  const passed = sql`case when ${now} - at between 0 and ${MAX_GAP_MS} then ${now} - at else 0 end`;
   const { rows } = await sql<{ stored: number; at: number; now: number }>`
     select ms + ${passed} as stored, at, ${now} as now from steady_time`.execute(reader.kysely);
   const { stored = 0, at = 0, now: databaseNow = 0 } = rows[0] ?? {};

@@ -11,14 +11,14 @@ import type { SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
-import type { PassedOnRequests } from './passedOn.ts';
+import type { ForwardedRequests } from './forwardedRequests.ts';
 
 export interface InboundDeps {
   readonly sessions: Pick<Sessions, 'find' | 'receive' | 'requireReceiver'>;
   readonly owners: Pick<Owners, 'ofSession'>;
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect'>;
   readonly forward: Pick<Forward, 'relay'>;
-  readonly passedOn: PassedOnRequests;
+  readonly forwardedRequests: ForwardedRequests;
   readonly log: Log;
 }
 
@@ -34,7 +34,7 @@ const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 102
  */
 export function addInbound(
   app: FastifyInstance,
-  { sessions, owners, cluster, forward, passedOn, log }: InboundDeps,
+  { sessions, owners, cluster, forward, forwardedRequests, log }: InboundDeps,
 ): void {
   const budget = new BodyBudget(LIMITS);
   const callbacks = new WeakMap<FastifyRequest, { session: SessionRef; body: BudgetedBody }>();
@@ -80,7 +80,7 @@ export function addInbound(
     const session = callbacks.get(request)?.session;
     if (session === undefined) throw new AppError('internal_error');
     const receive = () => sessions.receive(session, toCallback(request));
-    return passedOn.has(request) ? receive() : atOwner(session, receive, (owner) => relay(owner, request));
+    return forwardedRequests.has(request) ? receive() : atOwner(session, receive, (owner) => relay(owner, request));
   }
 
   async function relay(owner: Member, request: FastifyRequest): Promise<CallbackAnswer> {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
 import { DEEPEST } from '../invoke/validate.ts';
-import type { PassedOnRequests } from './passedOn.ts';
+import type { ForwardedRequests } from './forwardedRequests.ts';
 
 /** No operation needs more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */
-const MOST_VALUES = 3000;
+const MAX_VALUES = 3000;
 /** The levels around a field: the body, and over MCP the batch, the call, its parameters and their arguments. */
 const ENVELOPE_LEVELS = 5;
 
@@ -15,7 +15,7 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /** Accepts only JSON. An empty body counts as none, even with a Content-Type: some clients always send one. */
-export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests): void {
+export function acceptJsonOnly(app: FastifyInstance, forwardedRequests: ForwardedRequests): void {
   app.removeAllContentTypeParsers();
   app.addHook('preParsing', async ({ headers }) => {
     const encoding = headers['content-encoding'];
@@ -29,7 +29,7 @@ export function acceptJsonOnly(app: FastifyInstance, passedOn: PassedOnRequests)
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     const body = textOf(bytes);
     if (body === undefined) return done(new AppError('invalid_json', 'The request body is not valid UTF-8'));
-    passedOn.keep(request, body);
+    forwardedRequests.keep(request, body);
     if (body === '') return done(null, undefined);
     const excess = findExcess(body);
     if (excess !== undefined) return done(excess);
@@ -69,11 +69,11 @@ function findExcess(text: string): AppError | undefined {
     if (depth === 1 && (isOpening || char === COMMA)) memberAt = at + 1;
     if (isOpening || char === COMMA) values++;
     const isTooDeep = depth > DEEPEST + ENVELOPE_LEVELS;
-    if (!isTooDeep && values <= MOST_VALUES) continue;
+    if (!isTooDeep && values <= MAX_VALUES) continue;
     const field = fieldAt(text, memberAt);
     return isTooDeep
       ? invalidField(field, `must not be nested deeper than ${DEEPEST} levels`, 'depth')
-      : invalidField(field, `must not contain more than ${MOST_VALUES} values`, 'width');
+      : invalidField(field, `must not contain more than ${MAX_VALUES} values`, 'width');
   }
   return undefined;
 }
@@ -90,9 +90,9 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Longer than the name of any field. */
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 /** The name of the body's member that begins there; `body` if there is none. */
 function fieldAt(text: string, at: number): string {
-  return /^\s*"([\w.-]+)"\s*:/.exec(text.slice(at, at + LONGEST_NAME))?.[1] ?? 'body';
+  return /^\s*"([\w.-]+)"\s*:/.exec(text.slice(at, at + MAX_NAME_LENGTH))?.[1] ?? 'body';
 }

@@ -7,9 +7,9 @@ import { AppError } from '../errors.ts';
 import { type Answer, denialOf, type Invoke, isRead, type Operation } from '../invoke/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import type { Authenticated, Callers } from './callers.ts';
+import type { ForwardedRequests } from './forwardedRequests.ts';
 import { replyWithLogin } from './loginReply.ts';
 import { acceptContent, openContent } from './mediaUpload.ts';
-import type { PassedOnRequests } from './passedOn.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 /** Limit for requests without a credential. An email, a password and a name are far shorter. */
@@ -18,7 +18,7 @@ const AUTH_BODY_LIMIT_BYTES = 8 * 1024;
 export interface RouteDeps {
   readonly callers: Callers;
   readonly invoke: Invoke;
-  readonly passedOn: PassedOnRequests;
+  readonly forwardedRequests: ForwardedRequests;
   readonly devices: LoginDevices;
 }
 
@@ -85,7 +85,7 @@ type Send = (
 /** A route for one operation, which may read its input and send its output in its own way. */
 export function routeOf(
   operation: Operation,
-  { callers, invoke, passedOn, devices }: RouteDeps,
+  { callers, invoke, forwardedRequests, devices }: RouteDeps,
   stopping: AbortSignal,
   send: Send = sendOutput,
   readInput: ReadInput = inputReader(operation),
@@ -104,7 +104,7 @@ export function routeOf(
       channel: 'rest',
       trace: request.headers['traceparent']?.toString(),
       credential: presented?.value,
-      isForwarded: passedOn.has(request),
+      isForwarded: forwardedRequests.has(request),
       signal: () => AbortSignal.any([stopping, hungUp(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
       ...(operation.takesContent && { openContent: () => openContent(request) }),

@@ -22,6 +22,7 @@ import type { Feed } from '../webhooks/feed.ts';
 import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
+import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound, type InboundDeps } from './inbound.ts';
 import { acceptJsonOnly } from './jsonBody.ts';
 import { addMcp } from './mcp/mount.ts';
@@ -29,9 +30,8 @@ import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { createOwnHosts } from './ownHosts.ts';
-import { PassedOnRequests } from './passedOn.ts';
+import { reportProgress } from './progress.ts';
 import { addRoutes, refuseOtherMethods } from './routes.ts';
-import { tellForwarders } from './stillAtIt.ts';
 import { Strangers } from './strangers.ts';
 import { addStream } from './stream.ts';
 
@@ -42,7 +42,7 @@ declare module 'fastify' {
   }
 }
 
-export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
+export interface HttpDeps extends Omit<InboundDeps, 'forwardedRequests'> {
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect' | 'counts'>;
   readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'nodeUrl' | 'allowedHosts' | 'metrics'>;
   readonly authenticator: Authenticator;
@@ -68,7 +68,7 @@ export interface HttpDeps extends Omit<InboundDeps, 'passedOn'> {
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Connections without a credential, each of which takes a socket. Far more than a proxy opens to a node. */
-const MOST_STRANGERS = 500;
+const MAX_STRANGERS = 500;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** The HTTP server with every route. It does not listen yet. */
@@ -99,22 +99,22 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     },
   });
 
-  const strangers = new Strangers(MOST_STRANGERS);
+  const strangers = new Strangers(MAX_STRANGERS);
   app.server.on('connection', strangers.add);
   app.server.on('request', strangers.watch);
   const callers = new Callers(deps.authenticator, strangers);
   const ownHosts = createOwnHosts(deps.settings);
 
-  const passedOn = new PassedOnRequests(deps.signatures, strangers);
-  acceptJsonOnly(app, passedOn);
+  const forwardedRequests = new ForwardedRequests(deps.signatures, strangers);
+  acceptJsonOnly(app, forwardedRequests);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
   app.addHook('onRequest', async ({ headers, routeOptions }) => {
     if (!routeOptions.config.takesAnyHost) ownHosts.require(headers.host);
   });
   refuseWhileClosing(app);
-  tellForwarders(app);
-  app.addHook('preHandler', passedOn.verify);
+  reportProgress(app);
+  app.addHook('preHandler', forwardedRequests.verify);
   app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendError(log, asAppError(error, request), request, reply),
@@ -132,7 +132,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   );
 
   const others = refuseOtherMethods(app);
-  const parts = { ...deps, callers, passedOn };
+  const parts = { ...deps, callers, forwardedRequests };
   addRoutes(app, operations, parts);
   addStream(app, parts);
   addMediaContent(app, parts);
@@ -230,7 +230,7 @@ function asAppError(error: FastifyError, request: FastifyRequest): unknown {
 }
 
 function pathOf(request: FastifyRequest): string {
-  return request.url.split(/[?#]/, 1)[0] ?? ''; // The router treats both as the start of the query
+  return request.url.split(/[?#]/, 1)[0] ?? ''; // the router treats both as the start of the query
 }
 
 /** Serves metrics, which contain no account data. METRICS=off hides them if strangers can reach the port. */

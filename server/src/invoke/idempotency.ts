@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { LONGEST_SEND_MS } from '../cluster/forward.ts';
+import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
@@ -12,7 +12,7 @@ import { type Key, KeyReleases, nameOf } from './keyReleases.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A run that has not ended by then is dead: no operation may take this long. */
-const ABANDONED_MS = LONGEST_SEND_MS + 90_000;
+const ABANDONED_MS = MAX_SEND_MS + 90_000;
 /** Owner of a key whose run was interrupted: the next request continues it. */
 const NOBODY = '';
 /** Errors after which a repeated request continues where the first one stopped. */

@@ -13,7 +13,7 @@ const LOOKS = 3;
 /** Concurrent attempts, which bound the cost per second while the database is unavailable. */
 const AT_A_TIME = 50;
 /** A few MB. Further keys stay with this node until their runs count as abandoned. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /**
  * Releases keys once the database is back; until then, other nodes assume that this one still works on them. One loop
@@ -41,7 +41,7 @@ export class KeyReleases {
   add({ accountId, key }: Key): void {
     if (this.#isStopped) return;
     const name = nameOf({ accountId, key });
-    if (this.#waiting.size >= MOST_KEYS && !this.#waiting.has(name)) return;
+    if (this.#waiting.size >= MAX_KEYS && !this.#waiting.has(name)) return;
     this.#waiting.set(name, { accountId, key, looks: 0 });
     if (this.#passing === undefined) this.#schedule();
   }

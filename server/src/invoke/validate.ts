@@ -6,7 +6,7 @@ import { AppError, type FieldError, invalidField } from '../errors.ts';
 /** Deeper than any meaningful value of a field that accepts any JSON. */
 export const DEEPEST = 32;
 /** More fields than any object of the API has, and than any network has options. */
-const MOST_FIELDS = 256;
+const MAX_FIELDS = 256;
 
 /**
  * Compiles an input schema to a function that fills in defaults and validates.
@@ -60,8 +60,8 @@ function findExcess(value: unknown, schema: TSchema | undefined, levels: number)
   if (Array.isArray(value) && value.length > maxItems)
     return refuse('maxItems', `must not have more than ${maxItems} items`);
   const names = Object.keys(value);
-  if (!Array.isArray(value) && names.length > MOST_FIELDS)
-    return refuse('width', `must not have more than ${MOST_FIELDS} fields`);
+  if (!Array.isArray(value) && names.length > MAX_FIELDS)
+    return refuse('width', `must not have more than ${MAX_FIELDS} fields`);
   for (const name of names) {
     const member = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : items;
     const found = findExcess((value as Record<string, unknown>)[name], member, levels - 1);

@@ -11,7 +11,7 @@ export interface Content {
   readonly declaredBytes?: number;
 }
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /**
  * Removes folders, control characters and marks that change the direction of writing (`photo\u202egpj.exe` shows as
@@ -21,7 +21,7 @@ export function cleanFileName(name: string | null): string | null {
   const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? '';
   const clean = last.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
   if (/^\.*$/.test(clean)) return null;
-  return [...clean].slice(0, LONGEST_NAME).join('');
+  return [...clean].slice(0, MAX_NAME_LENGTH).join('');
 }
 
 /** The file name in a `Content-Disposition` header (RFC 6266); null if it has none or is malformed. */

@@ -9,7 +9,7 @@ import { type Content, dispositionName, tooLarge } from './content.ts';
 /** Fetches a URL and passes its content to `use`; closes everything once that has settled. */
 export type UseFetched = <T>(url: string, use: (content: Content) => Promise<T>) => Promise<T>;
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
@@ -50,8 +50,8 @@ export function createUseFetched({
         if (!REDIRECTS.includes(response.statusCode) || typeof location !== 'string') {
           return await use(contentOf(url, response, maxBytes, failed));
         }
-        if (redirects === MOST_REDIRECTS)
-          throw new AppError('fetch_failed', `The URL redirects more than ${MOST_REDIRECTS} times`);
+        if (redirects === MAX_REDIRECTS)
+          throw new AppError('fetch_failed', `The URL redirects more than ${MAX_REDIRECTS} times`);
         await response.body.dump().catch(() => {}); // the body of a redirect is irrelevant
         if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to an invalid URL');
         url = vetted(new URL(location, url).href, policy);

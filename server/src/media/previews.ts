@@ -20,11 +20,11 @@ const FORMATS: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
   'image/gif': 'gif',
 };
-const LARGEST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** A decoded WebP of this many pixels takes 160 MB, and one is decoded at a time. */
-const MOST_PIXELS = 40_000_000;
-const LONGEST_SECONDS = 10;
-const MOST_WAITING = 16;
+const MAX_PIXELS = 40_000_000;
+const MAX_SECONDS = 10;
+const MAX_WAITING = 16;
 /** With base64 a third more, which fits into an answer of 60,000 bytes. */
 const PREVIEW_BYTES = 40_000;
 /** Longest side and quality, tried in order until the bytes fit. The last one always fits. */
@@ -53,9 +53,8 @@ export class Previews {
   async of(file: File): Promise<Preview> {
     const format = FORMATS[file.mimeType];
     if (format === undefined) return none(`A file of type ${file.mimeType} cannot be shown as an image.`);
-    if (file.size > LARGEST_BYTES) return none(`Images of more than ${LARGEST_BYTES} bytes are not shown.`);
-    if (this.#waiting >= MOST_WAITING)
-      return none('The server is busy with other images. Call again in a few seconds.');
+    if (file.size > MAX_BYTES) return none(`Images of more than ${MAX_BYTES} bytes are not shown.`);
+    if (this.#waiting >= MAX_WAITING) return none('The server is busy with other images. Call again in a few seconds.');
     this.#waiting += 1;
     const turn = this.#last.then(() => this.#scale(file.hash, format));
     this.#last = turn.catch(() => {});
@@ -63,7 +62,7 @@ export class Previews {
       return await turn;
     } catch (error) {
       if (error instanceof AppError) return none(`${error.message}.`);
-      return none(`The image cannot be shown: it is damaged or has more than ${MOST_PIXELS} pixels.`);
+      return none(`The image cannot be shown: it is damaged or has more than ${MAX_PIXELS} pixels.`);
     } finally {
       this.#waiting -= 1;
     }
@@ -75,7 +74,7 @@ export class Previews {
       return none('The server cannot show images because its image library (sharp) is not installed.');
     const sharp = library.default;
     const open = (content: Buffer): Sharp =>
-      sharp(content, { limitInputPixels: MOST_PIXELS, failOn: 'error' }).timeout({ seconds: LONGEST_SECONDS });
+      sharp(content, { limitInputPixels: MAX_PIXELS, failOn: 'error' }).timeout({ seconds: MAX_SECONDS });
     const original = await this.#read(hash);
     const found = await open(original).metadata();
     if (found.format !== format) return none('The image cannot be shown: its content is of another type.');

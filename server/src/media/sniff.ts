@@ -5,15 +5,15 @@ const UNKNOWN = 'application/octet-stream';
 /** Bytes that are read to recognize text. */
 const HEAD_BYTES = 8192;
 /** A file can have an excessively long table of contents. */
-const PATIENCE_MS = 3000;
-const LARGEST_READ_BYTES = 16 * 1024 * 1024;
+const TIMEOUT_MS = 3000;
+const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 /**
  * The media type of a file, by its content. The declared type counts only for text formats, which look alike. Any other
  * unrecognized file is `application/octet-stream`, whatever its declared type.
  */
 export async function sniffType(file: string, declared: string | null): Promise<string> {
-  const found = await recognise(file);
+  const found = await recognize(file);
   if (found !== undefined && found !== 'application/xml') return found;
   const essence = essenceOf(declared);
   if (found === 'application/xml') return /^(text|application)\/xml$|\+xml$/.test(essence) ? essence : found;
@@ -21,10 +21,10 @@ export async function sniffType(file: string, declared: string | null): Promise<
   return isKindOfText(essence) ? essence : 'text/plain';
 }
 
-async function recognise(file: string): Promise<string | undefined> {
+async function recognize(file: string): Promise<string | undefined> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    return (await fileTypeFromFile(file, { signal, maxBufferSize: LARGEST_READ_BYTES }))?.mime;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return (await fileTypeFromFile(file, { signal, maxBufferSize: MAX_READ_BYTES }))?.mime;
   } catch {
     return undefined; // looks like a format but is malformed
   }

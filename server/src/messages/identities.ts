@@ -13,11 +13,11 @@ export async function identify(
   session: SessionRef,
   { standIn, phoneNumber }: { readonly standIn: string; readonly phoneNumber: string },
 ): Promise<void> {
-  await joinChats(tx, session, standIn, phoneNumber);
-  await joinContacts(tx, session, standIn, phoneNumber);
-  await joinParticipants(tx, session, standIn, phoneNumber);
-  await joinOpinions(tx, session, standIn, phoneNumber);
-  await dropTwins(tx, session, standIn, phoneNumber);
+  await mergeChats(tx, session, standIn, phoneNumber);
+  await mergeContacts(tx, session, standIn, phoneNumber);
+  await mergeParticipants(tx, session, standIn, phoneNumber);
+  await mergeReactionsAndVotes(tx, session, standIn, phoneNumber);
+  await deleteDuplicates(tx, session, standIn, phoneNumber);
   // Only by indexed columns: messages to somebody are found by their chat.
   await rename(tx, session, 'from_number', 'from_number', standIn, phoneNumber);
   await rename(tx, session, 'to_id', 'chat_id', standIn, phoneNumber);
@@ -43,7 +43,7 @@ async function rename(
 }
 
 /** Deletes messages that the network has already repeated under the number. */
-async function dropTwins(tx: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function deleteDuplicates(tx: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
   const shown = (column: 'chat_id' | 'from_number') =>
     sql`case when old.${sql.ref(column)} = ${standIn} then ${number} else old.${sql.ref(column)} end`;
   const twins = await sql<{ seq: number }>`
@@ -62,7 +62,7 @@ async function dropTwins(tx: Tx, { accountId, sessionId }: SessionRef, standIn: 
   );
 }
 
-async function joinChats({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function mergeChats({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
   const chats = await kysely
     .selectFrom('chats')
     .selectAll()
@@ -100,7 +100,7 @@ async function joinChats({ kysely }: Tx, { accountId, sessionId }: SessionRef, s
     .execute();
 }
 
-async function joinContacts({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function mergeContacts({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
   const contacts = await kysely
     .selectFrom('contacts')
     .selectAll()
@@ -129,7 +129,12 @@ async function joinContacts({ kysely }: Tx, { accountId, sessionId }: SessionRef
     .execute();
 }
 
-async function joinParticipants({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function mergeParticipants(
+  { kysely }: Tx,
+  { accountId, sessionId }: SessionRef,
+  standIn: string,
+  number: string,
+) {
   const groups = kysely
     .selectFrom('groups')
     .select('group_id')
@@ -165,7 +170,12 @@ async function joinParticipants({ kysely }: Tx, { accountId, sessionId }: Sessio
 }
 
 /** Merges reactions and votes. If there are some under both names, the later one counts. */
-async function joinOpinions({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function mergeReactionsAndVotes(
+  { kysely }: Tx,
+  { accountId, sessionId }: SessionRef,
+  standIn: string,
+  number: string,
+) {
   const messages = kysely
     .selectFrom('messages')
     .select('message_id')

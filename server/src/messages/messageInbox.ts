@@ -72,7 +72,7 @@ export class MessageInbox {
       return this.#options.emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
     }
     if (event.chat.type === 'direct' || event.senderName !== undefined) {
-      await meetContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
+      await upsertContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
     }
     const data = {
       messageId,
@@ -92,7 +92,7 @@ export class MessageInbox {
 }
 
 /** Adds the sender to the contacts, under its latest name. */
-const meetContact = query((db, p: SessionRef & { phoneNumber: string; name: string | null; now: number }) =>
+const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: string | null; now: number }) =>
   db
     .insertInto('contacts')
     .values({

@@ -4,7 +4,7 @@ import { batch } from '../db/query.ts';
 
 /** Limits the different words that are indexed of a very long message. */
 const WORDS_KEPT = 5000;
-const LONGEST_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 
 /** A message to index. */
 export interface Searchable {
@@ -26,7 +26,7 @@ export function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? [])
     .flatMap((word) => (unspaced.test(word) ? (word.match(characters) ?? []) : [word]))
-    .map((word) => (word.length > LONGEST_WORD ? [...word].slice(0, LONGEST_WORD).join('') : word));
+    .map((word) => (word.length > MAX_WORD_LENGTH ? [...word].slice(0, MAX_WORD_LENGTH).join('') : word));
 }
 
 /** The account as a word, so that one index query covers account and words. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Taken } from '../auth/loginLimit.ts';
-import { SHORTEST_PASSWORD } from '../auth/passwordRules.ts';
+import { MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
@@ -15,9 +15,9 @@ const Email = Type.String({
   description: 'Email address, such as you@example.com. Case does not matter.',
 });
 const Password = Type.String({
-  minLength: SHORTEST_PASSWORD,
+  minLength: MIN_PASSWORD_LENGTH,
   maxLength: 256,
-  description: `${SHORTEST_PASSWORD} to 256 characters. Must not be the email address or a common password.`,
+  description: `${MIN_PASSWORD_LENGTH} to 256 characters. Must not be the email address or a common password.`,
 });
 
 const Account = Type.Object(
@@ -74,18 +74,18 @@ export const register = defineOperation({
         account_id: ctx.newId('acc'),
         email,
         name: input.name ?? null,
-        password_hash: await orGiveBack(ctx.passwords.hash(input.password, ctx.address), guess),
+        password_hash: await giveBackOnFailure(ctx.passwords.hash(input.password, ctx.address), guess),
         token_version: 1,
         created_at: ctx.clock.now(),
       };
       const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
-      const refusal = await orGiveBack(inserting, guess);
+      const refusal = await giveBackOnFailure(inserting, guess);
       // does not return the guess, because the error reveals whether the email exists
       if (refusal !== undefined) throw new AppError(refusal);
       await guess.wasRight();
       return row;
     });
-    return logIn(ctx, await orGiveBack(registering, registration));
+    return logIn(ctx, await giveBackOnFailure(registering, registration));
   },
 });
 
@@ -116,7 +116,10 @@ export const login = defineOperation({
         .selectAll()
         .where('email', '=', email)
         .executeTakeFirst();
-      const fits = await orGiveBack(ctx.passwords.verify(input.password, row?.password_hash, ctx.address), guess);
+      const fits = await giveBackOnFailure(
+        ctx.passwords.verify(input.password, row?.password_hash, ctx.address),
+        guess,
+      );
       if (row === undefined || !fits) throw new AppError('invalid_credentials');
       await guess.wasRight();
       return logIn(ctx, row);
@@ -207,7 +210,8 @@ export const changePassword = defineOperation({
     const device = `that is logged in to ${account.account_id}`;
     await ctx.loginLimit.guess({ email: account.email, address: ctx.address, device }, async (guess) => {
       const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
-      if (!(await orGiveBack(verifying, guess))) throw invalidField('currentPassword', 'The current password is wrong');
+      if (!(await giveBackOnFailure(verifying, guess)))
+        throw invalidField('currentPassword', 'The current password is wrong');
       await guess.wasRight();
     });
     const version = await raiseTokenVersion(ctx, await ctx.passwords.hash(input.newPassword, ctx.address));
@@ -227,7 +231,7 @@ async function requireStrong(
 }
 
 /** Returns the taken tokens if the work fails, so that a busy server costs no guess. */
-async function orGiveBack<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {
+async function giveBackOnFailure<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {
   try {
     return await working;
   } catch (error) {

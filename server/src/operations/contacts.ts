@@ -63,7 +63,7 @@ export const listContacts = defineOperation({
         const named = eb(
           eb.fn('lower', ['name']),
           'like',
-          sql<string>`${`%${likeText(q.toLowerCase())}%`} escape '\\'`,
+          sql<string>`${`%${escapeLike(q.toLowerCase())}%`} escape '\\'`,
         );
         return digits === '' ? named : eb.or([named, eb('phone_number', 'like', `${digits}%`)]);
       });
@@ -200,7 +200,7 @@ function toContact(row: ContactTable) {
 }
 
 /** Escapes a text for `like`. */
-function likeText(text: string): string {
+function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, (mark) => `\\${mark}`);
 }
 

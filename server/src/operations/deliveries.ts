@@ -181,7 +181,7 @@ export const getDelivery = defineOperation({
   },
 });
 
-const MOST_REPLAYED = 100_000;
+const MAX_REPLAYED = 100_000;
 const REPLAYED_AT_ONCE = 500;
 
 export const replayDeliveries = defineOperation({
@@ -246,7 +246,7 @@ export const replayDeliveries = defineOperation({
       });
       count += ids.length;
       after = ids.at(-1) ?? after;
-      if (ids.length < REPLAYED_AT_ONCE || count >= MOST_REPLAYED) break;
+      if (ids.length < REPLAYED_AT_ONCE || count >= MAX_REPLAYED) break;
     }
     const replayed = input.dryRun ? 0 : count;
     for (const webhookId of replayed > 0 ? await webhookIds(ctx) : []) ctx.webhooks.engine.wake(webhookId);

@@ -52,7 +52,7 @@ export const listEndpoints = defineOperation({
   },
 });
 
-const MOST_ENDPOINTS = 100;
+const MAX_ENDPOINTS = 100;
 
 export const createEndpoint = defineOperation({
   ...writing,
@@ -82,10 +82,10 @@ export const createEndpoint = defineOperation({
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .where('account_id', '=', ctx.accountId)
         .executeTakeFirstOrThrow();
-      if (count >= MOST_ENDPOINTS)
+      if (count >= MAX_ENDPOINTS)
         throw new AppError(
           'too_many',
-          `The account has reached its limit of ${MOST_ENDPOINTS} webhooks; remove one first`,
+          `The account has reached its limit of ${MAX_ENDPOINTS} webhooks; remove one first`,
         );
       return insertWebhook(ctx, tx, false, change);
     }, ctx.accountId);

@@ -13,7 +13,7 @@ export const Kind = Type.Enum([...eventKinds], { description: 'Event type.' });
  */
 export function acceptedKinds(events: readonly string[], field = 'events'): EventKind[] {
   const unknown = events.flatMap((kind, index): FieldError[] =>
-    isEventKind(kind) ? [] : [{ field: `${field}.${index}`, code: 'unknown_kind', message: noSuchKind(kind) }],
+    isEventKind(kind) ? [] : [{ field: `${field}.${index}`, code: 'unknown_kind', message: unknownEventType(kind) }],
   );
   if (unknown.length > 0) throw new AppError('validation_failed', unknown[0]?.message, { fields: unknown });
   return eventKinds.filter((kind) => events.includes(kind));
@@ -21,10 +21,10 @@ export function acceptedKinds(events: readonly string[], field = 'events'): Even
 
 /** @throws {AppError} `validation_failed` naming the field `event` */
 export function acceptedKind(event: string): EventKind {
-  if (!isEventKind(event)) throw invalidField('event', noSuchKind(event), 'unknown_kind');
+  if (!isEventKind(event)) throw invalidField('event', unknownEventType(event), 'unknown_kind');
   return event;
 }
 
-function noSuchKind(kind: string): string {
+function unknownEventType(kind: string): string {
   return `"${kind}" is not an event type; use ${eventKinds.join(', ')}`;
 }

@@ -8,7 +8,7 @@ import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
 
-const LONGEST_WAIT_SECONDS = 30;
+const MAX_WAIT_SECONDS = 30;
 /** How late a waiting call notices an event whose announcement was missed. */
 const POLL_MS = 1000;
 
@@ -40,7 +40,7 @@ export const listEvents = defineOperation({
     wait: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: LONGEST_WAIT_SECONDS,
+        maximum: MAX_WAIT_SECONDS,
         default: 0,
         description: 'Seconds to wait for an event if there is none yet; up to 30.',
       }),

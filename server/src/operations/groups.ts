@@ -103,7 +103,7 @@ export const createGroup = defineOperation({
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
-    const phoneNumbers = normalise(input.phoneNumbers);
+    const phoneNumbers = normalize(input.phoneNumbers);
     // The network reports the new group to the session, which stores it and emits the event.
     const groups = await ctx.liveSessions.part(session, 'groups');
     const { networkId } = await groups.create(input.subject, phoneNumbers);
@@ -187,7 +187,7 @@ export const updateParticipants = defineOperation({
   async run(ctx, { groupId, action, phoneNumbers }) {
     const row = await findGroup(ctx, groupId);
     const groups = await partOf(ctx, row);
-    const results = await groups.updateParticipants(row.network_id, action, normalise(phoneNumbers));
+    const results = await groups.updateParticipants(row.network_id, action, normalize(phoneNumbers));
     return { groupId, results: [...results] };
   },
 });
@@ -336,7 +336,7 @@ function settingsOf(row: GroupTable): GroupSettings {
   return { announce: row.announce === 1, locked: row.locked === 1, joinApproval: row.join_approval === 1 };
 }
 
-function normalise(phoneNumbers: readonly string[]): string[] {
+function normalize(phoneNumbers: readonly string[]): string[] {
   return phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
 }
 

@@ -59,7 +59,7 @@ export const uploadMedia = defineOperation({
 
 /** Image types that models accept. Larger images would not fit into their context. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
-const LARGEST_IMAGE_BYTES = 4 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
 export const getMedia = defineOperation({
   id: 'media.get',
@@ -78,7 +78,7 @@ export const getMedia = defineOperation({
     IMAGE_TYPES.map((type) => [
       type,
       async ({ mimeType, size, sha256 }: Static<typeof Media>, { media }: Services) =>
-        mimeType === type && size <= LARGEST_IMAGE_BYTES ? media.read(sha256) : null,
+        mimeType === type && size <= MAX_IMAGE_BYTES ? media.read(sha256) : null,
     ]),
   ),
   preview: ({ mimeType, size, sha256 }, { previews }) => previews.of({ mimeType, size, hash: sha256 }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { LONGEST_SEND_MS } from '../cluster/forward.ts';
+import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -16,7 +16,7 @@ const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text 
 const Mentions = Type.Optional(Type.Array(PhoneNumberInput('Number of a person to mention.'), { maxItems: 256 }));
 
 /** Fetching a file from a URL may take a minute before the send. */
-const FILE_DEADLINE_MS = LONGEST_SEND_MS + 65_000;
+const FILE_DEADLINE_MS = MAX_SEND_MS + 65_000;
 
 export const sendMessage = defineOperation({
   ...sendOperation,

@@ -250,7 +250,7 @@ async function statsOf({ clock, database }: Context, row: WebhookTable | undefin
   const pending = row === undefined ? { count: 0, oldestAt: null } : await readHeld(database.reader, row.webhook_id);
   const since = (lengthMs: number) => minutes.filter(({ minute }) => minute > now - lengthMs);
   const window = (lengthMs: number) =>
-    summarise(since(lengthMs).reduce((sum, { figures }) => add(sum, figures), noFigures));
+    summarize(since(lengthMs).reduce((sum, { figures }) => add(sum, figures), noFigures));
   return {
     pending: pending.count,
     held: row === undefined || row.breaker_state === 'closed' ? 0 : pending.count,
@@ -261,7 +261,7 @@ async function statsOf({ clock, database }: Context, row: WebhookTable | undefin
       '7d': window(windowLengths['7d']),
     },
     series: since(HOUR_MS).map(({ minute, figures }) => {
-      const { attempts, byClass, byState, latencyMs } = summarise(figures);
+      const { attempts, byClass, byState, latencyMs } = summarize(figures);
       return {
         minute: isoTime(minute),
         attempts,
@@ -273,7 +273,7 @@ async function statsOf({ clock, database }: Context, row: WebhookTable | undefin
   };
 }
 
-function summarise(figures: Figures) {
+function summarize(figures: Figures) {
   const byClass: Record<string, number> = { ...figures.classes };
   const byState: Record<string, number> = { ...figures.states };
   const attempts = Object.values(byClass).reduce((sum, n) => sum + n, 0);

@@ -1,6 +1,6 @@
 import { withTimeout } from '../async.ts';
 import type { Clock } from '../clock.ts';
-import { LONGEST_SEND_MS } from '../cluster/forward.ts';
+import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { NetworkChat } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow } from '../db/schema.ts';
@@ -131,7 +131,7 @@ export class Dispatcher {
     let accepted: Accepted;
     try {
       const outgoing = await toOutgoing(this.#database.reader, this.#media, row, chat);
-      const timeoutMs = outgoing.content.media === undefined ? SEND_TIMEOUT_MS : LONGEST_SEND_MS;
+      const timeoutMs = outgoing.content.media === undefined ? SEND_TIMEOUT_MS : MAX_SEND_MS;
       answer = session.connection.send(outgoing);
       accepted = await withTimeout(this.#clock, timeoutMs, answer, () => unanswered(timeoutMs));
     } catch (error) {

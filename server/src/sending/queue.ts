@@ -16,7 +16,7 @@ import type { SteadyClock } from '../steadyClock.ts';
 import { type Dispatcher, HeldError } from './dispatcher.ts';
 
 /** How long a queued message waits for a rate limit to pass. Then it fails with the network's error. */
-const LONGEST_PAUSE_MS = 10 * 60_000;
+const MAX_PAUSE_MS = 10 * 60_000;
 const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
 /** How many chats of a session are sent to concurrently. The messages of one chat go out one after the other. */
 const CHATS_AT_ONCE = 8;
@@ -181,7 +181,7 @@ export class SendQueue {
     const ms = (error.retryAfterSeconds ?? 1) * 1000;
     const now = this.#options.clock.elapsed();
     const since = this.#heldSince.get(messageId) ?? now;
-    if (now - since + ms > LONGEST_PAUSE_MS) return undefined;
+    if (now - since + ms > MAX_PAUSE_MS) return undefined;
     this.#heldSince.set(messageId, since);
     return ms;
   }

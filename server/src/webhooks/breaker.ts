@@ -191,11 +191,11 @@ function onSuccess(breaker: Breaker, maxInFlight: number, now: number): Breaker 
     const successes = breaker.successes + 1;
     return successes >= thresholds.successesToClose ? close(next, 'probes_succeeded', now) : { ...next, successes };
   }
-  return { ...next, slowStart: warmer(breaker.slowStart, maxInFlight) };
+  return { ...next, slowStart: nextSlowStart(breaker.slowStart, maxInFlight) };
 }
 
 /** Doubles the limit of the slow start after as many successes. */
-function warmer(slowStart: Breaker['slowStart'], maxInFlight: number): Breaker['slowStart'] {
+function nextSlowStart(slowStart: Breaker['slowStart'], maxInFlight: number): Breaker['slowStart'] {
   if (slowStart === null) return null;
   const successes = slowStart.successes + 1;
   if (successes < slowStart.limit) return { ...slowStart, successes };

@@ -6,8 +6,8 @@ import { createFeed, type Feed } from './feed.ts';
 const POLL_MS = 1000;
 const BATCH = 100;
 /** Limits of a tail. A stream that is further behind reads the log by itself. */
-const MOST_EVENTS = 256;
-const MOST_CHARACTERS = 1024 * 1024;
+const MAX_EVENTS = 256;
+const MAX_CHARACTERS = 1024 * 1024;
 
 interface TailDeps {
   readonly eventLog: EventLog;
@@ -90,7 +90,7 @@ class EventTail {
     this.#events.push(event);
     this.#characters += event.body.length;
     this.#newest = event.cursor;
-    while (this.#events.length > MOST_EVENTS || this.#characters > MOST_CHARACTERS) {
+    while (this.#events.length > MAX_EVENTS || this.#characters > MAX_CHARACTERS) {
       const oldest = this.#events.shift();
       if (oldest === undefined) return;
       this.#characters -= oldest.body.length;

@@ -79,9 +79,9 @@ export function readLanes(on: Queryable): Promise<FirstOfLane[]> {
 }
 
 /** Counting stops here. */
-const MOST_PENDING = 100_000;
+const MAX_PENDING = 100_000;
 
-/** Counts the pending deliveries of all lanes, up to `MOST_PENDING`. */
+/** Counts the pending deliveries of all lanes, up to `MAX_PENDING`. */
 export async function countPending(on: Queryable): Promise<number> {
   return (await pendingInAll.first(on, {}))?.count ?? 0;
 }
@@ -304,7 +304,7 @@ const pendingInAll = query((db, _: object) =>
         .selectFrom('deliveries')
         .select('webhook_id')
         .where('state', '=', sql.lit('pending' as const))
-        .limit(MOST_PENDING)
+        .limit(MAX_PENDING)
         .as('some'),
     )
     .select(({ fn }) => fn.countAll<number>().as('count')),

@@ -27,7 +27,7 @@ const EVERY_MS = 10 * 60 * 1000;
 const CHUNK = 500;
 const FIGURES_DAYS = 8;
 /** Steps of merging the search index in one round, some milliseconds each. */
-const MOST_STEPS = 5000;
+const MAX_STEPS = 5000;
 
 /**
  * Limits the growth of the database. Deliveries that waited longer than `heldDays` expire and stay listed; events,
@@ -124,7 +124,7 @@ export class Retention {
     const { reader, commit } = this.#database;
     const { purge } = reader.dialect.search;
     if (purge === undefined) return;
-    for (let steps = 0; steps < MOST_STEPS && !this.#isStopped; steps++) {
+    for (let steps = 0; steps < MAX_STEPS && !this.#isStopped; steps++) {
       if ((await reader.connection.query(purge.isDue, [])).rows.length === 0) return;
       await commit(({ connection }) => connection.query(purge.step, []));
     }

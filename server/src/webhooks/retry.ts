@@ -49,7 +49,7 @@ const NO_SOCKET_MS = 5000;
 /** Pause of a lane after a 429 without `Retry-After`. */
 export const DEFAULT_PAUSE_MS = 30_000;
 const LEAST_RETRY_AFTER_MS = 1000;
-const MOST_RETRY_AFTER_MS = 60 * 60 * 1000;
+const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
 /** Reads `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3). Null if it is missing or invalid. */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {
@@ -59,5 +59,5 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   const date = /^[a-z]{3,9},? /i.test(text) ? Date.parse(text) : Number.NaN;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : date - now;
   if (Number.isNaN(ms)) return null;
-  return Math.min(Math.max(ms, LEAST_RETRY_AFTER_MS), MOST_RETRY_AFTER_MS);
+  return Math.min(Math.max(ms, LEAST_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }

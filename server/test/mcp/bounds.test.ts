@@ -14,7 +14,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /** The limit of a whole response in bytes. */
-const MOST_BYTES = 60_000;
+const MAX_BYTES = 60_000;
 
 type Client = Awaited<ReturnType<typeof mcpClient>>;
 
@@ -40,7 +40,7 @@ async function small(client: Client, name: string, input: Record<string, unknown
   const answer = await callTool(client, name, input);
   assert.ok(!answer.isError, `${name}: ${JSON.stringify(answer.output)}`);
   const bytes = Buffer.byteLength(JSON.stringify({ content: answer.content, structuredContent: answer.output }));
-  assert.ok(bytes <= MOST_BYTES, `${name}: ${bytes} bytes`);
+  assert.ok(bytes <= MAX_BYTES, `${name}: ${bytes} bytes`);
   return answer.output;
 }
 
@@ -90,7 +90,7 @@ describe('the size of MCP responses', () => {
 
     const uri = `switchboard://sessions/${sessionId}/chats`;
     const resource = JSON.stringify(await client.readResource({ uri }));
-    assert.ok(Buffer.byteLength(resource) < MOST_BYTES, `${Buffer.byteLength(resource)} bytes`);
+    assert.ok(Buffer.byteLength(resource) < MAX_BYTES, `${Buffer.byteLength(resource)} bytes`);
   });
 
   it('is limited to 20 entries by default', async (test) => {
@@ -147,7 +147,7 @@ describe('the size of MCP responses', () => {
     const { client } = await agent(test);
     const input = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}${'y'.repeat(15_000)}`, 1]));
     const { isError, content } = await callTool(client, 'messages_send', input);
-    assert.ok(isError && Buffer.byteLength(JSON.stringify(content)) < MOST_BYTES);
+    assert.ok(isError && Buffer.byteLength(JSON.stringify(content)) < MAX_BYTES);
     const long = 'z'.repeat(10_000);
     for (const attempt of [
       () => client.callTool({ name: long, arguments: {} }),
@@ -221,7 +221,7 @@ describe('every tool', () => {
       assert.ok(result);
       outputs.clear();
       const bytes = Buffer.byteLength(JSON.stringify(result));
-      assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
+      assert.ok(bytes <= MAX_BYTES, `${bytes} bytes`);
       const schema = tools.list(principal).find((tool) => tool.name === name)?.outputSchema ?? {};
       assert.deepEqual(Compile(schema).Errors(result.structuredContent), []);
       assert.deepEqual(JSON.parse(textOf(result.content.at(-1))), result.structuredContent);
@@ -260,7 +260,7 @@ describe('an image over MCP', () => {
     await small(client, 'media_get', { mediaId, picture: true });
     const resource = await client.readResource({ uri: `switchboard://media/${mediaId}` });
     assert.equal(resource.contents.length, 2);
-    assert.ok(Buffer.byteLength(JSON.stringify(resource)) < MOST_BYTES);
+    assert.ok(Buffer.byteLength(JSON.stringify(resource)) < MAX_BYTES);
     const whole = await fetch(`${server.url}/api/v1/media/${mediaId}`, {
       headers: { authorization: `Bearer ${token}`, accept: 'image/png' },
     });

@@ -202,11 +202,11 @@ export async function eventOf(
 async function inTime<T>(waiting: Promise<T>, complaint: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${complaint}, within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+    timer = setTimeout(() => reject(new Error(`${complaint}, within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
   });
   return Promise.race([waiting, late]).finally(() => clearTimeout(timer));
 }
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Reads all pages of a list. @returns the entries of each page */
 export async function pagesOf(call: Call, path: string, limit: number): Promise<Answer['body'][][]> {

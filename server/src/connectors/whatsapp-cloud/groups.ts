@@ -27,7 +27,7 @@ export async function findGroup(graph: Graph, id: string, ownNumber: string, now
   const { subject, description, participants = [], creation_timestamp: createdAt } = found;
   const members = participants.flatMap(({ wa_id: number = '' }) => (/^\d+$/.test(number) ? [number] : []));
   return {
-    ...unshownGroup(id, ownNumber, now),
+    ...placeholderGroup(id, ownNumber, now),
     subject,
     description: description || null,
     createdAt: createdAt === undefined ? now : Number(createdAt) * 1000,
@@ -42,7 +42,7 @@ export async function findGroup(graph: Graph, id: string, ownNumber: string, now
 }
 
 /** A placeholder for a group that Meta does not return, because its messages need one. */
-export function unshownGroup(id: string, ownNumber: string, now: number): NetworkGroup {
+export function placeholderGroup(id: string, ownNumber: string, now: number): NetworkGroup {
   return {
     networkId: id,
     subject: id,

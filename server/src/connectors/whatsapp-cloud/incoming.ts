@@ -214,7 +214,7 @@ async function contentsOf(received: Message, { findFile }: LookUps): Promise<Mes
   if (type === 'contacts' && contacts.length > 0)
     return contacts.map((contact) => ({ type: 'contact', text: '', contact: toCard(contact) }));
   const payload = payloadOf(received);
-  return [{ type: 'text', text: inWords(received), ...(payload !== undefined && { payload }) }];
+  return [{ type: 'text', text: describeAsText(received), ...(payload !== undefined && { payload }) }];
 }
 
 function toCard({ name, phones = [] }: NonNullable<Message['contacts']>[number]): ContactCard {
@@ -230,7 +230,7 @@ function payloadOf({ button, interactive }: Message): string | undefined {
  * The text of a message whose type has no equivalent: answers to buttons and lists, orders, notices, and unsupported
  * types.
  */
-function inWords({ type, button, interactive, order, system }: Message): string {
+function describeAsText({ type, button, interactive, order, system }: Message): string {
   const reply = interactive?.button_reply ?? interactive?.list_reply;
   if (reply !== undefined) return reply.title;
   if (button !== undefined) return button.text;

@@ -17,7 +17,7 @@ const CHECK_EVERY_MS = 5 * 60_000;
 /** How many checks a number may miss before that counts as an outage. */
 const MISSES = 3;
 const RECHECK_MS = 10_000;
-const LONGEST_BACKOFF_MS = 5 * 60_000;
+const MAX_BACKOFF_MS = 5 * 60_000;
 
 /** Errors that end the session, whatever the request. */
 const ENDS: ReadonlySet<Verdict> = new Set(['session']);
@@ -157,7 +157,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
       if (this.isClosed) return;
       this.#state = 'away';
     }
-    this.#checkIn(isOutage ? Math.min(RECHECK_MS * 2 ** (this.#misses - 1), LONGEST_BACKOFF_MS) : RECHECK_MS);
+    this.#checkIn(isOutage ? Math.min(RECHECK_MS * 2 ** (this.#misses - 1), MAX_BACKOFF_MS) : RECHECK_MS);
   }
 
   /** If a number never answered, its id is wrong. If it did, the error may be Meta's. */

@@ -2,8 +2,8 @@ import { AppError, invalidField } from '../../errors.ts';
 import type { Interactive, MessageContent, NetworkMedia, OutgoingMessage } from '../connector.ts';
 import { wamidOf } from './incoming.ts';
 
-const LONGEST_TEXT = 4096;
-const LONGEST_CAPTION = 1024;
+const MAX_TEXT_LENGTH = 4096;
+const MAX_CAPTION_LENGTH = 1024;
 
 /**
  * Builds the body of `POST /{phone number id}/messages`.
@@ -30,12 +30,12 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
   const { type, text, media, location, contact, template, interactive } = content;
   switch (type) {
     case 'text':
-      requireLength('message', text, LONGEST_TEXT);
+      requireLength('message', text, MAX_TEXT_LENGTH);
       return { type, text: { body: text, preview_url: /https?:\/\//.test(text) } };
     case 'image':
     case 'video':
     case 'document': {
-      requireLength('caption', text, LONGEST_CAPTION);
+      requireLength('caption', text, MAX_CAPTION_LENGTH);
       const file = needed(media);
       const id = await upload(file);
       const fileName = type === 'document' && file.fileName !== null && { filename: file.fileName };
@@ -73,7 +73,7 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
   }
 }
 
-const LONGEST_BUTTON = 20;
+const MAX_BUTTON_LENGTH = 20;
 
 function toInteractive(text: string, { header, footer, buttons, list, link }: Interactive) {
   const around = {
@@ -82,7 +82,8 @@ function toInteractive(text: string, { header, footer, buttons, list, link }: In
     ...(footer !== undefined && { footer: { text: footer } }),
   };
   if (buttons !== undefined) {
-    for (const [index, { title }] of buttons.entries()) requireLength(`buttons.${index}.title`, title, LONGEST_BUTTON);
+    for (const [index, { title }] of buttons.entries())
+      requireLength(`buttons.${index}.title`, title, MAX_BUTTON_LENGTH);
     return { type: 'button', ...around, action: { buttons: buttons.map((reply) => ({ type: 'reply', reply })) } };
   }
   if (list !== undefined) {

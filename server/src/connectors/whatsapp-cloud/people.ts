@@ -26,7 +26,7 @@ export class People {
    * placeholder.
    */
   async hide(userId: string): Promise<string> {
-    const standIn = standInFor(userId);
+    const standIn = placeholderFor(userId);
     const known = await this.#find(standIn);
     if (known === undefined) await this.#keep(standIn, { userId });
     return known?.phoneNumber ?? standIn;
@@ -34,7 +34,7 @@ export class People {
 
   /** Returns the current placeholder of a person; undefined if there is none. */
   async hiddenAs(userId: string): Promise<string | undefined> {
-    const standIn = standInFor(userId);
+    const standIn = placeholderFor(userId);
     const known = await this.#find(standIn);
     return known !== undefined && known.phoneNumber === undefined ? standIn : undefined;
   }
@@ -73,7 +73,7 @@ export class People {
   }
 }
 
-function standInFor(userId: string): string {
+function placeholderFor(userId: string): string {
   const hash = createHash('sha256').update(userId).digest('hex');
   return `000${BigInt(`0x${hash}`).toString().slice(-DIGITS)}`;
 }

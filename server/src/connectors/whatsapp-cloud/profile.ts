@@ -12,7 +12,7 @@ import type { NumberMonitor } from './numberMonitor.ts';
  */
 
 const PICTURE_TYPES: readonly string[] = ['image/jpeg', 'image/png'];
-const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
+const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 
 const UploadSession = Compile(Type.Object({ id: Type.String({ pattern: '^upload:' }) }));
 const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
@@ -83,6 +83,6 @@ function requirePossible({ name, about, picture }: ProfileChange): void {
       'unsupported_media_type',
       `WhatsApp accepts JPEG and PNG pictures, but the file is ${picture.mimeType}`,
     );
-  if (picture.size > LARGEST_PICTURE_BYTES)
-    throw new AppError('payload_too_large', `The picture is larger than the limit of ${LARGEST_PICTURE_BYTES} bytes`);
+  if (picture.size > MAX_PICTURE_BYTES)
+    throw new AppError('payload_too_large', `The picture is larger than the limit of ${MAX_PICTURE_BYTES} bytes`);
 }

@@ -3,7 +3,7 @@ import type { CallbackAnswer, CallbackRequest, SessionHost } from '../connector.
 import { answerChallenge, type Change, type Contact, isSigned, readChanges } from './callbacks.ts';
 import { type Verdict, verdictOf } from './errors.ts';
 import { type Graph, GraphError, NoAnswerError } from './graph.ts';
-import { findGroup, unshownGroup } from './groups.ts';
+import { findGroup, placeholderGroup } from './groups.ts';
 import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming.ts';
 import { findMedia } from './media.ts';
 import type { NumberMonitor } from './numberMonitor.ts';
@@ -15,7 +15,7 @@ import type { Sender } from './sender.ts';
  * Until a message has this age, a part that Meta cannot return now is requested again. Meta itself gives up after seven
  * days, and the text must not be lost with its file.
  */
-const PATIENCE_MS = 6 * 3600_000;
+const MAX_AGE_MS = 6 * 3600_000;
 /** The fields about messages. The second is sent for numbers that are also used with the WhatsApp Business app. */
 const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
 const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
@@ -141,7 +141,8 @@ export class Receiver {
   /** Reports a message, without its file if that cannot be fetched. */
   async #report(event: MessageEvent): Promise<void> {
     const { host } = this.#deps;
-    if (event.type === 'message' && event.chat.type === 'group') await this.#meetGroup(event.chat.id, event.timestamp);
+    if (event.type === 'message' && event.chat.type === 'group')
+      await this.#addUnknownGroup(event.chat.id, event.timestamp);
     try {
       await host.onEvent(event);
     } catch (error) {
@@ -164,12 +165,12 @@ export class Receiver {
   }
 
   /** Reports a group that the host does not know, because it was created at Meta. */
-  async #meetGroup(id: string, sentAt: number): Promise<void> {
+  async #addUnknownGroup(id: string, sentAt: number): Promise<void> {
     const { host, graph } = this.#deps;
     this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
     if (this.#knownGroups.has(id)) return;
     const about = [id, host.phoneNumber ?? '', host.clock.now()] as const;
-    const group = (await this.#shown(sentAt, () => findGroup(graph, ...about))) ?? unshownGroup(...about);
+    const group = (await this.#shown(sentAt, () => findGroup(graph, ...about))) ?? placeholderGroup(...about);
     await host.onEvent({ type: 'group_created', group });
     this.#knownGroups.add(id);
   }
@@ -199,7 +200,7 @@ export class Receiver {
     if (error instanceof GraphError && FINAL.has(verdictOf(error))) return true;
     const isOfNetwork = error instanceof GraphError || error instanceof NoAnswerError;
     // After the session is closed, no request succeeds, which says nothing about the part.
-    return isOfNetwork && !monitor.isClosed && host.clock.now() - sentAt > PATIENCE_MS;
+    return isOfNetwork && !monitor.isClosed && host.clock.now() - sentAt > MAX_AGE_MS;
   }
 
   #ignore(problem: string): void {

@@ -10,7 +10,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 export const PAGE_ENTRIES = 20;
 
 /** Limit for a name from the input that an error repeats. */
-export const LONGEST_NAME = 200;
+export const MAX_NAME_LENGTH = 200;
 
 /** The rest of the 60,000 bytes of an answer is for the notice, the cursor and the JSON-RPC envelope. */
 const ROOM_BYTES = 55_000;
@@ -41,7 +41,7 @@ const READ_ON_PURPOSE = 4;
 /** Entries of a list inside a list. */
 const INNER_ENTRIES = 20;
 /** Names that stay in a map, so that its subject is still clear. */
-const FEWEST_NAMES = 16;
+const MIN_NAMES = 16;
 
 /** The field of an output that is read in parts. */
 export interface Part {
@@ -145,7 +145,7 @@ function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Li
   const kept = entries.filter(([name], index) => {
     if (Object.hasOwn(properties, name)) return true;
     const { text, entries: most } = limitsOf(name);
-    return index < (canTell ? Math.max(most, FEWEST_NAMES) : most) && name.length <= text;
+    return index < (canTell ? Math.max(most, MIN_NAMES) : most) && name.length <= text;
   });
   const cuts = kept.map(([name, member]): [string, Cut] => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;

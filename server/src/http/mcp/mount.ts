@@ -100,7 +100,7 @@ function methodOf(body: unknown): unknown {
 
 /** The only version with batches. Its clients, and older ones, send no header. */
 const VERSION_WITH_BATCHES = '2025-03-26';
-const MOST_IN_A_BATCH = 20;
+const MAX_BATCH_MEMBERS = 20;
 
 /** The error of a batch as a whole. */
 function findWrong(batch: readonly unknown[], version: unknown): string | undefined {
@@ -108,7 +108,7 @@ function findWrong(batch: readonly unknown[], version: unknown): string | undefi
     return `Only protocol version ${VERSION_WITH_BATCHES} supports batches; send each request separately`;
   // Versions that are named in each request are newer than that.
   if (batch.some(hasOwnVersion)) return 'This protocol version does not support batches; send each request separately';
-  if (batch.length > MOST_IN_A_BATCH) return `The batch has more than ${MOST_IN_A_BATCH} members; split it`;
+  if (batch.length > MAX_BATCH_MEMBERS) return `The batch has more than ${MAX_BATCH_MEMBERS} members; split it`;
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { beginningOf, LONGEST_NAME } from './fit.ts';
+import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 
-const LONGEST_ARGUMENT = 2048;
+const MAX_ARGUMENT_LENGTH = 2048;
 
 interface Entry extends Prompt {
   text(values: Readonly<Record<string, string>>): string;
@@ -83,13 +83,13 @@ export function getPrompt(name: string, values: Readonly<Record<string, string>>
   if (entry === undefined)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `The prompt ${beginningOf(name, LONGEST_NAME)} does not exist; call prompts/list`,
+      `The prompt ${beginningOf(name, MAX_NAME_LENGTH)} does not exist; call prompts/list`,
     );
-  const long = Object.keys(values).find((argument) => (values[argument]?.length ?? 0) > LONGEST_ARGUMENT);
+  const long = Object.keys(values).find((argument) => (values[argument]?.length ?? 0) > MAX_ARGUMENT_LENGTH);
   if (long !== undefined)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `The argument ${beginningOf(long, LONGEST_NAME)} is longer than ${LONGEST_ARGUMENT} characters`,
+      `The argument ${beginningOf(long, MAX_NAME_LENGTH)} is longer than ${MAX_ARGUMENT_LENGTH} characters`,
     );
   const missing = entry.arguments?.find((argument) => argument.required && !values[argument.name]);
   if (missing !== undefined)

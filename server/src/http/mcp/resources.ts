@@ -10,7 +10,7 @@ import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';
 import { listMessages } from '../../operations/messages.ts';
 import { getSession, listSessions } from '../../operations/sessions.ts';
-import { beginningOf, LONGEST_NAME } from './fit.ts';
+import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { shownOutput } from './results.ts';
 import { withPageSize } from './tools.ts';
@@ -131,7 +131,7 @@ export function createResources(invoke: Invoke): Resources {
 }
 
 function notFound(uri: string, detail?: string): ResourceNotFoundError {
-  return new ResourceNotFoundError(beginningOf(uri, LONGEST_NAME), detail && beginningOf(detail, LONGEST_NAME));
+  return new ResourceNotFoundError(beginningOf(uri, MAX_NAME_LENGTH), detail && beginningOf(detail, MAX_NAME_LENGTH));
 }
 
 function json(uri: string, value: unknown) {

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Invoke, Operation } from '../../invoke/operation.ts';
-import { beginningOf, LONGEST_NAME } from './fit.ts';
+import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { createResources } from './resources.ts';
@@ -54,7 +54,7 @@ export function createMcpServer(operations: readonly Operation[], invoke: Invoke
       if (result === undefined)
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
-          `The tool ${beginningOf(params.name, LONGEST_NAME)} does not exist; call tools/list`,
+          `The tool ${beginningOf(params.name, MAX_NAME_LENGTH)} does not exist; call tools/list`,
         );
       return result;
     });

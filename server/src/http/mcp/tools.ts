@@ -63,7 +63,7 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
       const tool = tools.get(name);
       if (tool === undefined) return undefined;
       const { operation, definition, readReading } = tool;
-      const { own, rest } = parted(withTexts(input ?? {}, definition.inputSchema as Schema), readingOf(operation));
+      const { own, rest } = splitInput(withTexts(input ?? {}, definition.inputSchema as Schema), readingOf(operation));
       let reading: Reading;
       try {
         reading = readReading(own);
@@ -117,7 +117,7 @@ function readingOf({ longField, preview }: Operation): TProperties {
 }
 
 /** Separates the fields that only the tool has from those of the operation. */
-function parted(input: unknown, reading: TProperties): { own: Fields; rest: unknown } {
+function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: unknown } {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { own: {}, rest: input };
   const isOwn = ([name]: [string, unknown]) => Object.hasOwn(reading, name);
   const fields = Object.entries(input);
@@ -172,7 +172,7 @@ function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
   return {
     name: toolName(operation),
     title: summary,
-    description: [namingTools(description ?? `${summary}.`, ids), isRead && operation.thirdPartyText && WARNING]
+    description: [withToolNames(description ?? `${summary}.`, ids), isRead && operation.thirdPartyText && WARNING]
       .filter(Boolean)
       .join(' '),
     inputSchema: without(inputOf(operation), LENGTHS) as Tool['inputSchema'],
@@ -188,7 +188,7 @@ function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
 }
 
 /** Replaces operation ids in a text with tool names. */
-function namingTools(text: string, ids: ReadonlySet<string>): string {
+function withToolNames(text: string, ids: ReadonlySet<string>): string {
   return text.replace(/`([a-z_.]+)`/g, (word, id: string) => (ids.has(id) ? `\`${toolName({ id })}\`` : word));
 }
 

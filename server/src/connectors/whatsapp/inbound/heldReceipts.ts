@@ -6,7 +6,7 @@ interface Pending {
 }
 
 /** A message that cannot be decrypted by then is requested from the phone again, and may never come. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * Holds back receipts of messages that are being stored. Only a message that the own number sent from another device
@@ -23,7 +23,7 @@ export class HeldReceipts {
   /** Holds the receipts of this message until it is settled, or for half a minute if it cannot be read. */
   expect(wireId: string): void {
     if (this.#pending.has(wireId)) return;
-    const cancelTimer = this.#clock.after(PATIENCE_MS, () => this.settle(wireId));
+    const cancelTimer = this.#clock.after(TIMEOUT_MS, () => this.settle(wireId));
     this.#pending.set(wireId, { settled: Promise.withResolvers(), cancelTimer });
   }
 

@@ -8,7 +8,7 @@ import type { Journal, Received } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 
 const RETRY_MS = 500;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 /**
  * Attempts for a message that fails for its own reasons rather than by an outage, so that it does not block its chat.
  */
@@ -80,7 +80,7 @@ export class Incoming {
           return host.log.error(about, 'failed to store a message; trying again at the next connection');
         }
         host.log.warn(about, 'failed to store a message; trying again');
-        await sleep(host.clock, Math.min(RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS));
+        await sleep(host.clock, Math.min(RETRY_MS * 2 ** attempt, MAX_RETRY_MS));
       }
     }
   }

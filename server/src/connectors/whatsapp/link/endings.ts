@@ -80,7 +80,7 @@ function secondsOf(value: unknown): number | undefined {
 }
 
 const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 
 /**
  * The delay before the next attempt: twice as long each time, up to a minute, and randomly up to half less, so that
@@ -88,6 +88,6 @@ const LONGEST_RETRY_MS = 60_000;
  * @param attempts failed attempts in a row, from 0
  */
 export function backoffMs(attempts: number, random: () => number): number {
-  const longest = Math.min(FIRST_RETRY_MS * 2 ** attempts, LONGEST_RETRY_MS);
+  const longest = Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
   return longest * (1 - random() / 2);
 }

@@ -11,7 +11,7 @@ export interface PacingOptions {
 }
 
 /** A send waits half a minute for the network's answer; the queue may take this much of that time. */
-const LONGEST_WAIT_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 const DAY_MS = 24 * 3600 * 1000;
 const BEGUN = 'chats-begun';
 
@@ -49,10 +49,10 @@ export class Pacing {
     const now = this.#clock.elapsed();
     const at = Math.max(now, this.#nextAt);
     const waitMs = at - now;
-    if (waitMs > LONGEST_WAIT_MS)
+    if (waitMs > MAX_WAIT_MS)
       throw limited(
         'Too many messages are waiting to be sent by this session; wait before the next one',
-        waitMs - LONGEST_WAIT_MS,
+        waitMs - MAX_WAIT_MS,
       );
     this.#nextAt = at + pauseMs * (0.5 + this.#random());
     if (waitMs > 0) await sleep(this.#clock, waitMs);

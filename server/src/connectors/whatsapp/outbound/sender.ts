@@ -29,7 +29,7 @@ interface SenderDeps {
 /**
  * Callers of the host wait half a minute, in addition to the time for a file; this leaves some of it for the answer.
  */
-const PATIENCE_MS = 25_000;
+const TIMEOUT_MS = 25_000;
 /** The time that a file may take to reach WhatsApp. */
 const FILE_MS = 5 * 60_000;
 
@@ -53,7 +53,7 @@ export class Sender {
 
   async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
     const { pacing, self, host } = this.#deps;
-    const deadline = host.clock.now() + PATIENCE_MS;
+    const deadline = host.clock.now() + TIMEOUT_MS;
     await pacing.wait();
     let { chat } = message;
     if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
@@ -102,7 +102,7 @@ export class Sender {
   async #sendChange(jid: string, content: AnyMessageContent): Promise<void> {
     const { baileys, link, host } = this.#deps;
     const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
-    const deadline = host.clock.now() + PATIENCE_MS;
+    const deadline = host.clock.now() + TIMEOUT_MS;
     await this.#deliver({ jid, makeContent: async () => content, options: { messageId }, deadline, hasFile: false });
   }
 
@@ -143,9 +143,9 @@ export class Sender {
             mayBeOut = true;
             return socket.sendMessage(jid, content, options);
           };
-          const limitMs = hasFile ? FILE_MS : PATIENCE_MS;
+          const limitMs = hasFile ? FILE_MS : TIMEOUT_MS;
           made = (await this.#dispatch(socket, pending, make, limitMs))?.message ?? undefined;
-          until = clock.now() + PATIENCE_MS; // a file has its own time
+          until = clock.now() + TIMEOUT_MS; // a file has its own time
         } else {
           // The same message, with its uploaded file and its secret, instead of a new one with the same text.
           const content = made;
@@ -173,7 +173,7 @@ export class Sender {
   }
 
   /** Passes a message to Baileys to send. */
-  #dispatch<T>(socket: WASocket, pending: PendingAnswer, work: () => Promise<T>, limitMs = PATIENCE_MS): Promise<T> {
+  #dispatch<T>(socket: WASocket, pending: PendingAnswer, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
     const orGiveUp = (signal: AbortSignal) => {
       signal.addEventListener('abort', () => pending.giveUp());
       return work();

@@ -3,7 +3,7 @@ import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { NetworkMedia } from '../../connector.ts';
 
-const LARGEST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
 /**
@@ -18,8 +18,8 @@ export async function setPicture(
 ): Promise<void> {
   const { jid, isGroup } = whose;
   if (picture === null) return socket.removeProfilePicture(jid);
-  if (picture.size > LARGEST_BYTES)
-    throw new AppError('payload_too_large', `The picture is larger than the limit of ${LARGEST_BYTES} bytes`);
+  if (picture.size > MAX_BYTES)
+    throw new AppError('payload_too_large', `The picture is larger than the limit of ${MAX_BYTES} bytes`);
   const content = await buffer(await picture.open());
   try {
     await socket.updateProfilePicture(jid, content);

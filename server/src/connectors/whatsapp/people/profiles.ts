@@ -10,7 +10,7 @@ import { type Addresses, jidOf } from './addresses.ts';
 import { setPicture } from './picture.ts';
 
 /** Pictures of WhatsApp take about 100 KB. */
-const LARGEST_PICTURE_BYTES = 5 * 1024 * 1024;
+const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
 /** Profiles of other people, as shown to the session, and its own. */
@@ -104,7 +104,7 @@ async function fetchPicture(url: string, dispatcher: Dispatcher, signal: AbortSi
     let size = 0;
     for await (const chunk of body) {
       size += chunk.length;
-      if (size > LARGEST_PICTURE_BYTES) throw notFetched('it is too large');
+      if (size > MAX_PICTURE_BYTES) throw notFetched('it is too large');
       chunks.push(chunk);
     }
     const content = Buffer.concat(chunks);

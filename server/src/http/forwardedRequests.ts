@@ -3,12 +3,12 @@ import { FORWARDED_BY, type NodeSignatures } from '../cluster/nodeSignature.ts';
 import type { Strangers } from './strangers.ts';
 
 /** Verifies requests that claim to be forwarded by another node. */
-export class PassedOnRequests {
+export class ForwardedRequests {
   readonly #signatures: Pick<NodeSignatures, 'verify'>;
   readonly #strangers: Pick<Strangers, 'forget'>;
   /** The text of bodies that are already parsed. */
   readonly #texts = new WeakMap<FastifyRequest, string>();
-  readonly #passedOn = new WeakSet<FastifyRequest>();
+  readonly #verified = new WeakSet<FastifyRequest>();
 
   constructor(signatures: Pick<NodeSignatures, 'verify'>, strangers: Pick<Strangers, 'forget'>) {
     this.#signatures = signatures;
@@ -28,12 +28,12 @@ export class PassedOnRequests {
     if (headers[FORWARDED_BY] === undefined) return;
     const body = Buffer.isBuffer(request.body) ? request.body : (this.#texts.get(request) ?? '');
     if (!this.#signatures.verify({ method, path, body }, headers)) return;
-    this.#passedOn.add(request);
+    this.#verified.add(request);
     this.#strangers.forget(request.raw.socket);
   };
 
   /** Whether `verify` confirmed that the request comes from another node. */
   has(request: FastifyRequest): boolean {
-    return this.#passedOn.has(request);
+    return this.#verified.has(request);
   }
 }
