@@ -40,7 +40,14 @@ const rules: readonly Rule[] = [
   { pattern: /\bmend(?:s|ed|ing)?\b/i, instead: '"fix" or "repair"' },
   { pattern: /\bsparingly\b/i, instead: '"throttled"' },
   { pattern: /\bwho has it\b/i, instead: '"owner"' },
-  { pattern: /\b(?:hence|lest|thereby|therein|hereby|thereof|wherein)\b/i, instead: 'a plain word' },
+  { pattern: /\b(?:hence|thence|whence|lest|upon|thereby|therein|hereby|thereof|wherein)\b/i, instead: 'a plain word' },
+  { pattern: /\bfor ever\b/i, instead: '"forever"' },
+  { pattern: /\ball the same(?=[.,;:]|$)/i, instead: '"anyway"' },
+  { pattern: /\bhear(?:s|d|ing)? of\b/i, instead: '"get", "receive" or "be notified"' },
+  {
+    pattern: /[,:;] for (?:it|they|he|she|nobody|there|this|that) (?:is|are|was|has|have|may|can|would|could)\b/i,
+    instead: '"because"',
+  },
   {
     pattern:
       /\b(?:behaviour|colou?r(?<=our)|favour|honour|neighbour|centre|catalogue)(?:s|ed|ing|ful)?\b|\b\w+(?:ognis|rganis|ormalis|chronis|uthoris|itialis|egoris|inimis|aximis|ptimis|erialis)(?:e|es|ed|ing|ation)\b/i,

@@ -7,7 +7,7 @@ const found = (path: string, text: string) => checkText(path, text).map(({ line,
 describe('the language check', () => {
   for (const sentence of [
     'Whoever calls next gets the answer.',
-    'Who waits for the answer hears of every error.',
+    'Who waits for the answer gets every error.',
     'What is left of it is deleted.',
     'It is not this connection that reports the error.',
     'The lease is to be released.',
@@ -18,6 +18,10 @@ describe('the language check', () => {
     'The node puts down its leases.',
     'The next node takes up the session.',
     'A second run mends the file.',
+    'The attempt waits for ever.',
+    'The connection closes all the same.',
+    'The lane hears of the event.',
+    'It is not retried, for it is a bug.',
     'The behaviour of the server is the same.',
     'The text is normalised.',
   ])
@@ -32,6 +36,7 @@ describe('the language check', () => {
       '# What limits you next',
       'Who can read the log? Callers with `events:read`.',
       'The next owner takes up to 8 s.',
+      'All the same rules apply, in fewer words.',
       '`whoever` is a name here.',
       '```\nWhoever reads this reads code.\n```',
     ].join('\n\n');

@@ -148,7 +148,7 @@ export async function toEvents(
   const { id: networkId, group_id: groupId, type, context, reaction } = received;
   const isOwn = ownNumber !== undefined;
   const other = isOwn ? (received.to?.replace(/^\+/, '') ?? groupId) : senderOf(received, contacts);
-  if (!other) return { problem: isOwn ? 'an echo to nobody' : 'a message of nobody' };
+  if (!other) return { problem: isOwn ? 'an echo without a recipient' : 'a message without a sender' };
   const person = /^\d+$/.test(other) || other === groupId ? other : await lookUps.hide(other);
   const from = ownNumber ?? person;
   const timestamp = toMs(received.timestamp);

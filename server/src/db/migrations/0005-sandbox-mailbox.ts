@@ -1,10 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * One mailbox table for the sandbox networks of every deployment. It has what waits for a session, whichever number the
- * session has. Before, numbers, groups and waiting events of a process on SQLite were in its memory: here the numbers
- * are stored as that process would have found them, under both addresses that `SANDBOX_SHARED` may ask for. Groups come
- * back when their sessions connect.
+ * Adds one mailbox table for all sandbox networks. It stores the waiting events of sessions, whatever their number.
+ * Before, a process on SQLite kept numbers, groups and waiting events in memory. Its numbers are added here under both
+ * addresses that `SANDBOX_SHARED` can require. Groups are restored when their sessions connect.
  */
 export const sandboxMailbox: Migration = {
   version: 5,
@@ -32,7 +31,7 @@ export const sandboxMailbox: Migration = {
       mail_id ${counted}, session_id text not null, event text not null, direct_from text, sent_at bigint,
       message_id text, receipt_to text, confirms text, created_at bigint not null)`,
     `create index sandbox_mailbox_session on sandbox_mailbox (session_id, mail_id)`,
-    // A sender that reconnects sends again what was not confirmed. A message that waits already is not stored twice.
+    // A sender that reconnects repeats unconfirmed messages. A message that is already waiting is not stored twice.
     `create unique index sandbox_mailbox_message on sandbox_mailbox (message_id, session_id)
       where message_id is not null`,
     `insert into sandbox_mailbox (session_id, event, direct_from, sent_at, message_id, receipt_to, created_at)
