@@ -11,7 +11,7 @@ export interface Scene {
   readonly client: BaileysClient;
   /** Connects the client again. */
   reconnect(): Promise<void>;
-  /** Ends all. Fails when something went wrong in the server that no test has seen. */
+  /** Stops everything. Fails on errors of the server that no test has seen. */
   close(): Promise<void>;
 }
 

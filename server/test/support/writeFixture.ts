@@ -16,7 +16,7 @@ import { type Call, eventOf, sharedSandbox, startServer, type TestServer } from 
  * Writes the fixtures of the upgrade tests: a database of the current schema with rows in every table, as a SQLite file
  * and as a PostgreSQL dump. Run it once per released schema, before adding the next migration:
  *
- * TEST_POSTGRES_URL=postgres://… node server/test/support/writeFixture.ts
+ *   TEST_POSTGRES_URL=postgres://… node server/test/support/writeFixture.ts
  *
  * `pg_dump` must be on the PATH, in the version of that server.
  */

@@ -6,52 +6,52 @@ import type { Limits } from './limits.ts';
 import { createSignal, type Signal } from './signal.ts';
 import { PEOPLE } from './stanza.ts';
 
-/** A person on the network: a phone, which is played here, and the clients linked to it, which are real. */
+/** A person on the network: a phone, which the fake plays, and its linked clients, which are real. */
 export interface Account {
   /** The phone number, digits only. */
   readonly number: string;
-  /** The number by which the network addresses people without showing their phone number. */
+  /** The id by which the network addresses people without revealing their phone number. */
   readonly lid: string;
   readonly numberJid: string;
   readonly lidJid: string;
   readonly profile: Profile;
   readonly privacy: Map<string, string>;
   readonly blocked: Set<Account>;
-  /** The phone's keys and its sessions with other devices. */
+  /** The keys of the phone and its sessions with other devices. */
   readonly signal: Signal;
   readonly companions: Map<number, Companion>;
-  /** Takes what the network has for the phone. */
+  /** Delivers a stanza to the phone. */
   receive(stanza: BinaryNode): void;
-  /** Those who have asked for this account's devices, and so are told when they change. */
+  /** Accounts that asked for the devices of this one, and are notified of changes. */
   readonly watchers: Set<Account>;
   nextDeviceId: number;
   readonly presence: Presence;
-  /** What its devices share. */
+  /** The state that its devices share. */
   readonly appState: ReturnType<typeof createAppState>;
   readonly limits: Limits;
 }
 
-/** Whether somebody looks at WhatsApp, and who is told. */
+/** Whether the person is online, and who is notified. */
 interface Presence {
   isOnline: boolean;
   lastSeenS: number;
   readonly followers: Set<Account>;
 }
 
-/** What a person shows to others. A test may change it at any time. */
+/** The profile of a person. A test may change it at any time. */
 export interface Profile {
   name: string;
-  /** The line about oneself. */
+  /** The about text. */
   about: string;
-  /** Whether others learn the LID alone, not the number. */
+  /** Whether others see only the LID, not the number. */
   hidesNumber: boolean;
-  /** Whether others may not add this person to groups. */
+  /** Whether others are forbidden to add this person to groups. */
   refusesGroups: boolean;
-  /** Lines of a business profile, such as `description`; undefined for a person who is none. */
+  /** The fields of a business profile, such as `description`; undefined for a private person. */
   business: Readonly<Record<string, string>> | undefined;
 }
 
-/** A client that is linked to an account, as WhatsApp Web is. */
+/** A client that is linked to an account, like WhatsApp Web. */
 export interface Companion {
   readonly account: Account;
   readonly id: number;
@@ -60,13 +60,13 @@ export interface Companion {
   readonly identity: Uint8Array;
   signedPreKey: SignedPreKey;
   readonly preKeys: PreKey[];
-  /** What it has not confirmed yet, in order: kept while it is away, and sent again when it comes back. */
+  /** Unacknowledged stanzas in order, kept while the client is away and sent again when it returns. */
   readonly pending: Map<string, BinaryNode>;
   connection: Connection | undefined;
   hasHistory: boolean;
 }
 
-/** A device of an account; the phone is device 0. */
+/** A device of an account. The phone is device 0. */
 export interface DeviceAddress {
   readonly account: Account;
   readonly device: number;
@@ -83,7 +83,7 @@ export function createAccount(number: string, name: string): Account {
     profile: { name, about: 'Available', hidesNumber: false, refusesGroups: false, business: undefined },
     privacy: new Map(),
     blocked: new Set(),
-    // Ten key pairs, which many a test's people never need.
+    // Ten key pairs, which many people of tests never need.
     get signal() {
       signal ??= createSignal();
       return signal;
@@ -98,7 +98,7 @@ export function createAccount(number: string, name: string): Account {
   };
 }
 
-/** A LID tells nothing of the number; here it is derived from it, so that a test that fails can be read. */
+/** A real LID is unrelated to the number. This one is derived from it, so that test failures are readable. */
 function lidOf(number: string): string {
   return (100_000_000_000_000n + ((BigInt(number) * 7919n) % 89_999_999_999_999n)).toString();
 }
@@ -111,14 +111,14 @@ export function numberJidOf({ account, device }: DeviceAddress): string {
   return device === 0 ? account.numberJid : `${account.number}:${device}@${PEOPLE}`;
 }
 
-/** Of a business whose messages are answered at Meta: beside its other address, a LID of another kind. */
+/** The address of a business whose messages Meta answers: another type of LID besides its regular one. */
 export const hostedJidOf = (lid: string): string => `${lid}@hosted.lid`;
 
 export function devicesOf(account: Account): DeviceAddress[] {
   return [0, ...account.companions.keys()].map((device) => ({ account, device }));
 }
 
-/** What others need to begin an encrypted session with a device. Takes one of its one-time keys. */
+/** The keys with which others start an encrypted session with a device. Uses up one of its one-time keys. */
 export async function takeBundle({ account, device }: DeviceAddress): Promise<KeyBundle | undefined> {
   if (device === 0) return account.signal.takeBundle();
   const companion = account.companions.get(device);
@@ -129,12 +129,12 @@ export async function takeBundle({ account, device }: DeviceAddress): Promise<Ke
 
 export interface Accounts {
   readonly byNumber: Map<string, Account>;
-  /** By other ways to write a number, as they stand in address books. Nothing can be sent to them. */
+  /** Accounts by alternative forms of their number, as in address books. Messages cannot be sent to these. */
   readonly byOtherNumber: Map<string, Account>;
   readonly byLid: Map<string, Account>;
 }
 
-/** Whose address this is, of either kind. */
+/** The owner of an address of either type. */
 export function findAccount({ byNumber, byLid }: Accounts, jid: string | undefined): Account | undefined {
   const parts = jid === undefined ? undefined : jidDecode(jid);
   if (parts === undefined) return undefined;
@@ -149,7 +149,7 @@ export function findDevice(accounts: Accounts, jid: string | undefined): DeviceA
   return { account, device };
 }
 
-/** A person whom the test has introduced. */
+/** A person that the test has created. */
 export function requireAccount({ byNumber }: Accounts, number: string): Account {
   const account = byNumber.get(number);
   if (account === undefined) throw new Error(`nobody has the number ${number}: begin with phone('${number}')`);

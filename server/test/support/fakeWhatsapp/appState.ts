@@ -7,10 +7,10 @@ import { deliver, type Network } from './network.ts';
 import { type Answer, type Query, QueryError } from './queries.ts';
 import { childOf, childrenOf, SERVER_JID, stanza } from './stanza.ts';
 
-/** A change of what an account's devices share, such as which chats are archived, or its owner's name. */
+/** A change of the state that the devices of an account share, such as an archived chat or the owner's name. */
 export interface StateChange {
   readonly collection: string;
-  /** What is changed: a kind, then mostly whose. */
+  /** The path of the changed state: a type, then usually its subject. */
   readonly index: readonly string[];
   readonly value: proto.ISyncActionValue;
 }
@@ -20,7 +20,7 @@ export interface AppState {
   readonly keyId: Buffer;
   readonly keyData: Buffer;
   readonly collections: Map<string, { hash: LTHashState; patches: Uint8Array[] }>;
-  /** The changes as the phone has read them. */
+  /** The changes as read by the phone. */
   readonly changes: Log<StateChange>;
 }
 
@@ -33,7 +33,7 @@ export function createAppState(): AppState & { changes: WritableLog<StateChange>
   };
 }
 
-/** The phone's message that gives a client the key. */
+/** The message by which the phone gives a client the key. */
 export function keyShare({ keyId, keyData }: AppState): proto.IMessage {
   const key = { keyId: { keyId }, keyData: { keyData, fingerprint: { rawId: 1, currentIndex: 0 }, timestamp: nowS() } };
   return {
@@ -44,7 +44,7 @@ export function keyShare({ keyId, keyData }: AppState): proto.IMessage {
   };
 }
 
-/** Clients bring changes and fetch those of others. */
+/** Uploads changes of a client, and returns those of others. */
 export async function answerStateQuery(query: Query): Promise<Answer> {
   const collections: BinaryNode[] = [];
   for (const asked of childrenOf(query.ask, 'collection')) {
@@ -65,7 +65,7 @@ async function takeChange(query: Query, asked: BinaryNode, patch: BinaryNode): P
   const { account, network, companion } = query;
   const { name = '', version = '0' } = asked.attrs;
   const collection = account.appState.collections.get(name) ?? { hash: newLTHashState(), patches: [] };
-  // It builds on changes that it must know.
+  // A change must be based on the current version.
   if (Number(version) !== collection.patches.length) throw new QueryError(409, 'conflict');
   const change = proto.SyncdPatch.decode(patch.content as Uint8Array);
   change.version = { version: collection.patches.length + 1 };
@@ -79,7 +79,7 @@ async function takeChange(query: Query, asked: BinaryNode, patch: BinaryNode): P
   return stanza('collection', { name, version: String(collection.patches.length) });
 }
 
-/** The phone reads the change, and checks the sums over all that came before. */
+/** Decrypts a change, and verifies the checksums of all changes so far. */
 async function readChange(
   { appState, profile }: Account,
   collection: string,

@@ -25,13 +25,13 @@ import { routeReceipt } from './receipts.ts';
 import { childOf, firstChild, stanza } from './stanza.ts';
 import { answerUsync } from './usync.ts';
 
-/** What clients ask for, by namespace. A namespace that is not here is answered with an empty result. */
+/** Queries of clients by namespace. Unknown namespaces get an empty result. */
 const QUERIES: Readonly<Record<string, AnswerQuery>> = {
   abt: () => [stanza('props', { hash: 'tst' }, [])],
   blocklist: answerBlocklistQuery,
   encrypt: answerKeyQuery,
   md: ({ network, companion }) => {
-    // After the answer, as the connection ends with it.
+    // After the response, because the connection ends with it.
     setImmediate(() => unlink(network, companion));
     return undefined;
   },
@@ -55,7 +55,7 @@ const QUERIES: Readonly<Record<string, AnswerQuery>> = {
   'w:sync:app:state': answerStateQuery,
 };
 
-/** Everything that a client says, once it has shaken hands. */
+/** Handles every stanza of a client after the handshake. */
 export async function handleStanza(network: Network, connection: Connection, node: BinaryNode): Promise<void> {
   const { companion } = connection;
   if (companion === undefined) return handleLinking(network, connection, node);
@@ -94,7 +94,7 @@ export async function handleStanza(network: Network, connection: Connection, nod
   }
 }
 
-/** A client without an account can do nothing but become linked. */
+/** A client without an account can only be linked. */
 async function handleLinking(network: Network, connection: Connection, node: BinaryNode): Promise<void> {
   if (node.tag !== 'iq') return;
   const ask = firstChild(node);

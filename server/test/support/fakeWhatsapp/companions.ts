@@ -4,7 +4,7 @@ import { newId, nowS } from './linking.ts';
 import { deliver, type Network } from './network.ts';
 import { stanza } from './stanza.ts';
 
-/** Removes a client from its account, and tells it so if it is there. */
+/** Removes a client from its account, and notifies it if it is online. */
 export function unlink(network: Network, companion: Companion): void {
   const { account, id, connection } = companion;
   account.companions.delete(id);
@@ -12,19 +12,19 @@ export function unlink(network: Network, companion: Companion): void {
   tellOfDevices(network, account, stanza('remove', {}, [deviceStanza(companion)]));
 }
 
-/** Says that a client has been linked. */
+/** Reports that a client has been linked. */
 export function announceDevice(network: Network, companion: Companion): void {
   tellOfDevices(network, companion.account, stanza('add', {}, [deviceStanza(companion)]), companion.id);
 }
 
-/** By number: the client keeps its lists under the kind of address that it has asked with, which mostly is this one. */
+/** By number, because the client keys its device lists by the address type of its query, usually this one. */
 function deviceStanza({ account, id }: Companion): BinaryNode {
   const device = { account, device: id };
   const jid = account.profile.hidesNumber ? lidJidOf(device) : numberJidOf(device);
   return stanza('device', { jid, lid: lidJidOf(device), 'key-index': String(id) });
 }
 
-/** Clients keep lists of others' devices; without a word they would not encrypt for a new one. */
+/** Clients cache the device lists of others. Without a notification they would not encrypt for a new device. */
 function tellOfDevices(network: Network, account: Account, change: BinaryNode, except?: number): void {
   for (const watcher of new Set([account, ...account.watchers])) {
     for (const device of watcher.companions.keys()) {

@@ -4,37 +4,37 @@ import type { Companion } from './account.ts';
 import type { Link } from './linking.ts';
 import { createFrameReader, createNoiseServer, frameOf, type ServerIdentity } from './noise.ts';
 
-/** One socket of a client, past its handshake. */
+/** A socket of a client after its handshake. */
 export interface Connection {
-  /** The client's Noise key: what a linked device is known by. */
+  /** The Noise key of the client, which identifies a linked device. */
   readonly clientKey: Uint8Array;
   readonly payload: proto.ClientPayload;
-  /** The device that has logged in here. */
+  /** The device that has logged in on it. */
   companion: Companion | undefined;
-  /** The linking that is under way here. */
+  /** The linking in progress on it. */
   link: Link | undefined;
-  /** Whether what comes for the device may be sent, or still waits for the client's word. */
+  /** Whether stanzas for the device may be sent, or wait until the client is ready. */
   isActive: boolean;
   send(stanza: BinaryNode): void;
-  /** Says a last word and closes. */
+  /** Sends a final stanza and closes. */
   end(stanza?: BinaryNode): void;
-  /** Breaks the socket with no word, as a network does. */
+  /** Resets the socket silently, like a network failure. */
   drop(): void;
-  /** Reads and writes nothing more, with the socket left open. */
+  /** Stops reading and writing, with the socket left open. */
   freeze(): void;
 }
 
 export interface Handlers {
-  /** How long the server takes over each stanza it sends, now. */
+  /** The current delay of each sent stanza. */
   delayMs(): number;
   onOpen(connection: Connection): void;
   onStanza(connection: Connection, stanza: BinaryNode): void | Promise<void>;
   onClose(connection: Connection): void;
-  /** A client that breaks the protocol, or a bug of this server. */
+  /** A protocol violation of a client, or a bug of this server. */
   onTrouble(error: unknown): void;
 }
 
-/** Shakes hands on a socket, then passes stanzas both ways. Stanzas are handled one after the other, as they came. */
+/** Performs the handshake on a socket, then passes stanzas both ways. Handles them one by one in order. */
 export function serveConnection(socket: WebSocket, identity: ServerIdentity, handlers: Handlers): void {
   const noise = createNoiseServer(identity);
   const readFrames = createFrameReader();
@@ -78,11 +78,11 @@ function createConnection(
   { delayMs }: Handlers,
 ): Connection {
   let isFrozen = false;
-  // A slow server is slow in order: a stanza waits for those before it.
+  // A slow server keeps the order: a stanza waits for earlier ones.
   let sent: Promise<void> | undefined;
 
   const write = (stanza: BinaryNode) => {
-    // The counter of the cipher counts what is sent, so that it is sealed at the last moment.
+    // The cipher counts sent stanzas, so each is encrypted at the last moment.
     if (!isFrozen && socket.readyState === socket.OPEN) socket.send(frameOf(seal(encodeBinaryNode(stanza))));
   };
   const inOrder = (action: () => void) => {

@@ -3,7 +3,7 @@ import { type Account, type DeviceAddress, lidJidOf, takeBundle } from './accoun
 import type { Encrypted, EncryptionType } from './signal.ts';
 import { GROUPS, stanza } from './stanza.ts';
 
-/** One message, encrypted by a phone for one device. Begins a session with the device when there is none. */
+/** Encrypts a message of a phone for one device. Starts a session with the device if there is none. */
 export async function encryptTo(
   from: Account,
   to: DeviceAddress,
@@ -26,7 +26,7 @@ export function encStanza(
   return stanza('enc', { v: '2', type, ...attributes }, ciphertext);
 }
 
-/** What a phone reads in a message's stanza: all its parts, in order, as one message. */
+/** The content of a message stanza as read by a phone: all parts, in order, merged into one message. */
 export async function openEnvelopes(
   account: Account,
   author: DeviceAddress,

@@ -4,64 +4,64 @@ import type { Connection } from './connection.ts';
 import { newId, nowS } from './linking.ts';
 import { SERVER_JID, stanza } from './stanza.ts';
 
-/** Why a login is refused: the numbers that the network itself uses. */
+/** The reason of a refused login, with the codes of the real network. */
 export type Refusal = 401 | 402 | 403 | 405 | 411 | 500 | 503;
 
-/** Why a stream is ended by the server. */
+/** The reason for which the server ends a stream. */
 export type StreamEnd = 'loggedOut' | 'replaced' | 'restart' | 'unavailable' | 'unknown';
 
-/** What goes wrong, by command. Each is for the clients of one number, unless it says otherwise. */
+/** Faults on command. Each applies to the clients of one number, unless stated otherwise. */
 export interface Faults {
-  /** Breaks the connections with no word. */
+  /** Breaks the connections silently. */
   drop(number: string): void;
-  /** Leaves the connections open and silent: nothing is read, nothing is sent. */
+  /** Leaves the connections open and silent: nothing is read or sent. */
   freeze(number: string): void;
-  /** Ends the connections with the server's word for why. */
+  /** Ends the connections with a reason of the server. */
   endStream(number: string, reason: StreamEnd): void;
-  /** Refuses the next logins of a number. Without `times` it does so until `acceptLogins`. */
+  /** Refuses the next logins of a number. Without `times`, until `acceptLogins`. */
   refuseLogins(number: string, reason: Refusal, times?: number): void;
   acceptLogins(number: string): void;
-  /** Refuses logins of a number for so many seconds, with 402, and says how many are left. */
+  /** Refuses logins of a number for some seconds with 402, and reports how many are left. */
   ban(number: string, seconds: number): void;
-  /** Refuses clients that are older, with 405, linked or not. Undefined accepts all. */
+  /** Refuses older clients with 405, linked or not. Undefined accepts all. */
   requireVersion(version: readonly [number, number, number] | undefined): void;
-  /** Refuses sockets before any handshake, with HTTP 503, for all numbers. */
+  /** Refuses sockets before the handshake with HTTP 503, for all numbers. */
   refuseSockets(isRefused: boolean): void;
-  /** Takes this long over every stanza, for all numbers. 0 ends it. */
+  /** Delays every stanza, for all numbers. 0 ends it. */
   slow(delayMs: number): void;
-  /** Accepts messages without saying so. */
+  /** Accepts messages without acknowledging them. */
   withholdAcks(number: string): void;
-  /** Says so for all that was withheld, and from now on. */
+  /** Sends withheld acknowledgements, and acknowledges from now on. */
   releaseAcks(number: string): void;
-  /** Refuses the next message with an error, such as 463 (new chats are not allowed) or 479. */
+  /** Rejects the next message with an error, such as 463 (new chats are not allowed) or 479. */
   refuseNextMessage(number: string, error: number): void;
-  /** Delivers the next stanza twice. */
+  /** Sends the next stanza twice. */
   duplicateNext(number: string): void;
-  /** Phones give clients that are linked now no key to the state that their devices share. */
+  /** Phones withhold the key of the shared state from clients that are linked now. */
   withholdStateKeys(areWithheld: boolean): void;
-  /** Answers no query of this namespace any more, such as `w:g2`, for all numbers. */
+  /** Ignores the queries of this namespace, such as `w:g2`, for all numbers. */
   ignoreQueries(namespace: string): void;
-  /** Answers the queries of this namespace with nothing in them, for all numbers. */
+  /** Answers the queries of this namespace with an empty result, for all numbers. */
   emptyAnswers(namespace: string): void;
-  /** Keeps back the answers to this question, such as `participating`, for all numbers: they grow old. */
+  /** Withholds the responses to this query, such as `participating`, for all numbers, so that they become outdated. */
   withholdAnswers(question: string): void;
-  /** Answers as before, and gives out what was kept back. */
+  /** Sends the withheld responses, and answers normally from now on. */
   answerQueries(): void;
-  /** Tells clients that wait to be linked that the secret of their QR code is not good any more. */
+  /** Tells clients that are waiting to be linked that the secret of their QR code is retired. */
   retireQrSecrets(): void;
-  /** Answers wishes for a pairing code with this error, such as 400 or 429. Undefined ends it. */
+  /** Answers requests for a pairing code with this error, such as 400 or 429. Undefined ends it. */
   refuseCodes(error: number | undefined): void;
-  /** The media host answers every upload with this status. Undefined ends it. */
+  /** Lets the media host answer every upload with this status. Undefined ends it. */
   refuseUploads(status: number | undefined): void;
-  /** The media host answers every download with this status. Undefined ends it. */
+  /** Lets the media host answer every download with this status. Undefined ends it. */
   refuseDownloads(status: number | undefined): void;
-  /** The media host redirects every download to this URL. Undefined ends it. */
+  /** Lets the media host redirect every download to this URL. Undefined ends it. */
   redirectDownloads(url: string | undefined): void;
-  /** Removes all media from the host, as it does itself some weeks after they came. */
+  /** Removes all media from the host, as the real one does after some weeks. */
   expireMedia(): void;
 }
 
-/** What the server asks itself at the places where something can go wrong. */
+/** The checks of the server at the places where a fault can occur. */
 export interface FaultState {
   delayMs: number;
   areSocketsRefused: boolean;
@@ -73,12 +73,12 @@ export interface FaultState {
   downloadLocation: string | undefined;
   readonly ignoredQueries: Set<string>;
   readonly emptiedQueries: Set<string>;
-  /** By question, what gives out the answers that are kept back. */
+  /** By query, the functions that send its withheld responses. */
   readonly withheldAnswers: Map<string, (() => void)[]>;
   takeRefusal(number: string): Refusal | undefined;
-  /** How many seconds a number is still banned for. */
+  /** The remaining seconds of a ban. */
   banLeftS(number: string): number;
-  /** An acknowledgement: sends it, or keeps it while acks are withheld. */
+  /** Sends an acknowledgement, or keeps it while they are withheld. */
   acknowledge(connection: Connection, number: string, ack: BinaryNode): void;
   takeMessageError(number: string): number | undefined;
   takeDuplicate(account: Account): boolean;

@@ -13,31 +13,31 @@ interface Settings {
   isAnnounceOnly: boolean;
   /** Only admins may change subject, description and picture. */
   isLocked: boolean;
-  /** Those who join by the link wait for an admin's word. */
+  /** An admin must approve members who join by link. */
   needsApproval: boolean;
   canMembersAdd: boolean;
   disappearAfterS: number;
 }
 
 export interface Group extends Settings {
-  /** With its server: `…@g.us`. */
+  /** Including the server: `…@g.us`. */
   readonly id: string;
   subject: string;
   description: { id: string; text: string } | undefined;
   readonly owner: Account;
   readonly createdAtS: number;
   readonly members: Map<Account, Role>;
-  /** How members are named: today by LID, in groups of older clients by number. */
+  /** How members are addressed: today by LID, in groups of older clients by number. */
   readonly addressing: 'lid' | 'number';
   inviteCode: string;
   readonly requests: Set<Account>;
 }
 
-/** What groups need of a query, so that a phone can ask as a client does. */
+/** The parts of a query that groups need, so that a phone can send one like a client. */
 export type GroupQuery = Pick<Query, 'network' | 'account' | 'iq' | 'ask'>;
 type Change = GroupQuery & { readonly group: Group; readonly ask: BinaryNode };
 
-/** Groups: everything that is asked of them or done to them. */
+/** All queries and changes of groups. */
 export function answerGroupQuery(query: GroupQuery): Answer {
   const { network, account, iq, ask } = query;
   if (ask === undefined) throw new QueryError(400, 'bad-request');
@@ -96,7 +96,7 @@ const CHANGES: Readonly<Record<string, (change: Change) => Answer>> = {
   description: (change) => {
     const { group, ask } = change;
     requireRight(change, group.isLocked);
-    // Two who edit at once: the second does not know what it would overwrite.
+    // A concurrent edit: the second editor has not seen the first edit.
     if (ask.attrs['prev'] !== group.description?.id) throw new QueryError(409, 'conflict');
     const body = childOf(ask, 'body');
     group.description = body && { id: ask.attrs['id'] ?? newId(), text: textOf(body) ?? '' };
@@ -148,7 +148,7 @@ function createGroup({ network, account, ask }: GroupQuery & { ask: BinaryNode }
     owner: account,
     createdAtS: nowS(),
     members: new Map([[account, 'superadmin']]),
-    // No client asks for it: a phone of a test does.
+    // Only the phone of a test asks for it, never a client.
     addressing: ask.attrs['addressing_mode'] === 'pn' ? 'number' : 'lid',
     isAnnounceOnly: false,
     isLocked: false,
@@ -169,7 +169,7 @@ function createGroup({ network, account, ask }: GroupQuery & { ask: BinaryNode }
   return [groupStanza(group, refused)];
 }
 
-/** A group as its members are told of it. */
+/** A group in the form in which its members are notified. */
 function groupStanza(group: Group, refused: BinaryNode[] = []): BinaryNode {
   const { owner, members } = group;
   const flags = { announcement: group.isAnnounceOnly, locked: group.isLocked };
@@ -199,7 +199,7 @@ function groupStanza(group: Group, refused: BinaryNode[] = []): BinaryNode {
   );
 }
 
-/** A member's device as it is named in the group, and the same person in the other way beside it. */
+/** A member's device as it is addressed in the group, with the same person's alternative address. */
 export function memberNames(
   { addressing }: Pick<Group, 'addressing'>,
   device: DeviceAddress,
@@ -230,7 +230,7 @@ function descriptionStanza({ description, owner }: Group): BinaryNode | undefine
 
 type MemberChange = (change: Change, member: Account | undefined) => string | undefined;
 
-/** Does it for each person named; those with whom it does not work come back with the reason, as a number. */
+/** Applies an action to each listed person. Failures are returned with an error code. */
 function changeMembers(change: Change, doTo: MemberChange, isForAdmins = true): Answer {
   requireRight(change, isForAdmins);
   const { network, ask } = change;
@@ -290,7 +290,7 @@ function addError({ members }: Group, member: Account | undefined): string | und
   return member.profile.refusesGroups ? '403' : undefined;
 }
 
-/** Who may not be added can be invited instead. */
+/** A person who must not be added can be invited instead. */
 const addRequest = () => stanza('add_request', { code: newInviteCode(), expiration: String(nowS() + 3 * 86_400) });
 
 function setting(change: Change, settings: Partial<Settings>): Answer {
@@ -315,7 +315,7 @@ function joinByLink(network: Network, group: Group, account: Account): BinaryNod
   return stanza('group', { jid: group.id });
 }
 
-/** Joins by an invitation that an admin has sent as a message. */
+/** Joins by an invitation that an admin sent as a message. */
 function joinByMessage({ network, group, account }: Change): Answer {
   if (group.members.has(account)) throw new QueryError(409, 'conflict');
   group.members.set(account, 'member');
@@ -357,7 +357,7 @@ function requireRight({ group, account }: Change, isForAdmins: boolean): void {
   if (isForAdmins && group.members.get(account) === 'member') throw new QueryError(401, 'not-authorized');
 }
 
-/** Tells every client of the members, and of those who were members until now. */
+/** Notifies every client of the members, including former ones. */
 function notify(
   { network, account, group }: Pick<Change, 'network' | 'account' | 'group'>,
   change: BinaryNode,

@@ -22,9 +22,9 @@ export type { Counters } from './network.ts';
 export type { Phone } from './phone.ts';
 
 /**
- * A WhatsApp of one's own, for tests with the real client: real handshake, linking, Signal encryption and media over
- * TLS, on loopback. People are phones that the test plays; a client of any number may be linked and talks to them and
- * to other clients.
+ * A fake WhatsApp network for tests with the real client: real handshake, linking, Signal encryption and media over
+ * TLS, on loopback. People are phones controlled by the test. A client of any number may be linked, and exchanges
+ * messages with them and with other clients.
  *
  * ```ts
  * const whatsapp = await startFakeWhatsapp();
@@ -38,33 +38,33 @@ export type { Phone } from './phone.ts';
  * whatsapp.faults.drop(me.number);
  * ```
  *
- * It keeps libsignal from writing keys to this process's console. A test that watches the console, or measures its own
- * process, starts it in another one: `forkFakeWhatsapp` (remote.ts).
+ * It prevents libsignal from writing keys to the console of this process. A test that watches the console, or measures
+ * its own process, starts it in another one: `forkFakeWhatsapp` (remote.ts).
  */
 export interface FakeWhatsapp {
   /** The client's `waWebSocketUrl`. */
   readonly url: string;
   /** Host and port of the media host. */
   readonly mediaHost: string;
-  /** Settings of a server of ours that takes this for the real one. */
+  /** Settings with which a Switchboard server connects to this network. */
   readonly env: Readonly<Record<'WHATSAPP_URL' | 'WHATSAPP_MEDIA_HOST', string>>;
-  /** PEM of the media host's certificate: for `NODE_EXTRA_CA_CERTS` of another process. */
+  /** The certificate of the media host (PEM), for `NODE_EXTRA_CA_CERTS` of another process. */
   readonly ca: string;
   /** Makes this process trust the media host. */
   trustMedia(): void;
-  /** The root of the server's Noise certificates, for a client that checks it (today's does not). */
+  /** The root of the server's Noise certificates, for a client that verifies it (the current one does not). */
   readonly rootPublicKey: Uint8Array;
-  /** The phone of a number, digits only: the same one each time. */
+  /** The phone of a number, digits only. Returns the same one each time. */
   phone(number: string, name?: string): Phone;
-  /** A phone scans the text of a QR code; resolves when the client is linked. */
+  /** Scans a QR code with a phone. Resolves once the client is linked. */
   scan(qr: string, number: string): Promise<void>;
-  /** Sends any stanza to the clients of a number: for what is not played here, such as calls. */
+  /** Sends any stanza to the clients of a number, for features that the fake does not have, such as calls. */
   inject(number: string, stanza: BinaryNode): void;
   readonly faults: Faults;
   readonly counters: Counters;
-  /** Clients that are logged in now. */
+  /** Clients that are currently logged in. */
   readonly online: number;
-  /** What was wrong with a client or with this server. A test may well end with asserting that there is none. */
+  /** Errors of a client or of this server. A test can end by asserting that there are none. */
   readonly troubles: readonly unknown[];
   close(): Promise<void>;
 }

@@ -1,16 +1,19 @@
 import { type BinaryNode, encodeBigEndian, generateSignalPubKey } from 'baileys';
 import { bigEndian, bytesOf, childOf, childrenOf, stanza } from './stanza.ts';
 
-/** What one device needs to begin an encrypted session with another (https://signal.org/docs/specifications/x3dh). */
+/**
+ * The keys with which one device starts an encrypted session with another
+ * (https://signal.org/docs/specifications/x3dh).
+ */
 export interface KeyBundle {
   readonly registrationId: number;
   readonly identity: Uint8Array;
   readonly signedPreKey: SignedPreKey;
-  /** Undefined when its owner has none left. */
+  /** Undefined if the owner has none left. */
   readonly preKey: PreKey | undefined;
 }
 
-/** Public keys are raw, 32 bytes; Signal's own encoding puts a type byte before them. */
+/** Public keys are raw, 32 bytes. The encoding of Signal prepends a type byte. */
 export interface PreKey {
   readonly keyId: number;
   readonly publicKey: Uint8Array;
@@ -22,12 +25,12 @@ export interface SignedPreKey extends PreKey {
 
 const KEY_TYPE = Buffer.from([5]);
 
-/** A bundle as the answer to a key query has it. */
+/** A bundle in the format of a response to a key query. */
 export function bundleStanza(jid: string, bundle: KeyBundle): BinaryNode {
   return stanza('user', { jid }, [registrationStanza(bundle.registrationId), ...keyStanzas(bundle)]);
 }
 
-/** A bundle as a receipt carries it that asks for a message again. */
+/** A bundle in the format of a receipt that requests a message again. */
 export function keysStanza(bundle: KeyBundle): BinaryNode {
   return stanza('keys', {}, keyStanzas(bundle));
 }
@@ -59,7 +62,7 @@ export function readPreKeys(list: BinaryNode | undefined): PreKey[] {
   return childrenOf(list, 'key').map(readPreKey);
 }
 
-/** The bundle of a receipt that asks for a message again, if it has one. */
+/** The bundle of a receipt that requests a message again, if it has one. */
 export function readBundle(receipt: BinaryNode): KeyBundle | undefined {
   const keys = childOf(receipt, 'keys');
   const signed = childOf(keys, 'skey');
@@ -73,5 +76,5 @@ export function readBundle(receipt: BinaryNode): KeyBundle | undefined {
   };
 }
 
-/** With the type byte: as Signal signs and stores a public key. */
+/** With the type byte, as Signal signs and stores a public key. */
 export const typedKey = (publicKey: Uint8Array): Uint8Array => generateSignalPubKey(publicKey);

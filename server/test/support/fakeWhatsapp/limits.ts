@@ -4,15 +4,15 @@ import { deliver, type Network } from './network.ts';
 import { type Answer, type Query, QueryError } from './queries.ts';
 import { SERVER_JID, stanza } from './stanza.ts';
 
-/** What the network allows a number that it does not quite trust. */
+/** The limits of a number that the network does not fully trust. */
 export interface Limits {
-  /** Until when it may not begin chats, in seconds since 1970. */
+  /** The end of the ban on new chats, in seconds since the epoch. */
   noNewChatsUntilS: number | undefined;
-  /** How many new chats it may begin in a month, and how many it has. */
+  /** The number of new chats per month, and how many were used. */
   newChats: { readonly total: number; readonly used: number } | undefined;
 }
 
-/** The two kinds of limits, as clients ask for them (the client's numbers of these queries) and are told of them. */
+/** The two types of limits, by the names of the client's queries and of the notifications. */
 const KINDS = {
   timelock: {
     queryId: '23983697327930364',
@@ -44,7 +44,7 @@ export function answerLimitsQuery({ account, ask }: Query): Answer {
   return [stanza('result', {}, json({ data: { [kind.asked]: kind.of(account.limits) } }))];
 }
 
-/** Limits a number, or no longer, and tells its clients. */
+/** Sets or removes the limits of a number, and notifies its clients. */
 export function limit(network: Network, account: Account, change: Partial<Limits>): void {
   Object.assign(account.limits, change);
   if ('noNewChatsUntilS' in change) tell(network, account, 'timelock');
@@ -56,7 +56,7 @@ function tell(network: Network, account: Account, name: keyof typeof KINDS): voi
   tellByMex(network, account, operation, { data: { [told]: of(account.limits) } });
 }
 
-/** Somebody's number is known from now on, though nothing was sent. */
+/** Reveals a person's number without sending a message. */
 export function tellOfNumber(network: Network, { lidJid, numberJid }: Account, to: Account): void {
   const update = {
     operation: 'NotificationLinkedProfilesUpdates',

@@ -7,25 +7,25 @@ import type { CodeLink } from './pairingCode.ts';
 import { isSignedBy } from './signatures.ts';
 import { bigEndian, childOf, PEOPLE, SERVER_JID, stanza } from './stanza.ts';
 
-/** A client that wants to be linked, from its first connection until it has signed. */
+/** A client that is being linked, from its first connection until it has signed. */
 export interface Link {
-  /** What its QR codes begin with, one after the other. */
+  /** The prefixes of its QR codes, in order. */
   readonly refs: readonly string[];
-  /** The id of the stanza that the phone's consent went out with. */
+  /** The id of the stanza with the phone's consent. */
   consentId?: string;
-  /** Resolves `scan` when the client has signed, rejects when it goes away before. */
+  /** Resolves `scan` when the client has signed, and rejects if it disconnects before. */
   settle?: { resolve(companion: Companion): void; reject(error: Error): void };
   consent?: { account: Account; details: Uint8Array; companion: Companion };
-  /** What the client has said for linking by a code. */
+  /** The state of linking by pairing code. */
   code?: CodeLink;
 }
 
 const REFS = 6;
-/** Prefixes of what the two signatures of a linking sign. */
+/** Prefixes of the data in the two signatures of a linking. */
 const ACCOUNT_SIGNS = Buffer.from([6, 0]);
 const DEVICE_SIGNS = Buffer.from([6, 1]);
 
-/** Gives a client that has no account what its QR codes are made of. */
+/** Sends a client without an account the references for its QR codes. */
 export function offerLink(connection: Connection): void {
   const refs = Array.from({ length: REFS }, () => `2@${randomBytes(24).toString('base64')}`);
   connection.link = { refs };
@@ -35,7 +35,7 @@ export function offerLink(connection: Connection): void {
   );
 }
 
-/** The phone scans the text of a QR code. Resolves when the client is linked; it then connects again by itself. */
+/** Scans a QR code with the phone. Resolves once the client is linked, which then reconnects automatically. */
 export function scanQr(connections: Iterable<Connection>, account: Account, qr: string): Promise<Companion> {
   const [ref = '', clientKey = '', identity = '', secret = ''] = (qr.split('#').at(-1) ?? '').split(',');
   const connection = [...connections].find(({ link }) => link?.refs.includes(ref));
@@ -46,8 +46,7 @@ export function scanQr(connections: Iterable<Connection>, account: Account, qr: 
 }
 
 /**
- * The account signs the client's identity, and proves by the secret of the QR code (or of the pairing code) that it
- * has seen it.
+ * Signs the identity of the client by the account, and proves knowledge of the secret in the QR code (or pairing code).
  */
 export function consent(
   connection: Connection,
@@ -91,7 +90,7 @@ export function consent(
   });
 }
 
-/** The client's answer to the consent: its own signature. True when the answer was one. */
+/** Handles the client's response to the consent: its own signature. Returns whether the response was one. */
 export function finishLink(connection: Connection, answer: BinaryNode): Companion | undefined {
   const link = connection.link;
   if (link?.consent === undefined || answer.attrs['id'] !== link.consentId) return undefined;

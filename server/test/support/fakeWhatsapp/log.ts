@@ -1,7 +1,7 @@
-/** What has happened, in order, for a test to look at or to wait for. */
+/** A list of events in order, for a test to inspect or await. */
 export interface Log<T> {
   readonly all: readonly T[];
-  /** The first that matches, of what has happened or of what comes. Fails when it does not come in time. */
+  /** Resolves with the first matching event, past or future. Fails on a timeout. */
   waitFor(matches?: (entry: T) => boolean, timeoutMs?: number): Promise<T>;
 }
 
@@ -9,7 +9,7 @@ export interface WritableLog<T> extends Log<T> {
   add(entry: T): void;
 }
 
-/** `describe` says in a failure what was awaited and what came instead. */
+/** `describe` formats the awaited and the actual events for the error. */
 export function createLog<T>(title: string, describe: (entry: T) => string): WritableLog<T> {
   const all: T[] = [];
   const waiting = new Set<(entry: T) => void>();

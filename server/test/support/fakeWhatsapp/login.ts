@@ -9,7 +9,7 @@ import { newId, nowS, offerLink } from './linking.ts';
 import { deliver, type Network } from './network.ts';
 import { SERVER_JID, stanza } from './stanza.ts';
 
-/** A client has shaken hands: it is to be linked, or logs in, or is refused. */
+/** Handles a client after the handshake: it starts linking, logs in, or is refused. */
 export function openSession(network: Network, connection: Connection): void {
   const { payload } = connection;
   network.counters.connections++;
@@ -34,7 +34,7 @@ function refusalOf({ faults }: Network, payload: proto.ClientPayload, companion:
 }
 
 function logIn({ counters }: Network, connection: Connection, companion: Companion): void {
-  // One device has one connection: the older one is told that it is replaced.
+  // A device has one connection, so an older one is replaced.
   companion.connection?.end(streamEnd('replaced'));
   companion.connection = connection;
   connection.companion = companion;
@@ -67,7 +67,7 @@ function isTooOld(payload: proto.ClientPayload, minimum: readonly number[] | und
   return differing >= 0 && (version[differing] ?? 0) < (minimum[differing] ?? 0);
 }
 
-/** The client is ready to hear what came while it was away: it learns how much that is, then asks for it. */
+/** Handles a client that is ready for offline stanzas: it is told their number, then requests them. */
 export function announcePending(connection: Connection, companion: Companion): void {
   if (companion.pending.size === 0) {
     sendPending(connection, companion);
@@ -87,7 +87,7 @@ export function announcePending(connection: Connection, companion: Companion): v
   );
 }
 
-/** All that has waited, marked as such, then the word that this was it. */
+/** Sends all pending stanzas marked as offline, then the end marker. */
 export function sendPending(connection: Connection, companion: Companion): void {
   if (connection.isActive) return;
   const waiting = [...companion.pending.values()];
@@ -98,7 +98,7 @@ export function sendPending(connection: Connection, companion: Companion): void 
   connection.isActive = true;
 }
 
-/** On its first login a client gets the account's past from the phone. Here that past is empty, but for who is who. */
+/** Sends the history that a client gets from the phone on its first login. It is empty except for the contacts. */
 export async function sendHistory(network: Network, companion: Companion): Promise<void> {
   if (companion.hasHistory) return;
   companion.hasHistory = true;
@@ -109,7 +109,7 @@ export async function sendHistory(network: Network, companion: Companion): Promi
     chunkOrder: 1,
     initialHistBootstrapInlinePayload: deflateSync(historyOf(network)),
   };
-  // The enumerations of the two messages are two types of the same numbers.
+  // The enums of the two messages are different types with the same values.
   const historySyncNotification = notification as proto.Message.IHistorySyncNotification;
   const message = {
     protocolMessage: {
@@ -118,12 +118,12 @@ export async function sendHistory(network: Network, companion: Companion): Promi
     },
   };
   const device = { account, device: companion.id };
-  // The key first: with the history the client begins to fetch what it is the key for.
+  // The key first, because with the history the client starts to fetch state that needs it.
   if (!network.faults.areStateKeysWithheld) await sendToOwn(network, device, keyShare(account.appState));
   await sendToOwn(network, device, message);
 }
 
-/** From a phone to a client of its own account: not a message of any chat. */
+/** A message from a phone to a client of its own account, outside of any chat. */
 export async function sendToOwn(network: Network, to: DeviceAddress, message: proto.IMessage): Promise<void> {
   const encrypted = await encryptTo(to.account, to, message);
   const attributes = { from: to.account.lidJid, id: newId(), t: String(nowS()), type: 'text', category: 'peer' };

@@ -20,14 +20,14 @@ import { messageIdsOf, routeReceipt } from './receipts.ts';
 import type { EncryptionType } from './signal.ts';
 import { childOf, firstChild, stanza } from './stanza.ts';
 
-/** A message as a phone has read it. */
+/** A message as read by a phone. */
 export interface ReceivedMessage {
   readonly id: string;
-  /** The number of the person, or the id of the group (`…@g.us`), whose chat it is in. */
+  /** The chat: the number of a person, or the id of a group (`…@g.us`). */
   readonly chat: string;
-  /** The number of its author. */
+  /** The number of the author. */
   readonly from: string;
-  /** Whether it is a copy of what another device of this account has sent. */
+  /** Whether it is a copy of a message that another device of this account sent. */
   readonly isOwn: boolean;
   readonly message: proto.IMessage;
   readonly encryption: EncryptionType;
@@ -50,36 +50,36 @@ export interface ReceivedTyping {
 export interface SendOptions {
   readonly id?: string;
   /**
-   * How the stanza names the chat. Today's network uses LIDs; older chats are still by number. A business may have its
-   * messages answered at Meta (`hosted`): to a client that is a conversation apart, so here nobody writes in both ways.
+   * How the stanza addresses the chat. The current network uses LIDs, older chats still numbers. Meta may answer the
+   * messages of a business (`hosted`). A client treats that as a separate chat, so nobody here writes in both ways.
    */
   readonly addressing?: 'lid' | 'number' | 'hosted';
-  /** When the server says that it was sent, in seconds since 1970. Now, unless a test wants the past. */
+  /** When the server received it, in seconds since the epoch. Now by default. */
   readonly sentAtS?: number;
-  /** Breaks the encryption, as a lost session does. The phone sends it right when it is asked again. */
+  /** Corrupts the encryption, as a lost session does. The phone sends it correctly when it is requested again. */
   readonly isCorrupt?: boolean;
 }
 
-/** A phone's messages, both ways: what it does without its owner. */
+/** The messages of a phone in both directions, with its automatic behavior. */
 export interface Mailbox {
   readonly messages: Log<ReceivedMessage>;
   readonly receipts: Log<ReceivedReceipt>;
   readonly typings: Log<ReceivedTyping>;
-  /** Whether it tells senders that their messages have come. It does. */
+  /** Whether it sends delivery receipts. It does by default. */
   confirmsDelivery: boolean;
-  /** Sends a message; resolves with its id when it is on its way. */
+  /** Sends a message. Resolves with its id once it was passed to the server. */
   send(to: string, message: proto.IMessage, options?: SendOptions): Promise<string>;
   read(chat: string, ...ids: string[]): void;
-  /** Says that messages have come: in place of what it does by itself, or once more, late. */
+  /** Sends receipts, replacing the automatic ones or repeating them late. */
   confirmDelivery(chat: string, ...ids: string[]): void;
-  /** Says that it could not read a message, so that its sender sends it again. */
+  /** Reports a message as unreadable, so that its sender sends it again. */
   askAgain(message: ReceivedMessage): Promise<void>;
-  /** A phone that is off takes nothing and confirms nothing until it is on. */
+  /** A phone that is off receives and confirms nothing until it is on. */
   switchOff(): void;
   switchOn(): void;
 }
 
-/** How often a phone asks for a message again that it cannot read. */
+/** How often a phone requests an unreadable message again. */
 const MAX_RETRIES = 5;
 
 export function createMailbox(network: Network, account: Account): Mailbox {
@@ -90,11 +90,11 @@ export function createMailbox(network: Network, account: Account): Mailbox {
   const sent = new Map<string, { to: string; message: proto.IMessage; options: SendOptions }>();
   const retries = new Map<string, number>();
   const hasSenderKey = new Set<string>();
-  /** Files of messages, by message: a phone downloads them when they come. */
+  /** Files by message. A phone downloads them on arrival. */
   const files = new Map<string, Buffer>();
   const waiting: BinaryNode[] = [];
   let isOn = true;
-  // The cipher's state moves with each message: one after the other, as they came.
+  // The state of the cipher advances with each message, so they are handled one by one in order.
   let turn = Promise.resolve();
   const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
     const result = turn.then(action);
@@ -181,7 +181,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     if (file !== undefined) files.set(id, file);
   }
 
-  /** A client of this account could not download a file: the phone uploads it again, if it has it. */
+  /** Handles a failed download of a client: the phone uploads the file again, if it has it. */
   function uploadAgain(request: BinaryNode, client: DeviceAddress): void {
     const { id = '' } = request.attrs;
     const message = messages.all.find((entry) => entry.id === id)?.message;
@@ -194,7 +194,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     deliver(network, client, stanza('notification', attributes, [...(asked ? [asked] : []), ...answer]));
   }
 
-  /** Somebody could not read a message: a new session, and the same message once more, for that device alone. */
+  /** Handles a message that was unreadable: starts a new session, and sends it again to that device only. */
   async function sendAgain(receipt: BinaryNode, reader: DeviceAddress): Promise<void> {
     const { id = '', from = '' } = receipt.attrs;
     const original = sent.get(id);
@@ -233,7 +233,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     return isGroup(jid) ? jid : (findAccount(network, jid)?.number ?? jid);
   }
 
-  /** One's own other devices get a copy that says for whom it was. */
+  /** Copies for the author's other devices name the recipient. */
   function forDevice(
     to: DeviceAddress,
     { to: chat, message }: { to: string; message: proto.IMessage },
@@ -318,7 +318,7 @@ function addressIn({ lid, lidJid, numberJid }: Account, addressing: 'lid' | 'num
   return { lid: lidJid, number: numberJid, hosted: hostedJidOf(lid) }[addressing];
 }
 
-/** The kind of a message, which the server sees. */
+/** The type of a message, which the server sees. */
 function typeOf(message: proto.IMessage): string {
   if (message.reactionMessage) return 'reaction';
   if (message.pollCreationMessage || message.pollUpdateMessage) return 'poll';

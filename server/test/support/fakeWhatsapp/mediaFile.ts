@@ -3,7 +3,7 @@ import { aesEncryptGCM, type BinaryNode, hkdf, proto } from 'baileys';
 import type { MediaHost } from './mediaHost.ts';
 import { stanza } from './stanza.ts';
 
-/** The kinds of files, and under which name each stands in a message. */
+/** The types of files, with their field in a message. */
 const KINDS = {
   image: { field: 'imageMessage', info: 'WhatsApp Image Keys' },
   video: { field: 'videoMessage', info: 'WhatsApp Video Keys' },
@@ -14,7 +14,7 @@ const KINDS = {
 
 export type FileKind = keyof typeof KINDS;
 
-/** What a message says of its file, in every kind alike. */
+/** The fields that every type of file message has. */
 interface FileReference {
   readonly mediaKey?: Uint8Array | null;
   readonly directPath?: string | null;
@@ -44,7 +44,7 @@ export function uploadFile(host: MediaHost, kind: FileKind, content: Buffer, det
   return { [KINDS[kind].field]: { ...reference, ...details } };
 }
 
-/** Of a message with a file: its kind and where the file is. */
+/** The type and location of a file, from its message. */
 export function findFile(message: proto.IMessage): (FileReference & { kind: FileKind }) | undefined {
   for (const kind of Object.keys(KINDS) as FileKind[]) {
     const reference = message[KINDS[kind].field];
@@ -54,7 +54,7 @@ export function findFile(message: proto.IMessage): (FileReference & { kind: File
   return captioned ? findFile(captioned) : undefined;
 }
 
-/** Decrypts what was uploaded. Fails when it is not what its message says. */
+/** Decrypts an uploaded file. Fails if it does not match its message. */
 export function openFile(file: Buffer, reference: FileReference & { kind: FileKind }): Buffer {
   const { iv, cipherKey, macKey } = keysOf(reference.mediaKey ?? Buffer.alloc(0), reference.kind);
   const [encrypted, mac] = [file.subarray(0, -MAC_LENGTH), file.subarray(-MAC_LENGTH)];
@@ -67,7 +67,7 @@ export function openFile(file: Buffer, reference: FileReference & { kind: FileKi
   return content;
 }
 
-/** A phone's answer to a client that could not download a file: where it is now, or that it is nowhere. */
+/** A phone's response to a failed download of a client: the new location, or that there is none. */
 export function reuploadStanza(
   request: BinaryNode,
   { mediaKey }: FileReference,

@@ -8,11 +8,11 @@ import { generate } from 'selfsigned';
 import type { FaultState } from './faults.ts';
 import type { Counters } from './network.ts';
 
-/** Where media lie, encrypted by their senders: the host of uploads and downloads, over TLS. */
+/** The host of encrypted uploads and downloads, over TLS. */
 export interface MediaHost {
-  /** With its port, as clients are told it. */
+  /** Including the port, as announced to clients. */
   readonly host: string;
-  /** The certificate that its clients have to trust. */
+  /** The certificate that clients must trust. */
   readonly ca: string;
   /** Files by path. */
   readonly files: Map<string, Buffer>;
@@ -20,7 +20,7 @@ export interface MediaHost {
   close(): Promise<void>;
 }
 
-/** What a client must show with an upload. */
+/** The token that a client must send with an upload. */
 export const UPLOAD_TOKEN = 'upload-token';
 
 export async function startMediaHost(
@@ -28,7 +28,7 @@ export async function startMediaHost(
   faults: FaultState,
   counters: Counters,
 ): Promise<MediaHost> {
-  // A name of its own: of two certificates of the same name a process that trusts both takes one, and it may be wrong.
+  // A unique name, because a process that trusts two certificates with one name may use the wrong one.
   const commonName = `media ${randomBytes(8).toString('hex')}`;
   const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
     algorithm: 'sha256',
@@ -81,7 +81,7 @@ export async function startMediaHost(
   };
 }
 
-/** Makes this process trust a certificate beside those it trusts already: for its requests by `https` and `fetch`. */
+/** Makes this process trust an additional certificate, for `https` and `fetch`. */
 export function trust(ca: string): void {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
 }

@@ -15,15 +15,15 @@ import { nowS } from './linking.ts';
 import { deliver, type Network, rememberAuthor } from './network.ts';
 import { childOf, childrenOf, stanza } from './stanza.ts';
 
-/** Attributes of a client's stanza that the recipients get as well. */
+/** Attributes of a client's stanza that are passed to the recipients. */
 const PASSED_ON = ['id', 't', 'type', 'edit', 'category', 'expiration'] as const;
 
-/** Why the server does not take a message: the number that its acknowledgement carries. */
+/** The error code in the acknowledgement of a rejected message. */
 export type MessageError = 403 | 404 | undefined;
 
 /**
- * Takes a message from a device and brings each device its part. The author encrypts for every device by itself; the
- * server cannot read any of it.
+ * Accepts a message of a device and delivers its part to each device. The author encrypts for every device, so the
+ * server cannot read it.
  */
 export function routeMessage(network: Network, author: DeviceAddress, node: BinaryNode): MessageError {
   const { to = '', id = '' } = node.attrs;
@@ -32,7 +32,7 @@ export function routeMessage(network: Network, author: DeviceAddress, node: Bina
   const envelopes = childrenOf(childOf(node, 'participants'), 'to').map(
     (part) => [part.attrs['jid'], childrenOf(part, 'enc')] as const,
   );
-  // With no list of devices it is for one: sent again, or from a client to its own phone.
+  // Without a device list it is for one: a retry, or from a client to its own phone.
   if (envelopes.length === 0) envelopes.push([to, childrenOf(node, 'enc')]);
   for (const [jid, parts] of envelopes) {
     const target = findDevice(network, jid);
@@ -68,7 +68,7 @@ function routeToGroup(network: Network, author: DeviceAddress, node: BinaryNode)
     addressing_mode: addressingMode(group),
     notify: author.account.profile.name,
   };
-  // Sent again, it is for the one device that asked.
+  // A retry is for the device that requested it.
   const again = participant === undefined ? undefined : findDevice(network, participant);
   const targets = again ? [again] : [...group.members.keys()].flatMap(devicesOf);
   for (const target of targets) {
@@ -90,7 +90,7 @@ function messageStanza(
   return stanza('message', { t: String(nowS()), ...passedOn, ...attributes }, parts);
 }
 
-/** The author is named in the way in which the chat was addressed, and in the other one beside it. */
+/** The author is addressed in the same way as the chat, with the alternative address beside it. */
 function toOther(author: DeviceAddress, to: string): Record<string, string | undefined> {
   const { account } = author;
   if (to.endsWith('@hosted.lid')) return { from: hostedJidOf(account.lid), sender_pn: account.numberJid };
@@ -99,7 +99,7 @@ function toOther(author: DeviceAddress, to: string): Record<string, string | und
   return { from: numberJidOf(author), sender_lid: account.lidJid };
 }
 
-/** A copy for the author's own devices says whose chat it is in, in both ways to address that person. */
+/** A copy for the author's own devices names the chat, with both addresses of that person. */
 function toOwnDevice(network: Network, author: DeviceAddress, chat: string): Record<string, string | undefined> {
   const other = findAccount(network, chat);
   if (!chat.endsWith('@lid')) return { from: numberJidOf(author), recipient: chat, peer_recipient_lid: other?.lidJid };

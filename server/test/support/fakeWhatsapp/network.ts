@@ -7,40 +7,40 @@ import type { WritableLog } from './log.ts';
 import type { MediaHost } from './mediaHost.ts';
 import type { ServerIdentity } from './noise.ts';
 
-/** All that the server knows. Its parts are functions over this. */
+/** The state of the server. Its parts are functions over it. */
 export interface Network extends Accounts {
   readonly identity: ServerIdentity;
   readonly connections: Set<Connection>;
   readonly groups: Map<string, Group>;
   readonly media: MediaHost;
-  /** Paths at the media host, by number or by group. */
+  /** Paths on the media host, by number or group. */
   readonly pictures: Map<string, string>;
   readonly faults: FaultState;
   readonly counters: Counters;
-  /** Which device sent a message: the one that can send it again. */
+  /** The sending device of a message, which can send it again. */
   readonly authors: Map<string, DeviceAddress>;
-  /** Clients that have shown a code to be linked by. */
+  /** Clients with a code on display that are waiting to be linked. */
   readonly codesShown: WritableLog<Connection>;
-  /** What went wrong in the server or was wrong with a client; a test that ends with some has found a bug. */
+  /** Errors of the server or of a client. A test that ends with any has found a bug. */
   readonly troubles: unknown[];
 }
 
 export interface Counters {
-  /** Handshakes done. */
+  /** The number of handshakes. */
   connections: number;
   links: number;
   logins: number;
   refusedLogins: number;
-  /** Messages from clients that were accepted. */
+  /** The number of messages accepted from clients. */
   messagesFromClients: number;
-  /** Stanzas sent to clients that need their word, repetitions counted. */
+  /** The number of stanzas sent to clients that require an acknowledgement, including retries. */
   deliveries: number;
   receiptsFromClients: number;
   retriesFromClients: number;
   typingFromClients: number;
   uploads: number;
   downloads: number;
-  /** Queries of clients by their namespace. */
+  /** Queries of clients by namespace. */
   readonly queries: Record<string, number>;
 }
 
@@ -61,7 +61,7 @@ export function createCounters(): Counters {
   };
 }
 
-/** Enough for any test's retries, few enough for a long run. */
+/** Enough for the retries of any test, few enough for a long run. */
 const AUTHORS_KEPT = 10_000;
 
 export function rememberAuthor({ authors }: Network, messageId: string, author: DeviceAddress): void {
@@ -72,7 +72,7 @@ export function rememberAuthor({ authors }: Network, messageId: string, author: 
   }
 }
 
-/** Hands a device what has come for it. A client that is away gets it when it is back. */
+/** Delivers a stanza to a device. An offline client gets it when it returns. */
 export function deliver(network: Network, { account, device }: DeviceAddress, node: BinaryNode): void {
   if (device === 0) {
     account.receive(node);
@@ -89,7 +89,7 @@ export function deliver(network: Network, { account, device }: DeviceAddress, no
   }
 }
 
-/** The client has what it was sent. */
+/** Removes a stanza that the client acknowledged. */
 export function confirm(companion: Companion, tag: string, id: string | undefined): void {
   companion.pending.delete(pendingKey(tag, id));
 }
@@ -99,7 +99,7 @@ export const isConfirmed = ({ pending }: Companion, id: string): boolean =>
 
 const pendingKey = (tag: string, id: string | undefined) => `${tag}/${id}`;
 
-/** Tells a client what is lost if it is not there: who types, who is online. */
+/** Sends a client a stanza that is dropped if it is offline, such as typing and presence. */
 export function tell(account: Account, node: BinaryNode): void {
   for (const { connection } of account.companions.values()) if (connection?.isActive === true) connection.send(node);
 }

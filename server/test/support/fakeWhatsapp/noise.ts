@@ -11,7 +11,7 @@ import {
   WA_CERT_DETAILS,
 } from 'baileys';
 
-/** What the server shows of itself in the handshake: its key, and certificates from a root down to that key. */
+/** The identity of the server in the handshake: its key, and a certificate chain to that key. */
 export interface ServerIdentity {
   readonly rootPublicKey: Uint8Array;
   readonly staticKey: KeyPair;
@@ -22,7 +22,7 @@ export interface ServerIdentity {
 export interface NoiseServer {
   /** Answers the client's first frame. */
   hello(frame: Uint8Array): Uint8Array;
-  /** Reads the client's second frame; from here on `open` and `seal` are the transport. */
+  /** Reads the client's second frame. Afterwards `open` and `seal` are the transport. */
   finish(frame: Uint8Array): { clientKey: Uint8Array; payload: proto.ClientPayload };
   open(ciphertext: Uint8Array): Buffer;
   seal(plaintext: Uint8Array): Buffer;
@@ -31,7 +31,7 @@ export interface NoiseServer {
 const NOTHING = Buffer.alloc(0);
 const FAR_FUTURE_S = 4_102_444_800;
 
-/** A root of its own: the real one's private key is Meta's. */
+/** A root of its own, because only Meta has the real private key. */
 export function createServerIdentity(): ServerIdentity {
   const [root, intermediate, staticKey] = [Curve.generateKeyPair(), Curve.generateKeyPair(), Curve.generateKeyPair()];
   const certificate = (serial: number, issuerSerial: number, key: Uint8Array, issuer: KeyPair) => {
@@ -51,7 +51,7 @@ export function createServerIdentity(): ServerIdentity {
   return { rootPublicKey: root.public, staticKey, certificates };
 }
 
-/** Noise_XX_25519_AESGCM_SHA256 as WhatsApp Web speaks it (https://noiseprotocol.org/noise.html, sections 5 and 7.5). */
+/** Noise_XX_25519_AESGCM_SHA256 as used by WhatsApp Web (https://noiseprotocol.org/noise.html, sections 5 and 7.5). */
 export function createNoiseServer(identity: ServerIdentity): NoiseServer {
   let hash: Buffer = Buffer.from(NOISE_MODE);
   let salt = hash;
@@ -121,7 +121,7 @@ function nonce(counter: number): Uint8Array {
   return bytes;
 }
 
-/** Cuts what comes over the socket into frames: each has its length in three bytes before it. */
+/** Splits the data of the socket into frames, each preceded by its length in three bytes. */
 export function createFrameReader(): (data: Uint8Array) => Buffer[] {
   let buffer: Buffer = NOTHING;
   let hasIntro = false;
@@ -144,7 +144,7 @@ export function createFrameReader(): (data: Uint8Array) => Buffer[] {
   };
 }
 
-/** A client that was told a route begins with it ("ED"), then every client names its dictionary. */
+/** The start of a connection: routing information ("ED") if the client has any, then its dictionary version. */
 function withoutIntro(buffer: Buffer): Buffer | undefined {
   const hasRoute = buffer.length >= 7 && buffer.toString('latin1', 0, 2) === 'ED';
   const start = hasRoute ? 7 + buffer.readUIntBE(4, 3) : 0;

@@ -16,17 +16,17 @@ import type { Network } from './network.ts';
 import { type Answer, QueryError } from './queries.ts';
 import { bytesOf, SERVER_JID, stanza } from './stanza.ts';
 
-/** A client shows a code and waits for a phone where it is typed. */
+/** A client that shows a code and waits until it is typed on a phone. */
 export interface CodeLink {
   readonly number: string;
-  /** The client's key of this linking, encrypted with the code: 32 bytes of salt, 16 of IV, then the key. */
+  /** The client's key for this linking, encrypted with the code: 32 bytes of salt, 16 of IV, then the key. */
   readonly wrappedKey: Buffer;
   readonly ref: Buffer;
-  /** What the phone does with the client's answer, once the code was typed. */
+  /** Handles the client's response once the code was typed. */
   finish?(answer: BinaryNode): void;
 }
 
-/** The client's part of linking by a code: first it says that it shows one, later it answers the phone. */
+/** Handles the client's part of linking by code: it announces that it shows one, and later answers the phone. */
 export function answerCodeQuery(network: Network, connection: Connection, ask: BinaryNode): Answer {
   const { link } = connection;
   if (link === undefined) throw new QueryError(400, 'bad-request');
@@ -42,9 +42,9 @@ export function answerCodeQuery(network: Network, connection: Connection, ask: B
   return undefined;
 }
 
-/** The phone's owner types a code. Resolves when the client is linked; rejects when the code is wrong. */
+/** Types a code on the phone. Resolves once the client is linked, and rejects if the code is wrong. */
 export async function enterCode(network: Network, account: Account, code: string): Promise<Companion> {
-  // A client shows its code before the server knows of it.
+  // A client shows its code before the server knows it.
   const connection = await network.codesShown.waitFor(
     (shown) => network.connections.has(shown) && shown.link?.code?.number === account.number,
   );
@@ -74,7 +74,7 @@ export async function enterCode(network: Network, account: Account, code: string
   return consent(connection, account, identity, secret);
 }
 
-/** Two identities and 32 random bytes: readable only when both sides have used the same code. */
+/** Two identities and 32 random bytes, readable only if both sides used the same code. */
 function openBundle(bundle: Buffer, shared: Buffer, account: Account, identity: Buffer): Buffer {
   const salt = bundle.subarray(0, 32);
   const key = Buffer.from(hkdf(shared, 32, { salt, info: 'link_code_pairing_key_bundle_encryption_key' }));

@@ -14,43 +14,43 @@ import { announcePresence, routeTyping } from './presence.ts';
 import { setPicture } from './profiles.ts';
 import { stanza } from './stanza.ts';
 
-/** A person's phone, played by a test. Others are named by their numbers, groups by their ids (`…@g.us`). */
+/** A phone controlled by a test. Others are identified by number, groups by id (`…@g.us`). */
 export interface Phone extends Mailbox {
   readonly number: string;
   readonly lid: string;
   readonly numberJid: string;
   readonly lidJid: string;
   readonly profile: Profile;
-  /** Who sees what, as a client sets it: `profile` (the picture) or `status` (the about text) to `none` hides it. */
+  /** Privacy settings made by a client: `none` hides `profile` (the picture) or `status` (the about text). */
   readonly privacy: Map<string, string>;
   readonly groups: PhoneGroups;
-  /** Scans a client's QR code. Resolves when the client is linked. */
+  /** Scans a client's QR code. Resolves once the client is linked. */
   scan(qr: string): Promise<void>;
-  /** Types the code that a client shows for this number. Rejects when it is another. */
+  /** Types the code that a client shows for this number. Rejects if it is another one. */
   enterCode(code: string): Promise<void>;
-  /** Unlinks all clients, as its owner does in the list of linked devices. */
+  /** Unlinks all clients, like the owner does in the list of linked devices. */
   unlink(): void;
-  /** How many devices are linked to it. */
+  /** The number of linked devices. */
   devices(): number;
-  /** Whether its clients have confirmed all that they were sent under the id of a message: itself, or its receipts. */
+  /** Whether its clients have acknowledged all stanzas with the id of a message: the message and its receipts. */
   haveConfirmed(id: string): boolean;
   sendText(to: string, text: string, options?: SendOptions): Promise<string>;
-  /** Uploads and sends a file; `details` are further fields of its message, such as `caption` or `mimetype`. */
+  /** Uploads and sends a file. `details` are further fields of its message, such as `caption` or `mimetype`. */
   sendFile(to: string, kind: FileKind, content: Buffer, details?: object, options?: SendOptions): Promise<string>;
-  /** Downloads the file of a message. Fails when it is not what its message says. */
+  /** Downloads the file of a message. Fails if it does not match its message. */
   openFile(message: ReceivedMessage): Buffer;
   typing(to: string, state: ReceivedTyping['state']): void;
-  /** Whether its owner looks at WhatsApp now: those who have asked are told. */
+  /** Sets the person online or offline, and notifies subscribers. */
   setOnline(isOnline: boolean): void;
   /** Sets the picture of this person, or of a group; undefined removes it. */
   setPicture(content: Buffer | undefined, group?: string): void;
-  /** What clients of this account have changed in the state that its devices share. */
+  /** Changes that clients of this account made to the shared state. */
   readonly stateChanges: Log<StateChange>;
-  /** This number is another way to write its own: who asks about it is answered with its own. */
+  /** Makes this number another form of its own: queries about it return its own. */
   answerTo(otherNumber: string): void;
-  /** Shows the number that was hidden to somebody, without sending anything. */
+  /** Reveals a hidden number to a person without sending a message. */
   showNumberTo(number: string): void;
-  /** What the network allows this number: its clients are told, and may ask. */
+  /** Sets the limits of this number, and notifies its clients, which may also query them. */
   limit(change: Partial<Limits>): void;
   block(number: string): void;
   unblock(number: string): void;

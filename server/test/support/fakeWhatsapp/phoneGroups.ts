@@ -5,13 +5,13 @@ import { newId } from './linking.ts';
 import type { Network } from './network.ts';
 import { GROUPS, stanza } from './stanza.ts';
 
-/** What a phone does with groups. It asks the server as a client does, and is refused in the same way. */
+/** Group operations of a phone. They are sent to the server like those of a client, and rejected in the same way. */
 export interface PhoneGroups {
   /** Returns the group's id. */
   create(subject: string, members: readonly string[], addressing?: Group['addressing']): string;
   change(group: string, action: 'add' | 'remove' | 'promote' | 'demote', members: readonly string[]): void;
   rename(group: string, subject: string): void;
-  /** A setting that is a word, such as `announcement` or `unlocked`. */
+  /** A setting without a value, such as `announcement` or `unlocked`. */
   set(group: string, setting: 'announcement' | 'not_announcement' | 'locked' | 'unlocked'): void;
   inviteCode(group: string): string;
   join(code: string): 'joined' | 'requested';

@@ -7,10 +7,10 @@ import { type Answer, type Query, QueryError } from './queries.ts';
 import { isSignedBy } from './signatures.ts';
 import { childOf, childrenOf, SERVER_JID, stanza } from './stanza.ts';
 
-/** Below this many one-time keys a client is told to upload more. */
+/** Below this number of one-time keys, a client is told to upload more. */
 const FEW_KEYS = 5;
 
-/** The store of public keys: clients put theirs in and take those of others. */
+/** The store of public keys, to which clients upload theirs and from which they fetch those of others. */
 export async function answerKeyQuery(query: Query): Promise<Answer> {
   const { companion, ask, iq } = query;
   if (iq.attrs['type'] === 'get') {

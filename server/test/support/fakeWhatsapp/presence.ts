@@ -5,13 +5,13 @@ import { isBlocked } from './messages.ts';
 import { type Network, tell } from './network.ts';
 import { stanza } from './stanza.ts';
 
-/** Somebody types: those who are there see it, and nobody later. */
+/** Reports typing to those who are online. */
 export function routeTyping(network: Network, { account }: DeviceAddress, node: BinaryNode): void {
   const { to = '' } = node.attrs;
   const others = isGroup(to)
     ? [...(network.groups.get(to)?.members.keys() ?? [])].filter((member) => member !== account)
     : [findAccount(network, to)];
-  // Named as the client has named the other: by LID, or by number.
+  // Addressed as the client addressed the other: by LID or number.
   const me = to.endsWith('@s.whatsapp.net') && !account.profile.hidesNumber ? account.numberJid : account.lidJid;
   const attributes = isGroup(to) ? { from: to, participant: account.lidJid } : { from: me };
   const typing = stanza('chatstate', attributes, node.content);
@@ -22,7 +22,7 @@ export function routeTyping(network: Network, { account }: DeviceAddress, node: 
   }
 }
 
-/** A client asks to be told when somebody is online, and is told at once how it is. */
+/** Subscribes a client to the presence of a person, and reports the current one. */
 export function subscribe(network: Network, { account }: DeviceAddress, node: BinaryNode): void {
   const other = findAccount(network, node.attrs['to']);
   if (other === undefined) return;

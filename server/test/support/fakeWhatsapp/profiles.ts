@@ -6,7 +6,7 @@ import { deliver, type Network } from './network.ts';
 import { type Answer, type Query, QueryError } from './queries.ts';
 import { childrenOf, firstChild, stanza, textOf } from './stanza.ts';
 
-/** What is shown to everybody unless its owner says otherwise. */
+/** The part of a profile that is public by default. */
 const PRIVACY_NAMES = ['readreceipts', 'last', 'online', 'profile', 'status', 'groupadd', 'calladd'];
 
 /** Pictures of people and groups. */
@@ -30,18 +30,21 @@ export function answerPictureQuery({ network, account, iq, ask }: Query): Answer
   return [stanza('picture', { id: pictures.get(key)?.slice(3) })];
 }
 
-/** A picture is taken when it is a JPEG, by its first bytes. */
+/** Accepts a picture if it starts like a JPEG. */
 const isJpeg = (content: Uint8Array) =>
   Buffer.from(content)
     .subarray(0, 3)
     .equals(Buffer.from([0xff, 0xd8, 0xff]));
 
-/** Whether somebody shows this to nobody else. Of others' choices, such as `contacts`, nothing is played here. */
+/** Whether a person hides this from everybody. Other settings, such as `contacts`, are not implemented. */
 export function isHidden(owner: Account | undefined, what: 'profile' | 'status', asker: Account): boolean {
   return owner !== undefined && owner !== asker && owner.privacy.get(what) === 'none';
 }
 
-/** Of a person, by number, or of a group, by id. Members of a group are told, and clients of those who know a person. */
+/**
+ * Sets the picture of a person, by number, or of a group, by id. Notifies members of the group, or contacts of the
+ * person.
+ */
 export function setPicture(network: Network, by: Account, key: string, content: Buffer | undefined): void {
   const path = content && network.media.put(content);
   if (path === undefined) network.pictures.delete(key);
@@ -53,7 +56,7 @@ export function setPicture(network: Network, by: Account, key: string, content: 
     deliver(network, device, stanza('notification', attributes, [change]));
 }
 
-/** The line in the profile that its owner writes. */
+/** The about text of a profile. */
 export function answerStatusQuery({ account, ask }: Query): Answer {
   account.profile.about = textOf(ask) ?? '';
   return undefined;
@@ -70,7 +73,7 @@ export function answerBlocklistQuery({ network, account, iq, ask }: Query): Answ
   return [stanza('list', {}, items)];
 }
 
-/** Who sees what; and the tokens by which those who have written before may write again, which are not kept here. */
+/** Privacy settings. Tokens for contacts who have written before are accepted but not stored. */
 export function answerPrivacyQuery({ account, iq, ask }: Query): Answer {
   if (ask?.tag === 'tokens') return undefined;
   if (iq.attrs['type'] === 'set') {
@@ -83,7 +86,7 @@ export function answerPrivacyQuery({ account, iq, ask }: Query): Answer {
   return [stanza('privacy', {}, categories)];
 }
 
-/** What a business says of itself. */
+/** The profile of a business. */
 export function answerBusinessQuery({ network, ask }: Query): Answer {
   const asked = ask && firstChild(ask);
   const account = findAccount(network, asked?.attrs['jid']);

@@ -12,14 +12,14 @@ export interface Query {
   readonly account: Account;
   /** The whole stanza. */
   readonly iq: BinaryNode;
-  /** What it asks: its first child. */
+  /** The content of the query: its first child. */
   readonly ask: BinaryNode | undefined;
 }
 
 export type Answer = BinaryNode[] | undefined;
 export type AnswerQuery = (query: Query) => Answer | Promise<Answer>;
 
-/** A query that the server refuses, in its own words. */
+/** A query that the server rejects with its own error. */
 export class QueryError extends Error {
   readonly code: number;
   constructor(code: number, text: string) {
@@ -39,7 +39,7 @@ export async function answerQuery(handlers: Readonly<Record<string, AnswerQuery>
     connection.send(stanza('iq', { from: to ?? SERVER_JID, id, type }, content));
   if (network.faults.emptiedQueries.has(namespace)) return reply('result', undefined);
   try {
-    // Most of what a client asks on its own account, such as for statistics, wants no more than an answer.
+    // Most queries of a client about itself, such as statistics, need only an empty result.
     const answer = await handlers[namespace]?.(query);
     const kept = network.faults.withheldAnswers.get(ask?.tag ?? '');
     if (kept === undefined) reply('result', answer);

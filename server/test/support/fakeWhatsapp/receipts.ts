@@ -7,10 +7,10 @@ import { isBlocked } from './messages.ts';
 import { deliver, type Network } from './network.ts';
 import { childOf, childrenOf, stanza } from './stanza.ts';
 
-/** Receipts about one's own messages, which nobody else is told of. */
+/** Receipts about the sender's own messages, which are not passed on. */
 const OWN_TYPES = new Set(['sender', 'peer_msg', 'hist_sync', 'read-self']);
 
-/** Takes a receipt from a device and tells the author of the messages. */
+/** Accepts a receipt from a device and passes it to the author of the messages. */
 export function routeReceipt(network: Network, from: DeviceAddress, node: BinaryNode): void {
   const { to = '', id = '', type, participant } = node.attrs;
   if (type !== undefined && OWN_TYPES.has(type)) return;
@@ -24,13 +24,13 @@ function targetsOf({ authors }: Network, id: string, type: string | undefined, a
   // Only the device that sent a message can send it again.
   const sender = type === 'retry' ? authors.get(id) : undefined;
   if (sender !== undefined) return [sender];
-  // Of a file that is gone, only the phone has a copy.
+  // Only the phone has a copy of an expired file.
   return type === 'server-error' ? [{ account: author, device: 0 }] : devicesOf(author);
 }
 
 function receiptStanza({ groups }: Network, from: DeviceAddress, node: BinaryNode): BinaryNode {
   const { to = '', id, type } = node.attrs;
-  // Who cannot read a message is asked for by device, as the others of that person may have read it.
+  // A retry names the device, because other devices of that person may have read the message.
   const reader = type === 'retry' || type === 'server-error' ? from : { account: from.account, device: 0 };
   const group = groups.get(to);
   const attributes = group
@@ -39,12 +39,12 @@ function receiptStanza({ groups }: Network, from: DeviceAddress, node: BinaryNod
   return stanza('receipt', { ...attributes, id, type, t: String(nowS()) }, node.content);
 }
 
-/** The reader is named in the way in which the author was. */
+/** The reader is addressed in the same way as the author was. */
 function addressedAs(jid: string, reader: DeviceAddress): string {
   return jid.endsWith('@lid') || reader.account.profile.hidesNumber ? lidJidOf(reader) : numberJidOf(reader);
 }
 
-/** All the messages that a receipt is for. */
+/** All messages that a receipt covers. */
 export function messageIdsOf(receipt: BinaryNode): string[] {
   const more = childrenOf(childOf(receipt, 'list'), 'item').map(({ attrs }) => attrs['id']);
   return [receipt.attrs['id'], ...more].filter((id) => id !== undefined);

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { type Counters, type FakeWhatsapp, startFakeWhatsapp } from './index.ts';
 
 /**
- * The fake in a process of its own, so that neither its memory nor its work counts as that of whom a test measures.
- * What can be done with it is `commands`.
+ * The fake in a separate process, so that its memory and CPU time do not count as those of a measured process.
+ * `commands` lists its operations.
  */
 export interface RemoteFakeWhatsapp {
   readonly url: string;
@@ -25,13 +25,13 @@ function createCommands(whatsapp: FakeWhatsapp) {
     scan: (qr: string, number: string) => whatsapp.scan(qr, number),
     enterCode: (code: string, number: string) => whatsapp.phone(number).enterCode(code),
     sendText: (from: string, to: string, text: string) => whatsapp.phone(from).sendText(to, text),
-    /** Resolves when a phone has read this message. */
+    /** Resolves once a phone has read this message. */
     waitForMessage: async (number: string, id: string): Promise<void> => {
       await whatsapp.phone(number).messages.waitFor((message) => message.id === id, 60_000);
     },
     drop: (number: string) => whatsapp.faults.drop(number),
     counters: (): Counters & { online: number } => ({ ...whatsapp.counters, online: whatsapp.online }),
-    /** Of this process: CPU in microseconds since its start, resident memory in bytes. */
+    /** Usage of this process: CPU in microseconds since its start, resident memory in bytes. */
     usage: () => ({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() }),
     troubles: () => whatsapp.troubles.map(String),
   };
@@ -58,7 +58,7 @@ export async function forkFakeWhatsapp(): Promise<RemoteFakeWhatsapp> {
       const id = ++lastId;
       waiting.set(id, (response) => {
         if ('error' in response) reject(new Error(response.error));
-        // The answer to a command is what the command returns.
+        // The response to a command is its return value.
         else resolve(response.result as Awaited<ReturnType<Commands[typeof name]>>);
       });
       const request: Request = { id, name, args };
@@ -76,7 +76,7 @@ export async function forkFakeWhatsapp(): Promise<RemoteFakeWhatsapp> {
   };
 }
 
-/** In the child: it lives as long as its parent listens. */
+/** In the child, which lives as long as its parent listens. */
 async function serve(answer: (response: Response) => void): Promise<void> {
   const started = startFakeWhatsapp();
   process.on('disconnect', () => process.exit());

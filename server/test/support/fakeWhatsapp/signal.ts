@@ -20,7 +20,7 @@ export interface Encrypted {
   readonly ciphertext: Uint8Array;
 }
 
-/** A phone's end of the encryption. Devices and groups are named by their jids, always in their LID form. */
+/** The encryption of a phone. Devices and groups are identified by their jids, always in LID form. */
 export interface Signal {
   readonly identityKey: KeyPair;
   readonly registrationId: number;
@@ -31,7 +31,7 @@ export interface Signal {
   endSession(device: string): Promise<void>;
   encrypt(device: string, message: proto.IMessage): Promise<Encrypted>;
   decrypt(device: string, type: 'pkmsg' | 'msg', ciphertext: Uint8Array): Promise<proto.Message>;
-  /** Also returns what others need to read it, to be sent to those who do not have it yet. */
+  /** Also returns the data that others need to read it, for those who do not have it yet. */
   encryptToGroup(
     group: string,
     me: string,
@@ -43,7 +43,7 @@ export interface Signal {
 
 const silent = pino({ level: 'silent' });
 
-/** Real Signal, by the library that the client uses: what does not decrypt here would not decrypt on a phone. */
+/** Real Signal with the library of the client, so a message that fails to decrypt here would also fail on a phone. */
 export function createSignal(): Signal {
   const creds = initAuthCreds();
   const keys = addTransactionCapability(createMemoryKeys(), silent, { maxCommitRetries: 1, delayBetweenTriesMs: 1 });
@@ -95,13 +95,13 @@ export function createSignal(): Signal {
 
 const decode = (padded: Uint8Array) => proto.Message.decode(unpadRandomMax16(padded));
 
-/** Keys in memory: what a test needs to keep of a device. */
+/** Keys in memory, as far as tests need them. */
 export function createMemoryKeys(): SignalKeyStore {
   const values = new Map<string, unknown>();
   return {
     get(type, ids) {
       const found = ids.map((id) => [id, values.get(`${type}/${id}`)] as const);
-      // Of one type come only values that were set with that type.
+      // The values of a type were all set with that type.
       return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as never;
     },
     set(data: SignalDataSet) {

@@ -3,12 +3,12 @@ import { createPublicKey, verify } from 'node:crypto';
 const P = 2n ** 255n - 19n;
 
 /**
- * Whether a Curve25519 key made this signature (XEdDSA, https://signal.org/docs/specifications/xeddsa). The client
- * library's own check says yes to every signature, so the server has one that stands on Node's Ed25519 alone.
+ * Whether a Curve25519 key made this signature (XEdDSA, https://signal.org/docs/specifications/xeddsa). The check of
+ * the client library accepts every signature, so the server has its own, based only on Node's Ed25519.
  */
 export function isSignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
-  // The sign of the Edwards point travels in the signature's last bit, as a Montgomery key has none.
+  // The sign of the Edwards point is the last bit of the signature, because a Montgomery key has none.
   const sign = (signature[63] ?? 0) & 0x80;
   const plain = Buffer.from(signature);
   plain[63] = (plain[63] ?? 0) & 0x7f;
@@ -21,7 +21,7 @@ export function isSignedBy(publicKey: Uint8Array, message: Uint8Array, signature
   return verify(null, message, key, plain);
 }
 
-/** Of a Montgomery u the Edwards y: (u − 1) / (u + 1) (RFC 7748, section 4.1). */
+/** Converts a Montgomery u to an Edwards y: (u − 1) / (u + 1) (RFC 7748, section 4.1). */
 function edwardsY(montgomery: Uint8Array): Buffer {
   const u = BigInt(`0x${Buffer.from(montgomery).reverse().toString('hex')}`) % P;
   const y = ((u - 1n + P) * power(u + 1n, P - 2n)) % P;

@@ -1,6 +1,6 @@
 const silenced = new WeakSet<Console>();
 
-/** Keeps libsignal from writing to the console: it writes whole sessions, keys and all, on ordinary traffic. */
+/** Prevents libsignal from writing to the console, where it prints whole sessions, including keys, in regular use. */
 export function silenceLibsignal(output: Console = globalThis.console): void {
   if (silenced.has(output)) return;
   silenced.add(output);

@@ -1,13 +1,13 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from 'baileys';
 
-/** Behind the @ of a person's number. */
+/** The server part in the address of a person. */
 export const PEOPLE = 's.whatsapp.net';
-/** Behind the @ of a group. */
+/** The server part in the address of a group. */
 export const GROUPS = 'g.us';
-/** The server's own address: a person's, without the person. */
+/** The address of the server itself. */
 export const SERVER_JID = '@s.whatsapp.net';
 
-/** Builds a stanza; attributes that are undefined are left out. */
+/** Builds a stanza without its undefined attributes. */
 export function stanza(
   tag: string,
   attributes: Readonly<Record<string, string | undefined>> = {},
@@ -22,19 +22,19 @@ export const childOf = (node: BinaryNode | undefined, tag: string): BinaryNode |
   getBinaryNodeChild(node, tag);
 export const childrenOf = (node: BinaryNode | undefined, tag: string): BinaryNode[] => getBinaryNodeChildren(node, tag);
 
-/** The first child, which in a query says what is asked. */
+/** The first child, which contains the content of a query. */
 export function firstChild(node: BinaryNode): BinaryNode | undefined {
   return Array.isArray(node.content) ? node.content[0] : undefined;
 }
 
-/** A child's bytes. A client that leaves them out has a bug that a test should hear of. */
+/** The bytes of a child. Throws if they are missing, because that is a bug of the client. */
 export function bytesOf(node: BinaryNode | undefined, tag: string): Buffer {
   const content = childOf(node, tag)?.content;
   if (!(content instanceof Uint8Array)) throw new Error(`<${node?.tag}> has no bytes in <${tag}>`);
   return Buffer.from(content);
 }
 
-/** A stanza's text. Short strings arrive as words of the dictionary, longer ones as bytes. */
+/** The text of a stanza. Short strings arrive as dictionary words, longer ones as bytes. */
 export function textOf(node: BinaryNode | undefined): string | undefined {
   const content = node?.content;
   if (content instanceof Uint8Array) return Buffer.from(content).toString('utf8');

@@ -6,7 +6,7 @@ import { isHidden } from './profiles.ts';
 import type { Answer, Query } from './queries.ts';
 import { childOf, childrenOf, PEOPLE, stanza, textOf } from './stanza.ts';
 
-/** Says of each person that is asked about what is asked of them: whether they exist, their devices, LID, status. */
+/** Returns the requested fields of each person in a query: whether they exist, devices, LID, status. */
 export function answerUsync({ network, account: asker, ask }: Query): Answer {
   const query = childOf(ask, 'query');
   const asked = Array.isArray(query?.content) ? query.content.map(({ tag }) => tag) : [];
@@ -20,7 +20,7 @@ export function answerUsync({ network, account: asker, ask }: Query): Answer {
   return [stanza('usync', { ...attributes, context: ask?.attrs['context'] }, [stanza('list', {}, users)])];
 }
 
-/** Somebody is asked about by address, or by a phone number as it stands in an address book, and answered by address. */
+/** A query names a person by address, or by a phone number as in an address book, and the result uses the address. */
 function personAsked(network: Network, user: BinaryNode): { jid: string; account: Account | undefined } {
   const number = textOf(childOf(user, 'contact'))?.replace(/\D/g, '') ?? '';
   const asked = user.attrs['jid'] ?? `${number}@${PEOPLE}`;
