@@ -122,7 +122,7 @@ describe('the client', () => {
         },
       );
       assert.equal(media.size, size);
-      assert.ok(told.length > 3, `${told} came in pieces`);
+      assert.ok(told.length > 3, `only ${told} were reported`);
       assert.deepEqual(
         told,
         told.toSorted((one, other) => one - other),

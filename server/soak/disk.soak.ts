@@ -34,7 +34,7 @@ it('a SQLite server loses, duplicates and reorders nothing while its disk fails'
     if (isKilled) await server.start();
     faults.push(`${mode} for ${ms} ms${isKilled ? ', then killed' : ''}`);
     await delay(HEALED_MS);
-    assert.ok(server.isRunning, `it ended by itself: ${faults.at(-1)}`);
+    assert.ok(server.isRunning, `the server exited after ${faults.at(-1)}`);
   }
   await load.stop();
   await judge(test, load, faults);

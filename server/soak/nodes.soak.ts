@@ -119,7 +119,7 @@ it('PostgreSQL nodes lose, duplicate and reorder nothing while every link betwee
     const n = Math.floor(random() * NODES);
     happened.push(`node ${n} ${await fault(members[n] as Member, random, postgres)}`);
     await delay(HEALED_MS);
-    for (const { server } of members) assert.ok(server.isRunning, `a node ended by itself: ${happened.at(-1)}`);
+    for (const { server } of members) assert.ok(server.isRunning, `a node exited after ${happened.at(-1)}`);
   }
   await load.stop();
   await judge(test, load, happened);

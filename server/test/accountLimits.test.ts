@@ -63,7 +63,7 @@ describeOnEachDatabase('limits of an account', (_, database) => {
         return answers.filter(({ status }) => status === 201).length;
       }),
     );
-    assert.deepEqual([keys, sessions], [2, 1], 'one session was there');
+    assert.deepEqual([keys, sessions], [2, 1], 'one session existed before');
     assert.ok(messages !== undefined && messages > 0 && messages <= 3, `${messages} messages`);
   });
 

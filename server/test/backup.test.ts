@@ -55,7 +55,7 @@ describe('backup of a running SQLite server', () => {
     }).finally(() => (isDone = true));
     await writing;
     assert.match(stdout, /^Backup complete: .*full \(database, login secret and \d+ files\)\n$/);
-    assert.ok(acknowledged.length > due.length, 'it was made under writes');
+    assert.ok(acknowledged.length > due.length, 'the backup ran during writes');
     assert.equal(statSync(at('full')).mode & 0o777, 0o700);
     assert.equal(statSync(join(at('full'), 'switchboard.db')).mode & 0o777, 0o600);
 

@@ -88,7 +88,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
       await clock.advance(waitMs - 1);
       const [later] = await send(call, ['2']);
       await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.messageId === later));
-      assert.equal(attempts(), 1, 'it is not due yet');
+      assert.equal(attempts(), 1, 'not due yet');
       await clock.advance(1);
       await receiver.waitFor(() => attempts() === 2);
     });
@@ -113,7 +113,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
     clock.set(now + 10 * 365 * 24 * HOUR_MS);
     await clock.advance(1000);
     await eventually(looks, (count) => count > seen);
-    assert.equal(polled, undefined, 'two seconds have not passed');
+    assert.equal(polled, undefined, 'less than two seconds have passed');
     clock.set(now);
     await eventually(
       async () => {
@@ -145,7 +145,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
     assert.deepEqual(
       data.map(({ data: { messageId } }: Data) => messageId),
       after,
-      'the log goes on behind a cursor of before',
+      'the log continues after an earlier cursor',
     );
     const { body: list } = await again('GET', '/messages?limit=4');
     assert.deepEqual(

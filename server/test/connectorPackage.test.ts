@@ -81,17 +81,17 @@ it('the example connector of the docs sends, receives and protects its secret', 
   for (const _ of [1, 2]) assert.equal((await tell(answer)).status, 204);
   const incoming = await eventOf(call, 'message.incoming');
   assert.deepEqual([incoming.message, incoming.replyTo], ['On my way', sent.body.messageId]);
-  assert.equal((await call('GET', '/messages?direction=incoming')).body.data.length, 1, 'told twice, stored once');
+  assert.equal((await call('GET', '/messages?direction=incoming')).body.data.length, 1, 'delivered twice, stored once');
 
   await call('PATCH', `/sessions/${sessionId}`, { options: { gateway: gateway.url } });
   await call('POST', `/sessions/${sessionId}/disconnect`);
-  assert.equal((await tell(answer)).status, 409, 'nobody is there to take it: the network tries again');
+  assert.equal((await tell(answer)).status, 409, 'without a connected session the network retries');
   await call('POST', `/sessions/${sessionId}/connect`);
   const shown = await call('GET', `/sessions/${sessionId}`);
   assert.deepEqual([shown.body.status, shown.body.options], ['connected', { gateway: gateway.url }]);
   const listed = await call('GET', '/sessions');
   assert.ok(!JSON.stringify([shown.body, listed.body]).includes(SECRET));
-  assert.ok(lines.length > 10 && !lines.join('').includes(SECRET), 'not in the log either');
+  assert.ok(lines.length > 10 && !lines.join('').includes(SECRET), 'not in the log');
 });
 
 it("a connector in any folder can import the server's exports, in TypeScript and dynamically", async (t) => {

@@ -91,8 +91,8 @@ describe('the identity of a content store', () => {
     const names = await Promise.all(Array.from({ length: 20 }, () => createDiskStore(place).identity()));
     assert.equal(new Set(names).size, 1, names.join());
     assert.match(names[0] ?? '', /^disk [0-9a-f-]{36}$/);
-    assert.equal(await createDiskStore(place).identity(), names[0], 'and stays');
-    assert.deepEqual(readdirSync(place), ['store-id'], 'nothing is left of the others');
+    assert.equal(await createDiskStore(place).identity(), names[0], 'the id is stable');
+    assert.deepEqual(readdirSync(place), ['store-id'], 'no leftovers of the others');
     assert.notEqual(await createDiskStore(join(folder, 'another')).identity(), names[0]);
   });
 

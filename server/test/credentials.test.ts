@@ -119,7 +119,7 @@ describeOnEachDatabase('a pending request whose credential ends', (newHome, name
     await endsAtOnce(waiting, 'unauthorized');
     assert.equal((await bearer(there.url, key)('GET', '/auth/me')).status, 401);
     assert.equal((await bearer(there.url, other)('GET', '/auth/me')).status, 200);
-    assert.equal(await Promise.race([unconcerned.ended, 'it waits']), 'it waits');
+    assert.equal(await Promise.race([unconcerned.ended, 'waiting']), 'waiting');
     assert.equal((await call('DELETE', `/api-keys/${otherId}`)).status, 200);
     await endsAtOnce(unconcerned, 'unauthorized');
   });
@@ -186,7 +186,7 @@ it('a revoked key leaves the cache in time, even if the revocation signal was lo
   assert.equal(await status(), 200);
   const { database } = server.app.services;
   await database.commit(({ kysely }) => kysely.deleteFrom('api_keys').where('key_id', '=', keyId).execute());
-  assert.equal(await status(), 200, 'nobody has told it');
+  assert.equal(await status(), 200, 'the revocation signal was lost');
   clock.set(clock.now() - 3_600_000);
   clock.skip(6000);
   assert.equal(await status(), 401);
@@ -210,7 +210,7 @@ describe('wrong credentials', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429]);
     const refused = await ask('wrong', '2001:db8::1');
     assert.deepEqual([refused.body.code, refused.headers.get('retry-after')], ['rate_limited', '6']);
-    assert.equal((await ask(token, '2001:db8::1')).status, 200, 'one that was right before');
+    assert.equal((await ask(token, '2001:db8::1')).status, 200, 'valid before');
     assert.equal((await ask(unused, '2001:db8:0:1::1')).status, 200, 'from another network');
     await clock.advance(6000);
     assert.equal((await ask('wrong', '2001:db8::1')).status, 401);

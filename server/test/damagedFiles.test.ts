@@ -134,7 +134,7 @@ describe('SQLite files that lack acknowledged transactions', () => {
         assert.match(error.message, message);
         return true;
       });
-      assert.deepEqual(before && readFileSync(wal), before, 'the log is kept for whoever looks into it');
+      assert.deepEqual(before && readFileSync(wal), before, 'the write-ahead log is kept for analysis');
 
       rmSync(join(image.dataDir, 'switchboard.commits')); // As the message suggests, to continue without the missing transactions.
       await (await startServer({ home: image })).stop();

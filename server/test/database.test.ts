@@ -89,7 +89,7 @@ describe('SQLite', () => {
         break;
       }
       acknowledged.push(sent.body.messageId);
-      assert.ok(n < 1000, 'the disk never filled up');
+      assert.ok(n < 1000, 'the disk did not fill up');
     }
     await limit(1_000_000);
     assert.equal((await call('POST', '/messages/send', { to: '491702222222', message: 'after' })).status, 201);

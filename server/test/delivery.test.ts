@@ -220,7 +220,7 @@ describeOnEachDeployment('delivery', (_, database) => {
     await waitForState(call, 'open');
     const isRejected = receiver.deliveries.length;
     await Promise.all(Array.from({ length: 10_000 }, (_, n) => emitOne(n + 1)));
-    assert.equal(receiver.deliveries.length, isRejected, 'nothing is sent while it is open');
+    assert.equal(receiver.deliveries.length, isRejected, 'no delivery while the breaker is open');
 
     let isFirst = true;
     let inFlightAtFirst = 0;
@@ -246,12 +246,12 @@ describeOnEachDeployment('delivery', (_, database) => {
     await receiver.waitFor(isRejected + 10_001, { timeoutMs: 60_000 });
     const after = receiver.deliveries.slice(isRejected).map(({ parsed }) => parsed.data.messageId);
     assert.equal(new Set(after).size, 10_001);
-    assert.equal(after[0], 'msg_0', 'the oldest is the probe');
-    assert.equal(inFlightAtFirst, 1, 'exactly one probe');
+    assert.equal(after[0], 'msg_0', 'the probe is the oldest delivery');
+    assert.equal(inFlightAtFirst, 1, 'a single probe');
     // Two probes in sequence, then 1, 2, 2, 4, 4, 4, 4 and from there on 8.
     const allowed = [1, 1, 1, 2, 2, 4, 4, 4, 4];
     for (const [n, limit] of allowed.entries()) {
-      assert.ok((peaks[n] ?? 0) <= limit, `delivery ${n} was one of ${peaks[n]}, allowed were ${limit}`);
+      assert.ok((peaks[n] ?? 0) <= limit, `delivery ${n} was one of ${peaks[n]} in flight, the limit is ${limit}`);
     }
     assert.ok(Math.max(...peaks) <= 8);
   });

@@ -158,7 +158,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const wet = await call('POST', '/webhooks/replay', { ...filter, perSecond: 10 });
     assert.equal(wet.body.replayed, 4);
     await receiver.waitFor(12);
-    assert.ok(Date.now() - started >= 250, 'they are spread out');
+    assert.ok(Date.now() - started >= 250, 'replays are spread over time');
     assert.equal((await call('POST', '/webhooks/replay', {})).body.errors[0].field, 'deliveryIds');
   });
 

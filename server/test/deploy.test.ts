@@ -31,8 +31,8 @@ describe('the deployment files', () => {
       assert.equal(settings.nodeUrl?.hostname, name);
       assert.ok(services.proxy.environment.NODES.includes(settings.nodeUrl?.host));
       assert.notEqual(settings.databaseUrl, '');
-      assert.ok(services[name].volumes.includes(`${name}:/data`), 'each node has a folder of its own');
-      assert.ok(services[name].volumes.includes(`media:${settings.mediaDir}`), 'and files in one that all share');
+      assert.ok(services[name].volumes.includes(`${name}:/data`), 'each node has its own folder');
+      assert.ok(services[name].volumes.includes(`media:${settings.mediaDir}`), 'media files are shared');
     }
   });
 

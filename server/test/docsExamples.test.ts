@@ -112,7 +112,7 @@ describe('documentation examples', () => {
   for (const { file, request } of examples) {
     it(`of ${file} for ${request.method} ${request.path} pass validation`, async () => {
       const operation = operationOf(request);
-      assert.ok(operation, 'there is such an operation');
+      assert.ok(operation, 'the operation exists');
       const query = Object.fromEntries(request.query);
       // The body of these is a file.
       if (operation.takesContent) return void validator(operation.input)(query);

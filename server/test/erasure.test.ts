@@ -52,7 +52,7 @@ describe('setting ENCRYPTION_KEY', () => {
   it('leaves no secret readable in the database, its free pages or its write-ahead log', async (test) => {
     const { home, start } = await plainHome(test);
     const server = await start({ env: { ENCRYPTION_KEY } });
-    assert.equal(isReadable(home, SECRET), false, 'while it runs');
+    assert.equal(isReadable(home, SECRET), false, 'while the server runs');
     await server.stop();
     assert.equal(isReadable(home, SECRET), false);
   });

@@ -50,8 +50,8 @@ describe('the event log on PostgreSQL', () => {
       await writer.query('begin');
       const slow = await insertEvent(writer, accountId);
       const fast = await insertEvent(pool(), accountId);
-      assert.deepEqual(await read(accountId, cursor), [], 'what is before it may still appear');
-      assert.equal(await log.latest(accountId), cursor, 'a new reader begins before it');
+      assert.deepEqual(await read(accountId, cursor), [], 'earlier positions may still appear');
+      assert.equal(await log.latest(accountId), cursor, 'a new reader starts before it');
       await writer.query(end);
       assert.deepEqual(await read(accountId, cursor), end === 'commit' ? [slow, fast] : [fast]);
     }
@@ -67,7 +67,7 @@ describe('the event log on PostgreSQL', () => {
     // (1) is done: the writer knows `first`. Others take positions meanwhile.
     const between = await insertEvent(pool(), accountId);
     const before = await horizon();
-    assert.equal(before, await last(), 'it holds up no one yet');
+    assert.equal(before, await last(), 'readers are not blocked yet');
     // (2): from here on, positions after `first` are uncertain.
     await writer.query(`select pg_advisory_xact_lock_shared(${lockOf(first)})`);
     assert.equal(await horizon(), first);
@@ -77,7 +77,7 @@ describe('the event log on PostgreSQL', () => {
     await writer.query(`select set_config('switchboard.log_lock', pg_current_xact_id()::text, true)`);
     const slow = await insertEvent(writer, accountId);
     assert.equal(await horizon(), first);
-    assert.ok((await positionOf(writer, slow)) > before, 'it is beyond what readers had been allowed');
+    assert.ok((await positionOf(writer, slow)) > before, 'it is behind the position that readers may read');
     await writer.query('commit');
     assert.equal(await horizon(), await last());
     assert.deepEqual(await read(accountId, undefined), [between, behind, slow]);
@@ -91,7 +91,7 @@ describe('the event log on PostgreSQL', () => {
     await writer.query('rollback to savepoint one');
     const fast = await insertEvent(pool(), accountId);
     const slow = await insertEvent(writer, accountId);
-    assert.deepEqual(await read(accountId, undefined), [fast], 'what was drawn before the second lock is certain');
+    assert.deepEqual(await read(accountId, undefined), [fast], 'positions taken before the second lock are certain');
     const faster = await insertEvent(pool(), accountId);
     assert.deepEqual(await read(accountId, undefined), [fast]);
     await writer.query('commit');

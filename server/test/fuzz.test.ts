@@ -54,7 +54,7 @@ for (const database of databaseNames) {
     // Without successful requests, nothing behind validation would be tested.
     test.diagnostic(`${succeeded} of ${RUNS[database]} succeeded`);
     assert.ok(succeeded > RUNS[database] / 10, `only ${succeeded} succeeded`);
-    assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'the prototype of all objects was changed');
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'the prototype of all objects was polluted');
     assert.equal((await server.call('GET', '/ready')).status, 200);
     await server.stop();
   });

@@ -155,7 +155,7 @@ describe('a key without permission to read content', () => {
     const stream = await follow(server.url, key);
     const { messageId } = await scene.incoming(`live ${SAID}`);
     const text = await stream.until((read) => read.includes(messageId));
-    assert.ok(text.includes(scene.messageIds[0] ?? ''), 'what was before');
+    assert.ok(text.includes(scene.messageIds[0] ?? ''), 'past events are sent first');
     assert.ok(!text.includes(SAID), text);
     assert.equal((await scene.call('PATCH', `/api-keys/${keyId}`, { permissions: ['messages:read'] })).status, 200);
     await stream.ended;

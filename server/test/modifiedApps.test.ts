@@ -58,7 +58,7 @@ describe('a message from a modified app', () => {
     assert.deepEqual(
       [place.location.name, place.location.address.length],
       ['x'.repeat(199), 500],
-      'no character is cut in half',
+      'no character is split',
     );
     const { message: card } = await receive({
       type: 'contact',
@@ -93,7 +93,7 @@ describe('a message from a modified app', () => {
     assert.deepEqual(await act(CAROL), [[], []]);
     assert.deepEqual(await act(BOB), [[BOB], [BOB]]);
     const all = [PUPPET_NUMBER, BOB].sort();
-    assert.deepEqual(await act(PUPPET_NUMBER), [all, all], 'the own number from another device');
+    assert.deepEqual(await act(PUPPET_NUMBER), [all, all], 'its own number on another device');
   });
 
   it('cannot react in a group from another chat', async () => {
@@ -125,6 +125,6 @@ describe('a message from a modified app', () => {
     };
     assert.equal(await react('😈', { type: 'direct', id: BOB }), undefined);
     assert.deepEqual(await react('👍', chat), ['👍']);
-    assert.deepEqual(await react('🎉', undefined), ['🎉'], 'a network that does not say where');
+    assert.deepEqual(await react('🎉', undefined), ['🎉'], 'the network does not name the chat');
   });
 });

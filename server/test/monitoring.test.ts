@@ -56,7 +56,7 @@ describe('monitoring of a server', () => {
       const asked = texts.flatMap(askedFor);
       assert.ok(asked.length > 10);
       for (const { name, labels } of asked) {
-        assert.ok(exported.has(name), `nobody exports ${name}`);
+        assert.ok(exported.has(name), `the server does not export ${name}`);
         for (const label of labels) assert.ok(exported.get(name)?.has(label), `${name} has no label ${label}`);
       }
     });
@@ -65,7 +65,8 @@ describe('monitoring of a server', () => {
   it('shows every metric of the server on the dashboard', () => {
     const shown = new Set(queries.flatMap(askedFor).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
     const ours = [...exported.keys()].filter((name) => name.startsWith('switchboard_'));
-    for (const name of ours) assert.ok(shown.has(name.replace(/_(bucket|sum|count)$/, '')), `${name} is nowhere`);
+    for (const name of ours)
+      assert.ok(shown.has(name.replace(/_(bucket|sum|count)$/, '')), `${name} is not on the dashboard`);
   });
 
   it('has panels with unique ids and no overlap', () => {

@@ -78,7 +78,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     await untilStatus(last, 'queued');
     await clock.advance(29_000);
     for (const id of ids) assert.equal(await statusOf(id), 'queued');
-    assert.equal(tries, 1, 'those behind it wait as well');
+    assert.equal(tries, 1, 'later messages wait too');
     isLimited = false;
     await eventually(
       async () => {
@@ -211,7 +211,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     );
     const { status, error } = (await call('GET', `/messages/${never}`)).body;
     assert.deepEqual([status, error, sent], ['failed', 'Not this one', ['behind it']]);
-    assert.ok(clock.now() - START > 9 * 60_000, 'not before');
+    assert.ok(clock.now() - START > 9 * 60_000, 'not earlier');
     await untilStatus(behind, 'sent');
   });
 

@@ -83,7 +83,7 @@ describe('an attempt at a faulty receiver', () => {
     const url = receiver.url('keepAliveClosed');
     const seen = receiver.visits('keepAliveClosed');
     for (let n = 0; n < 3; n++) assert.equal((await attempt(url)).class, 'ok');
-    assert.ok(receiver.visits('keepAliveClosed') - seen > 3, 'some of them took two requests');
+    assert.ok(receiver.visits('keepAliveClosed') - seen > 3, 'some needed two requests');
   });
 
   it('times out while waiting for a connection, and releases what it held', async () => {

@@ -46,7 +46,7 @@ it('reads files while passwords are hashed, however many are queued', async (tes
     await stat(import.meta.filename);
     if (left === before) readMeanwhile++;
   }
-  assert.ok(readMeanwhile > 0, 'each read waited for a hash');
+  assert.ok(readMeanwhile > 0, 'reads waited for hashes');
   await Promise.all(hashes);
 });
 
@@ -159,7 +159,7 @@ it('a browser that logged in before gets in while strangers exhaust the limits o
   assert.equal((await login('correct horse battery', dashboard)).status, 429);
   assert.equal((await login('correct horse battery', device)).status, 200);
   assert.equal((await login('wrong', device)).status, 401);
-  assert.equal((await login('wrong', device)).status, 429, 'a stolen token is no way to guess without a limit');
+  assert.equal((await login('wrong', device)).status, 429, 'guesses with a stolen token are limited');
 });
 
 it('rejects common passwords', async () => {
@@ -299,7 +299,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     await limit.guess({ email: 'other@example.com', address: '203.0.113.98' }, wrong);
     await clock.advance(91 * 24 * 3_600_000);
     for (let n = 0; n < 10; n++) await limit.guess({ email, address: `203.0.113.${n}` }, wrong);
-    await assert.rejects(limit.guess(home, wrong), isLimited, 'networks are forgotten');
+    await assert.rejects(limit.guess(home, wrong), isLimited, 'networks are not remembered');
   });
 
   it('a device of the owner gets in while guesses exhaust the limit of its address', async (test) => {
@@ -308,11 +308,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     await limit.guess(guesser, wrong);
     await assert.rejects(limit.guess(guesser, wrong), isLimited);
     await limit.guess({ ...guesser, device: 'phone' }, wrong);
-    await assert.rejects(
-      limit.guess({ ...guesser, device: 'phone' }, wrong),
-      isLimited,
-      'its guesses are limited as well',
-    );
+    await assert.rejects(limit.guess({ ...guesser, device: 'phone' }, wrong), isLimited, 'its guesses are limited too');
   });
 
   it('registrations are limited per address and hour, and an IPv6 network counts as one address', async (test) => {

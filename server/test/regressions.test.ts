@@ -250,11 +250,14 @@ it('a busy conversation does not block the other conversations of its webhook', 
   }
   await call('POST', '/messages/send', { to: '491703333333', message: 'other' });
   await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.to === '491703333333'));
-  assert.ok(receiver.deliveries.length < 300, `${receiver.deliveries.length} of the other conversation went first`);
+  assert.ok(
+    receiver.deliveries.length < 300,
+    `${receiver.deliveries.length} deliveries while the other conversation waited`,
+  );
   await receiver.waitFor(601, { timeoutMs: 30_000 });
   const ids = receiver.deliveries.map(({ parsed }) => parsed.data).filter(({ to }) => to === '491702222222');
   const order = ids.map(({ messageId }) => messageId);
-  assert.deepEqual(order, [...order].sort(), 'and the busy one kept its order');
+  assert.deepEqual(order, [...order].sort(), 'the busy conversation keeps its order');
 });
 
 it('a nonexistent date is rejected as the expiry of a key', async (test) => {
@@ -414,7 +417,7 @@ it('resetting a breaker with many held events takes several short transactions',
     `select count(*) as count from deliveries where state = 'pending' and account_id = ?`,
     [account.accountId],
   );
-  assert.ok(Number(rows[0]?.count) < 300, 'what is left is being settled');
+  assert.ok(Number(rows[0]?.count) < 300, 'the rest is settled in later transactions');
 });
 
 it('a cursor of another list and an endless id in a path are answered with problem documents', async (test) => {

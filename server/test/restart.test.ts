@@ -85,7 +85,7 @@ describeOnEachDatabase('a killed server', (newHome) => {
     // Duplicates have the same id, so that a receiver can detect them.
     const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
     for (const [what, deliveries] of byEvent) {
-      assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} is one event`);
+      assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} has one event id`);
     }
     const duplicates = receiver.deliveries.length - byEvent.size;
     test.diagnostic(`${acknowledged.size} acknowledged over ${KILLS} kills, 0 lost, ${duplicates} duplicates`);

@@ -269,7 +269,7 @@ describe('sandbox mailboxes', () => {
     });
     const messages = Array.from({ length: 20 }, (_, n) => `message ${n}`);
     const stored = await Promise.all(messages.map((id) => store.put(envelope(id))));
-    assert.deepEqual(new Set(stored.flat()), new Set(['ses_1']), 'numbers that nobody has signed up get none');
+    assert.deepEqual(new Set(stored.flat()), new Set(['ses_1']), 'unregistered numbers get no mail');
     const mail = await store.mailOf('ses_1', 100);
     assert.deepEqual(
       mail.map(({ event }) => event.type === 'message' && event.networkId),
@@ -282,7 +282,7 @@ describe('sandbox mailboxes', () => {
     );
     assert.deepEqual(confirmed.toSorted(), messages.toSorted());
 
-    // What is removed together is confirmed in the order in which it was sent.
+    // Receipts of messages that are removed together keep the order of sending.
     const more = Array.from({ length: 20 }, (_, n) => `later ${n}`);
     await Promise.all(more.map((id) => store.put(envelope(id))));
     const later = (await store.mailOf('ses_1', 100)).map(({ mailId }) => mailId);
@@ -353,7 +353,7 @@ describeOnEachDatabase('a sandbox mailbox after a crash between delivery and rem
     };
     await call('POST', `/sessions/${other}/connect`);
     await eventOf(call, 'group.updated', (data) => isTheirs(data) && data.subject === 'day crew');
-    assert.ok(!has(await stored(call), 'the last'), 'a change of a group is removed before what is behind it');
+    assert.ok(!has(await stored(call), 'the last'), 'a group change is removed before later mail');
     await first.stop();
 
     const second = await startServer({ home });

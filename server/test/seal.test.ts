@@ -29,7 +29,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     assert.equal((await call('GET', '/webhooks/test')).body.delivered, true);
     const [{ headers, body } = assert.fail()] = receiver.deliveries;
     assert.equal(headers['x-webhook-signature'], `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`);
-    assert.equal(String(headers['webhook-signature']).split(' ').length, 2, 'the old secret still signs as well');
+    assert.equal(String(headers['webhook-signature']).split(' ').length, 2, 'the old secret still signs too');
     const rows = await texts(server, 'webhooks', 'secret, previous_secret');
     assert.ok(!rows.includes(SECRET) && !rows.includes('the old one'), rows);
   });
@@ -44,7 +44,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: SECRET });
     const { sessionId } = (await call('POST', '/sessions', {})).body;
     await storeOf(before.app.services.database, sessionId).set('credentials', 'kept by a connector');
-    assert.ok((await texts(before, 'webhooks', 'secret')).includes(SECRET), 'the contract: plain text unless set');
+    assert.ok((await texts(before, 'webhooks', 'secret')).includes(SECRET), 'plain text without a key, as documented');
     await before.stop();
 
     options.env['ENCRYPTION_KEY'] = KEY;
@@ -53,7 +53,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     assert.ok(!rows.includes(SECRET) && !rows.includes('kept by'), rows);
     assert.equal(await storeOf(after.app.services.database, sessionId).get('credentials'), 'kept by a connector');
     const test = await after.call('GET', '/webhooks/test', undefined, { authorization: `Bearer ${token}` });
-    assert.equal(test.body.delivered, true, 'login tokens from before are good as well');
+    assert.equal(test.body.delivered, true, 'earlier login tokens stay valid');
     const [{ headers, body } = assert.fail()] = receiver.deliveries;
     assert.equal(headers['x-webhook-signature'], `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`);
   });

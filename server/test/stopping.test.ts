@@ -17,5 +17,5 @@ it('a server exits on SIGTERM while PostgreSQL hangs', async (test) => {
     await home.remove();
   });
   line.silence('both');
-  assert.equal(await server.stop(), 1, 'what it could not store is left to the next start, and the exit code says so');
+  assert.equal(await server.stop(), 1, 'the exit code reports that unstored work is left to the next start');
 });

@@ -106,7 +106,7 @@ describe('nodes with different secrets for login tokens', () => {
       () => status('/ready'),
       (ready) => ready === 200,
     );
-    assert.equal(told().length, 1, 'however often it tried');
+    assert.equal(told().length, 1, 'one line for all attempts');
   });
 });
 
@@ -158,7 +158,7 @@ describe('nodes that store files in different places', () => {
     await eventually(first.figure, (others) => others === 0);
     const again = await start('two');
     await eventually(first.figure, (others) => others === 1);
-    assert.deepEqual([again.warnings, first.warnings], [[1], [1]], 'one that comes back is no news');
+    assert.deepEqual([again.warnings, first.warnings], [[1], [1]], 'no new warning for a node that returns');
     await start('three');
     await eventually(first.figure, (others) => others === 2);
     assert.deepEqual(first.warnings, [1, 1]);
@@ -195,7 +195,7 @@ describe('nodes that store files in different places', () => {
     const second = await start('two', { ...bucket, MEDIA_S3_URL: 'http://127.0.0.1:9' });
     assert.deepEqual([second.warnings, await second.figure()], [[], 0]);
     const third = await start('three', { ...bucket, MEDIA_S3_BUCKET: 'files/another' });
-    assert.deepEqual([third.warnings, await third.figure()], [[2], 2], 'one warning for both');
+    assert.deepEqual([third.warnings, await third.figure()], [[2], 2], 'a single warning for both');
     const fourth = await start('four');
     assert.deepEqual([fourth.warnings, await fourth.figure()], [[3], 3]);
   });

@@ -67,7 +67,7 @@ describeOnEachFixture((version, database) => {
     assert.deepEqual(
       queue(after, ['due_at', 'position', 'delivery_id']),
       queue(before, version < 3 ? ['due_at', 'delivery_id'] : ['due_at', 'position', 'delivery_id']),
-      'what is pending keeps its order',
+      'pending deliveries keep their order',
     );
   });
 
@@ -95,7 +95,7 @@ describeOnEachFixture((version, database) => {
       ({ status }) => status === 201, // the session is reconnecting until then
     );
     const { body: list } = await call('GET', '/messages');
-    assert.equal(list.data[0].messageId, sent.body.messageId, 'the newest message comes first');
+    assert.equal(list.data[0].messageId, sent.body.messageId, 'newest message first');
 
     // A message that was queued before the upgrade may be sent meanwhile.
     const { body: news } = await eventually(
@@ -105,7 +105,7 @@ describeOnEachFixture((version, database) => {
     );
     const before = new Set(log.data.map(({ eventId }: { eventId: string }) => eventId));
     const again = news.data.filter(({ eventId }: { eventId: string }) => before.has(eventId));
-    assert.deepEqual(again, [], 'the log goes on behind a cursor of before');
+    assert.deepEqual(again, [], 'the log continues after an earlier cursor');
 
     const pending = await server.app.services.database.reader.kysely
       .selectFrom('deliveries')
@@ -141,7 +141,7 @@ describeOnEachDatabase('a database of schema 4', (_, database) => {
       ({ body }) => body.data.some(edited),
     );
     const waited = incoming.body.data.filter((data: { message: string }) => /While Bob|To the crew/.test(data.message));
-    assert.equal(waited.length, 2, 'each of them once');
+    assert.equal(waited.length, 2, 'each once');
     await eventually(
       () => alice('GET', `/messages?sessionId=${sessionId}&direction=outgoing&limit=200`),
       ({ body }) => body.data.find(edited)?.status === 'delivered',

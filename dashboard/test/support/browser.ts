@@ -107,7 +107,7 @@ export async function waitForPage(page: Page, title: string): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe can find in one theme and not in the other. */
+/** The rules of axe whose result depends on the theme. */
 const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
 
 /** Asserts that axe finds no violations in either theme: https://github.com/dequelabs/axe-core. */

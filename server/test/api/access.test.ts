@@ -146,7 +146,7 @@ describe('access control', () => {
         clearInterval(goOn);
         clearTimeout(giveUp);
         assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), head);
-        assert.ok(!isTolerated, `still up: ${head}`);
+        assert.ok(!isTolerated, `still open: ${head}`);
       }),
     );
   });
@@ -181,7 +181,7 @@ describe('access control', () => {
     await Promise.all(later.map((socket) => once(socket, 'connect')));
     assert.match(await oldest.closed, /^HTTP\/1.1 401 /);
     const { status, isReused } = await askAsKnown();
-    assert.deepEqual([status, isReused], [200, true], 'on the connection of before');
+    assert.deepEqual([status, isReused], [200, true], 'on the earlier connection');
   });
 
   it('forbids caching of every authenticated response', async () => {

@@ -155,7 +155,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.equal(await statusBy(key), 200);
     clock.set(clock.now() + 1);
     assert.equal(await statusBy(key), 401);
-    assert.equal((await call('GET', '/api-keys')).body.data[0].expiresAt, inAMinute, 'it stays listed');
+    assert.equal((await call('GET', '/api-keys')).body.data[0].expiresAt, inAMinute, 'an expired key stays listed');
 
     await call('PATCH', `/api-keys/${keyId}`, { expiresAt: null });
     assert.equal(await statusBy(key), 200);
@@ -316,13 +316,13 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     await first.stop();
     const stopped = await everythingStored(first.home, database);
     for (const stored of [whileRunning, stopped]) {
-      assert.ok(stored.includes(keyId), 'the key is somewhere here');
+      assert.ok(stored.includes(keyId), 'the search covers the stored key');
       for (const secret of secrets) assert.ok(!stored.includes(secret), secret);
     }
 
     const second = await start();
     const { body } = await bearer(second.url, rotated.body.key)('GET', '/api-keys');
-    assert.ok(body.data[0].lastUsedAt !== null, 'stopping records what was used last');
+    assert.ok(body.data[0].lastUsedAt !== null, 'a stop stores the last use');
     assert.equal((await second.call('POST', '/auth/login', { email, password: PASSWORD })).status, 200);
   });
 });

@@ -65,7 +65,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
       const { status, body } = await register(fields);
       assert.deepEqual([status, body.errors?.[0]?.field], [400, field], JSON.stringify(fields));
     }
-    assert.equal((await login(good.email, PASSWORD)).status, 401, 'none of it registered anybody');
+    assert.equal((await login(good.email, PASSWORD)).status, 401, 'no account was registered');
   });
 
   it('an unknown account and a wrong password get the same response after the same time', async () => {
@@ -142,7 +142,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     assert.deepEqual([short.status, short.body.errors[0].field], [400, 'newPassword']);
     const common = await change(PASSWORD, 'qwertyuiop');
     assert.deepEqual([common.body.errors[0].field, common.body.errors[0].code], ['newPassword', 'common_password']);
-    assert.equal((await meBy(token)).status, 200, 'what was refused ends nothing');
+    assert.equal((await meBy(token)).status, 200, 'a rejected change ends no token');
 
     const changed = await change(PASSWORD, 'a new long password');
     assert.equal(changed.status, 200);
@@ -160,7 +160,7 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     const soon = () => new SignJWT(claims).setIssuer('switchboard').setSubject(accountId).setExpirationTime('1h');
     const sign = (jwt: SignJWT, alg = 'HS256', secret = SECRET) =>
       jwt.setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret));
-    assert.equal((await meBy(await sign(soon()))).status, 200, 'the same with our secret is a token');
+    assert.equal((await meBy(await sign(soon()))).status, 200, 'valid when signed with the right secret');
 
     const [head, payload = '', signature] = token.split('.');
     const forOther = JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -230,9 +230,9 @@ describeOnEachDatabase('logins over time', (_, database) => {
     const { call } = await server.account();
     await clock.advance(60_000);
     clock.set(clock.now() + 12 * HOUR_MS - 61_000);
-    assert.equal((await call('GET', '/auth/me')).status, 200, 'a second before');
+    assert.equal((await call('GET', '/auth/me')).status, 200, 'one second before');
     clock.set(clock.now() + 1000);
-    assert.equal((await call('GET', '/auth/me')).status, 401, 'also when it was used a second ago');
+    assert.equal((await call('GET', '/auth/me')).status, 401, 'even if it was used a second ago');
   });
 
   it('limits guesses per account, with the time of the next one in Retry-After', async () => {
@@ -280,7 +280,7 @@ describeOnEachDatabase('logins over time', (_, database) => {
       assert.deepEqual(await guess(call, victim, 3), [401, 401, 401]);
     }
     assert.equal((await login(call, mine, PASSWORD)).status, 429);
-    assert.equal((await login(from(newAddress()), mine, PASSWORD)).status, 200, 'from elsewhere it is nothing');
+    assert.equal((await login(from(newAddress()), mine, PASSWORD)).status, 200, 'other addresses are not limited');
   });
 
   it('a stranger who keeps guessing does not lock the owner out', async () => {
@@ -331,13 +331,13 @@ describeOnEachDatabase('logins over time', (_, database) => {
     assert.equal(
       (await login(limited.call, 'many1@example.com', PASSWORD)).status,
       200,
-      'logging in is no registration',
+      'logins do not count as registrations',
     );
     for (let n = 4; n < 40; n++) assert.equal((await ask(n)).status, 429);
     assert.equal(
       (await login(limited.call, 'many2@example.com', PASSWORD)).status,
       200,
-      'refused registrations are no failed logins',
+      'rejected registrations do not count as failed logins',
     );
   });
 

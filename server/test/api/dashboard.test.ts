@@ -164,7 +164,7 @@ describe('dashboard pages', () => {
       assert.ok(policy.split('; ').includes(rule), rule);
     }
     assert.doesNotMatch(policy, /unsafe|https?:|\*/);
-    assert.notEqual(policy, second.headers.get('content-security-policy'), 'a nonce is used once');
+    assert.notEqual(policy, second.headers.get('content-security-policy'), 'each nonce is new');
     const html = await first.text();
     for (const [script] of html.matchAll(/<script[^>]*>[^<]*/g)) assert.match(script, /^<script[^>]* src="\/[^>]*>$/);
   });

@@ -65,7 +65,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     const { mediaId } = (await upload(server, a.token, picture())).body;
     const changes: [object, string][] = [
       [{ subject: 'renamed' }, 'subject'],
-      [{ description: 'what it is for' }, 'description'],
+      [{ description: 'its purpose' }, 'description'],
       [{ settings: { locked: true } }, 'settings'],
       [{ pictureMediaId: mediaId }, 'picture'],
     ];
@@ -78,7 +78,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
       );
     }
     const { body } = await b.call('GET', `/groups/${theirs.groupId}`);
-    assert.deepEqual([body.subject, body.description, body.settings.locked], ['renamed', 'what it is for', true]);
+    assert.deepEqual([body.subject, body.description, body.settings.locked], ['renamed', 'its purpose', true]);
     assert.equal((await download(server, b.token, body.pictureMediaId)).status, 200);
     assert.equal((await a.call('PATCH', path, { pictureMediaId: null })).body.pictureMediaId, null);
   });
@@ -110,7 +110,7 @@ describeWithSessionsApart('groups', (newHome, database) => {
     const group = await newGroup(C);
     const link = `/groups/${group.groupId}/invite-link`;
     const { inviteLink, inviteCode } = (await a.call('GET', link)).body;
-    assert.equal((await a.call('GET', link)).body.inviteLink, inviteLink, 'it stays the same');
+    assert.equal((await a.call('GET', link)).body.inviteLink, inviteLink, 'the link is stable');
     const joined = await b.call('POST', '/groups/join', { invite: inviteLink });
     assert.deepEqual([joined.status, joined.body.status], [200, 'joined']);
     assert.equal(roles(joined.body.group)[B], 'member');

@@ -89,7 +89,7 @@ describeOnEachDeployment('media', (newHome, database) => {
       const refused = await upload(server, token, body, { headers: { 'content-type': type } });
       assert.deepEqual([refused.status, refused.body.code], [400, 'validation_failed'], body);
     }
-    assert.deepEqual(filesOf(server), before, 'nothing of them was kept');
+    assert.deepEqual(filesOf(server), before, 'no file was kept');
   });
 
   it('detects the type from the content, and trusts the sender only for text types', async () => {
@@ -171,7 +171,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     const other = await server.account();
     const theirs = await upload(server, other.token, bytes);
     assert.notEqual(theirs.body.mediaId, all[0]?.body.mediaId);
-    assert.equal(filesOf(server).filter((name) => name === sha256(bytes)).length, 1, 'the bytes are there once');
+    assert.equal(filesOf(server).filter((name) => name === sha256(bytes)).length, 1, 'the content is stored once');
   });
 
   it('is hidden from other accounts and from keys without the permission', async () => {
@@ -348,7 +348,7 @@ describeOnEachDeployment('media', (newHome, database) => {
     const lost = randomBytes(1000);
     assert.equal((await upload(first, me.token, lost)).status, 500);
     await rename('gone', 'media');
-    assert.ok(filesOf(first).includes(sha256(lost)), 'the content was there before its row');
+    assert.ok(filesOf(first).includes(sha256(lost)), 'the content was stored before its row');
 
     const incoming = join(first.home.dataDir, 'media', 'incoming');
     mkdirSync(incoming, { recursive: true });

@@ -62,7 +62,7 @@ describeWithSessionsApart('messages of every type', (newHome, database) => {
     const { mediaId } = (await upload(server, a.token, bytes, { query: '?fileName=cat.png' })).body;
     const { sent, arrived } = await exchange('/messages/send-media', { type: 'image', mediaId, caption: 'Look' });
     assert.deepEqual([arrived.type, arrived.message, arrived.media.fileName], ['image', 'Look', 'cat.png']);
-    assert.notEqual(arrived.media.mediaId, sent.media.mediaId, 'each account has a file of its own');
+    assert.notEqual(arrived.media.mediaId, sent.media.mediaId, 'each account has its own file');
     assert.deepEqual((await download(server, b.token, arrived.media.mediaId)).bytes, bytes);
     assert.equal((await download(server, a.token, arrived.media.mediaId)).status, 404);
     const event = await eventOf(b.call, 'message.incoming', ({ messageId }) => messageId === arrived.messageId);
@@ -314,7 +314,7 @@ describeOnEachDeployment('scheduled messages', (newHome, database) => {
       (await call('POST', '/messages/send', { to: B, message: 'x', sendAt: at(-1) })).body.errors[0].code,
       'past',
     );
-    assert.equal((await call('GET', '/chats')).body.data.length, 0, 'nothing was said yet');
+    assert.equal((await call('GET', '/chats')).body.data.length, 0, 'no message was sent yet');
     assert.equal((await call('POST', `/messages/${never.messageId}/cancel`)).body.status, 'failed');
     assert.equal((await call('POST', `/messages/${never.messageId}/cancel`)).body.code, 'message_state');
     await clock.advance(6 * 60_000);

@@ -43,7 +43,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     const linked = await call('GET', path);
     assert.deepEqual([linked.body.status, linked.body.phoneNumber], ['connected', '491709999999']);
     await call('POST', `${path}/disconnect`);
-    assert.equal((await call('POST', `${path}/connect`)).body.status, 'connected', 'no new link is needed');
+    assert.equal((await call('POST', `${path}/connect`)).body.status, 'connected', 'the session stays paired');
     await call('POST', `${path}/logout`);
     assert.equal((await call('POST', `${path}/connect`)).body.status, 'awaiting_pairing');
     const history = await call('GET', `${path}/history`);
@@ -344,7 +344,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal((await call('GET', '/messages')).body.data.length, 1);
     clock.skip(24 * 3_600_000 + 1000);
     const { body: login } = await call('GET', '/messages');
-    assert.equal(login.code, 'unauthorized', 'the login has ended meanwhile');
+    assert.equal(login.code, 'unauthorized', 'the login token has expired meanwhile');
   });
 
   it('only authorized members change a group, and every member gets the event', async () => {

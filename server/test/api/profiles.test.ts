@@ -39,7 +39,7 @@ describeWithSessionsApart('profiles', (newHome, database) => {
     const seen = await seenBy(b, a);
     assert.equal(seen.about, 'At sea');
     assert.equal(seen.picture.mimeType, 'image/png');
-    assert.notEqual(seen.picture.mediaId, pictureMediaId, 'it is a file of the account that looks');
+    assert.notEqual(seen.picture.mediaId, pictureMediaId, 'the viewing account has its own file');
     assert.deepEqual((await download(server, b.token, seen.picture.mediaId)).bytes, content);
     assert.deepEqual(await seenBy(b, a), seen, 'the same picture is the same file');
 
@@ -47,7 +47,7 @@ describeWithSessionsApart('profiles', (newHome, database) => {
     const { messageId } = await eventOf(b.call, 'message.incoming', ({ message }) => message === 'who is it?');
     assert.ok(messageId);
     const { data } = (await b.call('GET', `/contacts?phoneNumber=${a.number}`)).body;
-    assert.equal(data[0].name, 'Ada', 'messages carry the name');
+    assert.equal(data[0].name, 'Ada', 'messages include the name');
 
     await change(a, { about: '', pictureMediaId: null });
     assert.deepEqual(await seenBy(b, a), { phoneNumber: a.number, about: null, picture: null });

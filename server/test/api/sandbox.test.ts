@@ -68,7 +68,7 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     await write('after that');
     await eventOf(call, 'message.incoming', ({ message }) => message === 'after that');
     assert.deepEqual(await heard(), ['after that', 'the last']);
-    assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'sent', 'the sender is not told');
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'sent', 'the sender does not see it');
   });
 
   it('delivers messages sent after an unblock, even if the clock moved back', async () => {
@@ -139,10 +139,10 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     await play({ action: 'incoming', from: newNumber(), message: 'hello' });
     const heardAt = new Date(clock.now()).toISOString();
     assert.equal((await call('POST', `/sessions/${me}/disconnect`)).body.status, 'disconnected');
-    assert.equal(await lastEventAt(), heardAt, 'the account has disconnected it');
+    assert.equal(await lastEventAt(), heardAt, 'disconnected by the account');
     await call('POST', `/sessions/${me}/connect`);
     await clock.advance(1000);
     await play({ action: 'disconnect', reconnectAfterMs: null });
-    assert.equal(await lastEventAt(), new Date(clock.now()).toISOString(), 'the network has disconnected it');
+    assert.equal(await lastEventAt(), new Date(clock.now()).toISOString(), 'disconnected by the network');
   });
 });

@@ -483,7 +483,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
   it('sends read receipts and typing indicators in chats with an incoming message', async () => {
     const { graph, call } = await connected();
     const typing = (state: string) => call('POST', `/chats/${ADA}/typing`, { state });
-    assert.equal((await typing('typing')).body.code, 'not_supported', 'there is nothing yet to show it under');
+    assert.equal((await typing('typing')).body.code, 'not_supported', 'there is no incoming message yet');
     await graph.incoming(ADA, { type: 'text', text: { body: 'One' } });
     const last = await graph.incoming(ADA, { type: 'text', text: { body: 'Two' } });
     assert.equal((await typing('typing')).status, 200);
@@ -494,7 +494,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual(
       graph.reads.map(({ message_id: id }) => id),
       [last, last],
-      'one mark for both messages',
+      'one read receipt for both messages',
     );
   });
 

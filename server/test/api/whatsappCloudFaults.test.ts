@@ -25,7 +25,7 @@ it('an expired token ends the session once, with the reason, and the network kee
   assert.equal((await send('Hello again')).status, 409);
   assert.equal((await eventsOf(call, 'session.disconnected')).length, 1);
   const messages = [{ from: ADA, id: graph.newId(), timestamp: graph.now(), type: 'text', text: { body: 'Hi' } }];
-  assert.equal(await graph.post({ messages }), 409, 'Meta calls again, for seven days');
+  assert.equal(await graph.post({ messages }), 409, 'Meta retries for seven days');
 
   graph.renewToken();
   const { phoneNumberId, token } = graph.options;
@@ -235,7 +235,7 @@ it('delivers a message of a group that Meta does not return', async (t) => {
   const text = (body: string) => ({ group_id: groupId, type: 'text', text: { body } });
   const message = { from: ADA, id: graph.newId(), timestamp: graph.now(), ...text('One') };
   graph.failNext({ code: 131016, status: 503 });
-  assert.equal(await graph.post({ messages: [message] }), 500, 'it may show it yet');
+  assert.equal(await graph.post({ messages: [message] }), 500, 'the group may become visible later');
   graph.failNext({ code: 100, details: 'Unsupported get request' });
   assert.equal(await graph.post({ messages: [message] }), 200);
   await graph.incoming(ADA, text('Two'));
@@ -319,8 +319,8 @@ it('routes a callback for another number of the app to its session, with the sec
   await stranger.call('POST', `/sessions/${mine.sessionId}/connect`);
   graph.callBackAt(server.url + mine.callbackUrl);
   const forged = await graph.post(hi(), { phoneNumberId: OTHER_NUMBER_ID, signWith: 'of an app of theirs' });
-  assert.equal(forged, 500, 'what nobody here takes is not acknowledged');
-  assert.equal(await received(other), 1, 'their app may not speak for ours');
+  assert.equal(forged, 500, 'a callback without a session is not acknowledged');
+  assert.equal(await received(other), 1, 'another app cannot sign for this session');
 });
 
 async function freePort(): Promise<number> {

@@ -157,7 +157,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       ]);
       assert.deepEqual(results, ['result 1', 'result 2', 'between', 'result 3']);
       assert.deepEqual(turns, [[1, 2], [3]]);
-      assert.deepEqual(order, ['j1', 'j2'], 'works of one key keep their order');
+      assert.deepEqual(order, ['j1', 'j2'], 'work with one key keeps its order');
     });
 
     it('rolls back only the failed work of a batch', async () => {
@@ -291,8 +291,8 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       const tables = await store.reader.connection.query('select version from schema_versions', []);
       assert.deepEqual(plain(tables.rows), [{ version: 1 }]);
       await assert.rejects(store.reader.connection.query('select * from two', []));
-      const mended = { ...bad, statements: () => ['create table two (id text primary key)'] };
-      assert.deepEqual(await migrate(store, Date.now, [good, mended]), [2]);
+      const repaired = { ...bad, statements: () => ['create table two (id text primary key)'] };
+      assert.deepEqual(await migrate(store, Date.now, [good, repaired]), [2]);
       await store.close();
       await fresh.remove();
     });
@@ -314,7 +314,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         version: newest + 2,
         name: 'narrower',
         statements: () => ['alter table accounts drop column name'],
-        breaksOlder: 'accounts have no name any more',
+        breaksOlder: 'accounts no longer have a name',
       };
       assert.deepEqual(await migrate(store, Date.now, [...migrations, wider, narrower]), [newest + 2]);
       await assert.rejects(migrate(store, Date.now), NewerSchemaError);
@@ -360,7 +360,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
             /messages: index messages_chat is ".*\(chat_id\)", not ".*\(account_id, chat_id, message_id\)"/,
           );
           assert.match(found, /sessions: index one_session_each is unexpected \(unique/);
-          assert.doesNotMatch(found, /media|nickname/, 'additions that no insert can fail of are fine');
+          assert.doesNotMatch(found, /media|nickname/, 'additions that cannot fail an insert are allowed');
           return true;
         });
         await assert.rejects(store.reader.connection.query('select * from next', []));

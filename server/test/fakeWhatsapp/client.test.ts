@@ -136,7 +136,7 @@ describe('a client', () => {
     const { messages } = await client.event('messages.upsert', ({ messages }) => messages[0]?.key.id === id);
     const { remoteJid, remoteJidAlt } = messages[0]?.key ?? {};
     assert.deepEqual([messages[0]?.message?.conversation, remoteJidAlt], ['open', shop.numberJid]);
-    assert.equal(remoteJid, shop.lidJid, 'the client leaves no address of this kind to be seen');
+    assert.equal(remoteJid, shop.lidJid, 'the client hides addresses of this type');
     await shop.receipts.waitFor((receipt) => receipt.id === id);
   });
 

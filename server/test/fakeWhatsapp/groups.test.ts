@@ -79,8 +79,8 @@ describe('groups', () => {
 
   it('change their subject, description and settings', async () => {
     await client.socket.groupUpdateSubject(group.id, 'Team 2');
-    await client.socket.groupUpdateDescription(group.id, 'what we do');
-    await client.socket.groupUpdateDescription(group.id, 'what we did');
+    await client.socket.groupUpdateDescription(group.id, 'our work');
+    await client.socket.groupUpdateDescription(group.id, 'our past work');
     await client.socket.groupSettingUpdate(group.id, 'announcement');
     await client.socket.groupSettingUpdate(group.id, 'locked');
     await client.socket.groupJoinApprovalMode(group.id, 'on');
@@ -89,7 +89,7 @@ describe('groups', () => {
     const changed = await client.socket.groupMetadata(group.id);
     assert.deepEqual(
       [changed.subject, changed.desc, changed.announce, changed.restrict, changed.joinApprovalMode],
-      ['Team 2', 'what we did', true, true, true],
+      ['Team 2', 'our past work', true, true, true],
     );
     assert.deepEqual([changed.memberAddMode, changed.ephemeralDuration], [false, 86_400]);
     await client.event('groups.update', ([update]) => update?.subject === 'Team 2');

@@ -98,7 +98,7 @@ describe('the size of MCP responses', () => {
     for (let n = 0; n < 24; n++) await call('POST', '/sessions', {});
     assert.equal((await small(client, 'sessions_list')).data.length, 20);
     assert.equal((await small(client, 'sessions_list', { limit: 25 })).data.length, 25);
-    assert.equal((await call('GET', '/sessions')).body.data.length, 25, 'REST has its own size');
+    assert.equal((await call('GET', '/sessions')).body.data.length, 25, 'REST has its own page size');
   });
 
   it('allows reading a long text by offset, without splitting a character', async (test) => {
@@ -125,7 +125,7 @@ describe('the size of MCP responses', () => {
       assert.deepEqual([isError, output.code, output.errors[0].field], [true, 'validation_failed', 'offset']);
     }
     const { status } = await call('GET', `/messages/${messageId}?offset=5`);
-    assert.equal(status, 400, 'REST knows no offset');
+    assert.equal(status, 400, 'REST has no offset');
   });
 
   it('allows reading all participants of a group by offset', async (test) => {
@@ -226,7 +226,7 @@ describe('every tool', () => {
       assert.deepEqual(Compile(schema).Errors(result.structuredContent), []);
       assert.deepEqual(JSON.parse(textOf(result.content.at(-1))), result.structuredContent);
       const { data } = result.structuredContent as { data?: unknown[] };
-      if (Object.hasOwn(operation.input.properties, 'limit')) assert.ok(data && data.length > 0, 'reading goes on');
+      if (Object.hasOwn(operation.input.properties, 'limit')) assert.ok(data && data.length > 0, 'a page has entries');
     });
   }
 });
@@ -265,7 +265,7 @@ describe('an image over MCP', () => {
       headers: { authorization: `Bearer ${token}`, accept: 'image/png' },
     });
     assert.equal((await whole.arrayBuffer()).byteLength, original.length);
-    assert.equal((await call('GET', `/media/${mediaId}?picture=true`)).status, 400, 'REST knows no picture');
+    assert.equal((await call('GET', `/media/${mediaId}?picture=true`)).status, 400, 'REST has no `picture`');
   });
 
   it('is replaced by the reason if the file is no image, damaged, or a decompression bomb', async (test) => {

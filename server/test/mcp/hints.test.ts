@@ -96,14 +96,14 @@ it('the hints of every tool match what it does to the database in a first and a 
     const between = await snapshot(server);
     const again = await callTool(client, name, input);
     const refusal = again.isError ? again.output.code : undefined;
-    assert.equal(refusal, REFUSED_AGAIN[name], `${name}, repeated: ${JSON.stringify(again.output)}`);
+    assert.equal(refusal, REFUSED_AGAIN[name], `${name} repeated: ${JSON.stringify(again.output)}`);
     await ended(2);
     const [first, second] = [changesBetween(before, between), changesBetween(between, await snapshot(server))];
     assert.equal(hints?.destructiveHint, first.isLoss, `${name} overwrites or removes`);
     if (SEEN_BY_THE_NETWORK.includes(name)) assert.equal(hints?.readOnlyHint, false, name);
     else {
       assert.equal(hints?.readOnlyHint, !first.isAny, `${name} only reads`);
-      assert.equal(hints?.idempotentHint, !second.isAny, `${name} changes nothing more when it is repeated`);
+      assert.equal(hints?.idempotentHint, !second.isAny, `${name} is idempotent`);
     }
     return output;
   };

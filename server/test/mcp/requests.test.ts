@@ -78,7 +78,7 @@ describe('rate limits over MCP', () => {
     const more = await post(server, token, batch(3));
     assert.deepEqual([more.status, (await more.json()).code], [429, 'rate_limited']);
     assert.ok(Number(more.headers.get('retry-after')) > 0);
-    assert.equal((await post(server, token, batch(2))).status, 200, 'what was refused has cost nothing');
+    assert.equal((await post(server, token, batch(2))).status, 200, 'rejected requests do not count');
     assert.equal((await post(server, token, batch(1))).status, 429);
   });
 

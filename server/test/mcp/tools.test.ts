@@ -292,7 +292,7 @@ describe('the MCP endpoint', () => {
         accept: 'application/json, text/event-stream',
       },
     });
-    assert.equal(listing.status, 429, 'what is no tool counts too');
+    assert.equal(listing.status, 429, 'other requests count too');
     assert.ok(Number(listing.headers.get('retry-after')) > 0);
     await client.close();
     await limited.stop();

@@ -330,7 +330,7 @@ export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): 
       if (socket.destroyed) return;
       if (row?.answer) row.answer(exchange);
       else if (name === 'redirectTarget') send(response, 200);
-      else send(response, 501, `there is no behaviour at ${url.pathname}`);
+      else send(response, 501, `no behavior at ${url.pathname}`);
     });
   }
 

@@ -83,7 +83,7 @@ export function assertKept(before: Contents, after: Contents, changes: Changes =
       const expected = name in changes ? changes[name]?.(row) : { table: name, row };
       if (expected === undefined) continue;
       const found = after.get(expected.table)?.some((candidate) => holds(candidate, expected.row));
-      assert.ok(found, `a row of ${name} is not in ${expected.table} any more: ${JSON.stringify(expected.row)}`);
+      assert.ok(found, `a row of ${name} is missing in ${expected.table}: ${JSON.stringify(expected.row)}`);
     }
   }
 }

@@ -226,7 +226,7 @@ describe('a keyed queue', () => {
     const later = run('b', '4');
     all[1]?.end();
     await turn();
-    assert.equal(idle.state, 'resolved undefined', 'it does not wait for what was queued later');
+    assert.equal(idle.state, 'resolved undefined', 'later work does not delay it');
     later.end();
     await later.result;
   });

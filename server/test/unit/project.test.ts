@@ -50,7 +50,7 @@ describe('a projection', () => {
         const project = projector(schema);
         const shown = project(value);
         assertShows(schema, value, shown);
-        assert.deepEqual(project(shown), shown, 'twice is as once');
+        assert.deepEqual(project(shown), shown, 'idempotent');
       }),
     );
   });

@@ -37,6 +37,6 @@ it('keeps texts unchanged without a key, even if they look sealed', () => {
   assert.equal(seal.close(SECRET, 'a'), SECRET);
   for (const text of ['sealed:v1:abc', 'plain:v1:abc', 'plain:v1:plain:v1:', '']) {
     assert.equal(seal.open(seal.close(text, 'a'), 'a'), text);
-    assert.equal(createSeal(KEY).open(seal.close(text, 'a'), 'a'), text, 'and a key that comes later reads them');
+    assert.equal(createSeal(KEY).open(seal.close(text, 'a'), 'a'), text, 'a later key reads them');
   }
 });

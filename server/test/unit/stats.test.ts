@@ -69,7 +69,7 @@ describe('delivery statistics', () => {
     assert.deepEqual([first.classes, first.states], [{ timeout: 1 }, {}]);
     const second = count(first, outcome(1, 'timeout'), 'failed');
     assert.deepEqual([second.classes, second.states], [{ timeout: 2 }, { failed: 1 }]);
-    assert.deepEqual(noFigures, { classes: {}, states: {}, latencies: [] }, 'the figures given in stay as they are');
+    assert.deepEqual(noFigures, { classes: {}, states: {}, latencies: [] }, 'the input is not modified');
   });
 
   it('of two minutes add up', () => {

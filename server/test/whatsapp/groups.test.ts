@@ -55,12 +55,12 @@ it('changes of subject, description and settings are reported once each', async 
   const { groupId } = await createGroup('Before');
   const { status, body } = await call('PATCH', `/groups/${groupId}`, {
     subject: 'After',
-    description: 'what it is about',
+    description: 'its topic',
     settings: { announce: true },
   });
   assert.equal(status, 200, JSON.stringify(body));
   assert.equal(body.subject, 'After');
-  assert.equal(body.description, 'what it is about');
+  assert.equal(body.description, 'its topic');
   assert.equal(body.settings.announce, true);
   assert.deepEqual(
     (await changesOf(groupId)).map(({ type }) => type),

@@ -9,10 +9,10 @@ import type { FakeWhatsapp, Log, Phone } from '../support/fakeWhatsapp/index.ts'
 import { createLog } from '../support/fakeWhatsapp/log.ts';
 import { nextPhone } from './support.ts';
 
-/** A store as a session has one, in memory, whose database can be away. */
+/** An in-memory session store whose database can fail. */
 export interface TestStore extends SessionStore {
   readonly entries: Map<string, string>;
-  /** Whether a write of this key, or of a clearance (no key), fails now. */
+  /** Whether a write of this key, or clearing the store (no key), fails now. */
   refuses: (key: string | undefined) => boolean;
 }
 
@@ -43,13 +43,13 @@ export function createTestStore(entries = new Map<string, string>()): TestStore 
   return store;
 }
 
-/** A session of the connector whose host is the test. */
+/** A session of the connector, with the test as its host. */
 export interface HostedSession {
   readonly events: Log<NetworkEvent>;
   readonly connection: Connection;
-  /** What the connector has logged, from `logLevel` on. */
+  /** Log lines of the connector at `logLevel` or above. */
   readonly logged: Log<string>;
-  /** The next event of a type that fits. */
+  /** Resolves with the first matching event of a type. */
   told<Type extends NetworkEvent['type']>(
     type: Type,
     fits?: (event: Extract<NetworkEvent, { type: Type }>) => boolean,
@@ -58,9 +58,9 @@ export interface HostedSession {
 
 interface HostOptions {
   readonly store?: SessionStore;
-  /** What the host does before an event counts as stored. */
+  /** Runs before an event counts as stored. */
   readonly onEvent?: (event: NetworkEvent) => Promise<void>;
-  /** The groups that the host knows. */
+  /** The known groups of the host. */
   readonly groups?: readonly NetworkGroup[];
   readonly options?: object;
   readonly maxFileBytes?: number;
@@ -68,7 +68,7 @@ interface HostOptions {
   readonly logLevel?: 'info' | 'warn';
 }
 
-/** Opens a session for a test that plays the host: for what no caller of the API can bring about. */
+/** Opens a session with the test as its host, for cases that API calls cannot create. */
 export async function openAsHost(
   test: TestContext,
   whatsapp: FakeWhatsapp,
@@ -118,13 +118,13 @@ export async function openAsHost(
     logged,
     async told(type, fits = () => true) {
       type Told = Extract<NetworkEvent, { type: typeof type }>;
-      // What has the type is of the type.
+      // TypeScript cannot infer that an event with this `type` has this type.
       return (await events.waitFor((event) => event.type === type && fits(event as Told))) as Told;
     },
   };
 }
 
-/** As `openAsHost`, linked to a phone of its own. */
+/** Like `openAsHost`, linked to a new phone. */
 export async function linkAsHost(
   test: TestContext,
   whatsapp: FakeWhatsapp,

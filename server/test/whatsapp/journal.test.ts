@@ -17,7 +17,7 @@ it('removes a message later if it cannot be removed now, so that a restart does 
   const key = { id: 'ABC', fromMe: true, remoteJid: me.lidJid };
   await nextPhone(setting.whatsapp, 'Bob').send(me.number, { reactionMessage: { key, text: '👍' } });
   await told('reaction');
-  // The database fails when the row is to be removed.
+  // The database fails while the row is removed.
   let refusals = 0;
   store.refuses = (key) => isReceived(key) && ++refusals > 0;
   await eventually(

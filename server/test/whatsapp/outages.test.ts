@@ -115,7 +115,7 @@ describe('permanent disconnections', () => {
         [...(isFoundOutLater ? [['session.disconnected', true]] : []), ['session.disconnected', false]],
       );
       assert.match(gone.at(-1)?.data.reason, reason);
-      assert.equal(new Set(gone.map(({ data }) => data.disconnectedAt)).size, 1, 'it is one outage');
+      assert.equal(new Set(gone.map(({ data }) => data.disconnectedAt)).size, 1, 'a single outage');
     });
   }
 

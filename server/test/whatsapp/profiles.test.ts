@@ -87,7 +87,7 @@ it('changes its own name, about text and picture, visible to others', async () =
   const seenByBob = await linkSession(setting.call, bob);
   const { about, picture: seen } = (await read(me.number, seenByBob)).body;
   assert.equal(about, 'Open');
-  assert.equal(seen.mediaId, mediaId, 'both sessions are of one account');
+  assert.equal(seen.mediaId, mediaId, 'both sessions belong to one account');
   await change({ about: '', pictureMediaId: null });
   assert.deepEqual((await read(me.number, seenByBob)).body, { phoneNumber: me.number, about: null, picture: null });
 });

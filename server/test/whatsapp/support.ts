@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts';
 
-/** A server of ours, and a WhatsApp of our own that it takes for the real one. */
+/** A Switchboard server, connected to a fake WhatsApp network. */
 export interface Setting {
   readonly whatsapp: FakeWhatsapp;
   readonly server: TestServer;
@@ -14,8 +14,8 @@ export interface Setting {
 }
 
 /**
- * Sets both up before the tests of a file, and takes them down behind them.
- * @param prepare what else is to be there before the first test
+ * Starts both before the tests of a file, and stops them afterwards.
+ * @param prepare runs before the first test
  */
 export function useWhatsapp(env: Record<string, string> = {}, prepare: () => Promise<void> = async () => {}): Setting {
   let whatsapp: FakeWhatsapp;
@@ -51,7 +51,7 @@ export function useWhatsapp(env: Record<string, string> = {}, prepare: () => Pro
   };
 }
 
-/** The session, once it has this status. */
+/** Resolves with the session once it has this status. */
 export function inStatus(call: Call, sessionId: string, status: string): Promise<Answer['body']> {
   return eventually(
     async () => (await call('GET', `/sessions/${sessionId}`)).body,
@@ -59,7 +59,7 @@ export function inStatus(call: Call, sessionId: string, status: string): Promise
   );
 }
 
-/** Creates a session and starts to link it. @returns its id and the QR code that it shows */
+/** Creates a session and starts linking. @returns its id and QR code */
 export async function showQr(call: Call, options: object = {}): Promise<{ sessionId: string; qr: string }> {
   const { body } = await call('POST', '/sessions', { connector: 'whatsapp', options: { pauseMs: 0, ...options } });
   const { sessionId } = body;
@@ -84,7 +84,7 @@ export function nextPhone(whatsapp: FakeWhatsapp, name?: string): Phone {
   return whatsapp.phone(`1555${1_000_000 + ++phones}`, name);
 }
 
-/** What has been told of a session so far, in order. */
+/** The events of a session so far, in order. */
 export async function eventsOf(
   call: Call,
   sessionId: string,

@@ -86,7 +86,7 @@ function openBundle(bundle: Buffer, shared: Buffer, account: Account, identity: 
   }
   const isRight =
     plain.subarray(0, 32).equals(identity) && plain.subarray(32, 64).equals(account.signal.identityKey.public);
-  if (!isRight) throw new Error('the client speaks of other identities');
+  if (!isRight) throw new Error('the identities of the client do not match');
   return plain.subarray(64);
 }
 

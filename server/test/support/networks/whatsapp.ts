@@ -42,7 +42,7 @@ export const whatsappUnderTest: NetworkUnderTest = {
           await bob.send(me.number, { extendedTextMessage: { text, contextInfo } }, { id });
       },
       async confirm(_, messageId, status) {
-        assert.notEqual(status, 'failed', 'phones do not say so');
+        assert.notEqual(status, 'failed', 'phones cannot report failures');
         const id = wireIdOf(messageId);
         await bob.messages.waitFor((message) => message.id === id);
         if (status === 'read') bob.read(me.number, id);

@@ -85,7 +85,7 @@ describe('the changes between two states of a group', () => {
         const told = new Set<string>();
         for (const { action, phoneNumbers = [] } of changes({ participants: after }, { participants: before })) {
           for (const number of phoneNumbers) {
-            assert.ok(!told.has(number), 'each person is told of once');
+            assert.ok(!told.has(number), 'each person is reported once');
             told.add(number);
             if (action === 'add') numbers.add(number);
             else if (action === 'remove') numbers.delete(number);

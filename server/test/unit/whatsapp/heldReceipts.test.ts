@@ -19,7 +19,7 @@ it('holds receipts of a received message only until it is stored', async () => {
   wait('A');
   wait('B');
   await clock.advance(1000);
-  assert.deepEqual(told, [true], 'B alone');
+  assert.deepEqual(told, [true], 'only B');
   held.settle('A');
   await clock.advance(0);
   assert.deepEqual(told, [true, true]);
