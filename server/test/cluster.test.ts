@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
-import { type Node, queryOf, spawnNodes, watchForTwoHolders } from './support/nodes.ts';
+import { type Node, queryOf, spawnNodes, watchForTwoOwners } from './support/nodes.ts';
 import { startPostgres } from './support/postgres.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type Answer, bearer, type Call, callerOf, connectSession, newNumber, startServer } from './support/server.ts';
@@ -66,7 +66,7 @@ it('delivers the first event of a new webhook before webhooks are redistributed 
 describe('three nodes', () => {
   it('lose nothing acknowledged while they are killed one after the other', async (test) => {
     const { nodes, home, load, settle, report } = await startDeployment(test);
-    const violations = await watchForTwoHolders(home);
+    const violations = await watchForTwoOwners(home);
     load.start();
     const takeovers: number[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
@@ -92,7 +92,7 @@ describe('three nodes', () => {
 
   it('are unharmed by one that was paused beyond its lease', async (test) => {
     const { nodes, home, load, settle, report } = await startDeployment(test);
-    const violations = await watchForTwoHolders(home);
+    const violations = await watchForTwoOwners(home);
     load.start();
     await delay(500);
     const [paused] = nodes as [Node];
@@ -117,7 +117,7 @@ describe('three nodes', () => {
 
   it('release sessions immediately when one shuts down', async (test) => {
     const { nodes, home, load, settle, report } = await startDeployment(test);
-    const violations = await watchForTwoHolders(home);
+    const violations = await watchForTwoOwners(home);
     load.start();
     await delay(500);
     const leaving = pick(nodes);

@@ -4,9 +4,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import {
-  type Behaviour,
-  behaviours,
-  behaviourTable,
+  type Behavior,
+  behaviors,
+  behaviorTable,
   type FaultyReceiver,
   startFaultyReceiver,
 } from './support/faultyReceiver.ts';
@@ -23,8 +23,8 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
   let healthy: Receiver;
   let call: Call;
   /** The delivery of the event for each fault, once its first attempt is in the log. */
-  const logged = new Map<Behaviour, Answer['body']>();
-  const webhooks = new Map<Behaviour, string>();
+  const logged = new Map<Behavior, Answer['body']>();
+  const webhooks = new Map<Behavior, string>();
 
   before(async () => {
     faulty = await startFaultyReceiver({ slowMs: 300, dripMs: 20, retryAfterSeconds: 3600 });
@@ -33,23 +33,23 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
     // The retry is due in an hour, so everything that arrives earlier was released by the new URL.
     server = await startServer({ database, env: { WEBHOOK_TIMEOUT_MS: '1500', WEBHOOK_RETRY_SECONDS: '3600,3600' } });
     ({ call } = await server.account());
-    for (const behaviour of behaviours) {
-      const webhook = { webhookUrl: faulty.url(behaviour), events: ['session.connected'], secret: behaviour };
+    for (const behavior of behaviors) {
+      const webhook = { webhookUrl: faulty.url(behavior), events: ['session.connected'], secret: behavior };
       const { status, body } = await call('POST', '/webhooks/endpoints', webhook);
       assert.equal(status, 201, JSON.stringify(body));
-      webhooks.set(behaviour, body.webhookId);
+      webhooks.set(behavior, body.webhookId);
     }
     await connectSession(call);
     const { body } = await eventually(
       () => call('GET', '/webhooks/deliveries?limit=200'),
       (answer) =>
-        answer.body.data.length === behaviours.length &&
+        answer.body.data.length === behaviors.length &&
         answer.body.data.every((one: Answer['body']) => one.attempts > 0),
     );
     for (const { webhookId, deliveryId } of body.data) {
-      const behaviour = behaviours.find((one) => webhooks.get(one) === webhookId);
-      assert.ok(behaviour);
-      logged.set(behaviour, (await call('GET', `/webhooks/deliveries/${deliveryId}`)).body);
+      const behavior = behaviors.find((one) => webhooks.get(one) === webhookId);
+      assert.ok(behavior);
+      logged.set(behavior, (await call('GET', `/webhooks/deliveries/${deliveryId}`)).body);
     }
   });
   after(async () => {
@@ -58,10 +58,10 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
     await faulty.close();
   });
 
-  for (const behaviour of behaviours) {
-    const { outcome } = behaviourTable[behaviour];
-    it(`log ${behaviour} as ${outcome} with a readable reason`, () => {
-      const delivery = logged.get(behaviour);
+  for (const behavior of behaviors) {
+    const { outcome } = behaviorTable[behavior];
+    it(`log ${behavior} as ${outcome} with a readable reason`, () => {
+      const delivery = logged.get(behavior);
       const [attempt] = delivery.attemptLog;
       assert.equal(attempt.class, outcome, attempt.message);
       assert.ok(attempt.message.length > 5);
@@ -71,10 +71,10 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
   }
 
   it('lose no events, which arrive unchanged once they respond', async () => {
-    const undelivered = behaviours.filter((behaviour) => behaviourTable[behaviour].outcome !== 'ok');
-    for (const behaviour of undelivered) {
-      const path = `/webhooks/endpoints/${webhooks.get(behaviour)}`;
-      const { status, body } = await call('PATCH', path, { webhookUrl: `${healthy.url}?was=${behaviour}` });
+    const undelivered = behaviors.filter((behavior) => behaviorTable[behavior].outcome !== 'ok');
+    for (const behavior of undelivered) {
+      const path = `/webhooks/endpoints/${webhooks.get(behavior)}`;
+      const { status, body } = await call('PATCH', path, { webhookUrl: `${healthy.url}?was=${behavior}` });
       assert.equal(status, 200, JSON.stringify(body));
     }
     await healthy.waitFor(undelivered.length);
@@ -92,13 +92,13 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
       () => call('GET', '/webhooks/deliveries?limit=200'),
       (answer) => answer.body.data.every((one: Answer['body']) => one.state === 'delivered'),
     );
-    assert.equal(body.data.length, behaviours.length);
+    assert.equal(body.data.length, behaviors.length);
     // The receiver had read these requests, whatever became of the response body.
-    for (const behaviour of behaviours.filter((one) => !undelivered.includes(one))) {
-      const seen = faulty.requests(behaviour).filter(({ isComplete }) => isComplete);
+    for (const behavior of behaviors.filter((one) => !undelivered.includes(one))) {
+      const seen = faulty.requests(behavior).filter(({ isComplete }) => isComplete);
       assert.ok(
         seen.some(({ body: text }) => text === healthy.deliveries[0]?.body),
-        behaviour,
+        behavior,
       );
     }
   });

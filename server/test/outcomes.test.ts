@@ -6,9 +6,9 @@ import { createTargetPolicy } from '../src/target.ts';
 import { type Deliver, HttpDeliver } from '../src/webhooks/deliver.ts';
 import type { Outcome } from '../src/webhooks/outcome.ts';
 import {
-  type Behaviour,
-  behaviours,
-  behaviourTable,
+  type Behavior,
+  behaviors,
+  behaviorTable,
   type FaultyReceiver,
   startFaultyReceiver,
 } from './support/faultyReceiver.ts';
@@ -16,7 +16,7 @@ import {
 const TIMEOUT_MS = 1500;
 
 /** The message shown to users. */
-const sentences: Partial<Record<Behaviour, RegExp>> = {
+const sentences: Partial<Record<Behavior, RegExp>> = {
   hanging: /did not answer within 1\.5 s/,
   headerDrip: /did not answer within 1\.5 s/,
   resetAtOnce: /closed the connection before it answered/,
@@ -57,11 +57,11 @@ describe('an attempt at a faulty receiver', () => {
       body: '{"event":"message.sent","data":{}}',
     });
 
-  for (const behaviour of behaviours) {
-    it(`classifies one that ${behaviourTable[behaviour].does} as ${behaviourTable[behaviour].outcome}`, async () => {
-      const outcome = await attempt(receiver.url(behaviour));
-      assert.equal(outcome.class, behaviourTable[behaviour].outcome, outcome.message);
-      if (sentences[behaviour] !== undefined) assert.match(outcome.message, sentences[behaviour]);
+  for (const behavior of behaviors) {
+    it(`classifies one that ${behaviorTable[behavior].does} as ${behaviorTable[behavior].outcome}`, async () => {
+      const outcome = await attempt(receiver.url(behavior));
+      assert.equal(outcome.class, behaviorTable[behavior].outcome, outcome.message);
+      if (sentences[behavior] !== undefined) assert.match(outcome.message, sentences[behavior]);
       assert.ok(outcome.durationMs < TIMEOUT_MS + 500);
       assert.ok((outcome.response ?? '').length <= 1100);
     });
@@ -73,8 +73,8 @@ describe('an attempt at a faulty receiver', () => {
 
   it('reads both forms of Retry-After', async () => {
     assert.equal((await attempt(receiver.url('throttledSeconds'))).retryAfterMs, 7000);
-    for (const behaviour of ['throttledDate', 'unavailableDate'] as const) {
-      const { retryAfterMs } = await attempt(receiver.url(behaviour));
+    for (const behavior of ['throttledDate', 'unavailableDate'] as const) {
+      const { retryAfterMs } = await attempt(receiver.url(behavior));
       assert.ok(retryAfterMs !== null && retryAfterMs > 4000 && retryAfterMs <= 8000, `${retryAfterMs}`);
     }
   });

@@ -45,7 +45,7 @@ const canLimit = (() => {
 })();
 
 /** Opens files until the limit is reached. @returns a function that closes them */
-function takeAllFiles(): () => void {
+function openAllFiles(): () => void {
   const before = softLimit();
   setSoftLimit(readdirSync('/proc/self/fd').length + 50);
   const files: number[] = [];
@@ -75,8 +75,8 @@ it('a process without free files reports that as the cause, in DNS lookups and i
   });
   test.after(() => deliver.close());
   const attempt = (host: string) => deliver.attempt({ url: `http://${host}:9/`, headers: {}, body: '{}' });
-  const giveBack = takeAllFiles();
-  const outcomes = await Promise.all([attempt('127.0.0.1'), attempt('receiver.invalid')]).finally(giveBack);
+  const closeFiles = openAllFiles();
+  const outcomes = await Promise.all([attempt('127.0.0.1'), attempt('receiver.invalid')]).finally(closeFiles);
   assert.deepEqual(
     outcomes.map((outcome) => [outcome.class, outcome.message]),
     [

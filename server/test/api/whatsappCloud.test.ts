@@ -309,27 +309,27 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     const userId = 'US.13491208655302741918';
     const wamid = await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } });
     const event = await eventOf(call, 'message.incoming');
-    const standIn = event.from;
-    assert.match(standIn, /^000\d{20}$/);
-    assert.deepEqual([event.unidentified, event.chatId], [true, standIn]);
+    const placeholder = event.from;
+    assert.match(placeholder, /^000\d{20}$/);
+    assert.deepEqual([event.unidentified, event.chatId], [true, placeholder]);
     const [message] = (await call('GET', '/messages')).body.data;
-    assert.deepEqual([message.from, message.unidentified, message.chatId], [standIn, true, standIn]);
+    assert.deepEqual([message.from, message.unidentified, message.chatId], [placeholder, true, placeholder]);
     const contacts = async () =>
       (await call('GET', '/contacts')).body.data.map((one: Answer['body']) => one.phoneNumber);
-    assert.deepEqual(await contacts(), [standIn]);
+    assert.deepEqual(await contacts(), [placeholder]);
     await graph.incoming(userId, { type: 'reaction', reaction: { message_id: wamid, emoji: '👍' } });
     const { reactions } = (await call('GET', `/messages/${message.messageId}`)).body;
-    assert.equal(reactions[0].from, standIn);
+    assert.equal(reactions[0].from, placeholder);
 
-    assert.equal((await call('POST', `/chats/${standIn}/typing`, { state: 'typing' })).status, 200);
-    const { status, body } = await call('POST', '/messages/send', { to: standIn, message: 'Ada?' });
-    assert.deepEqual([status, body.to, body.chatId], [201, standIn, standIn]);
+    assert.equal((await call('POST', `/chats/${placeholder}/typing`, { state: 'typing' })).status, 200);
+    const { status, body } = await call('POST', '/messages/send', { to: placeholder, message: 'Ada?' });
+    assert.deepEqual([status, body.to, body.chatId], [201, placeholder, placeholder]);
     const sent = graph.sent.at(-1)?.body;
     assert.deepEqual([sent.recipient, sent.to], [userId, undefined]);
     await graph.settled();
     assert.equal(await statusOf(body.messageId), 'delivered');
     const told = await eventOf(call, 'message.delivered');
-    assert.deepEqual([told.to, told.chatId], [standIn, standIn]);
+    assert.deepEqual([told.to, told.chatId], [placeholder, placeholder]);
     await graph.incoming(ADA, { type: 'text', text: { body: 'It is me' } }, { userId });
     const { data } = (await call('GET', `/messages?chatId=${ADA}`)).body;
     assert.deepEqual(
@@ -344,7 +344,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } }, { id: wamid });
     await graph.incoming(ADA, { type: 'text', text: { body: 'And again' } }, { userId });
     assert.equal((await call('GET', `/messages?chatId=${ADA}`)).body.data.length, 4);
-    assert.equal((await call('GET', `/messages?chatId=${standIn}`)).body.data.length, 0);
+    assert.equal((await call('GET', `/messages?chatId=${placeholder}`)).body.data.length, 0);
     assert.deepEqual(await contacts(), [ADA]);
 
     const parent = 'US.ENT.11815799212886844830';
@@ -352,7 +352,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     await graph.post({ contacts: [{ user_id: parent, profile: { name: 'Grace' } }], messages: [text] });
     const other = await eventOf(call, 'message.incoming', ({ message }) => message === 'Me too');
     assert.equal(other.unidentified, true);
-    assert.notEqual(other.from, standIn);
+    assert.notEqual(other.from, placeholder);
     const unknown = await call('POST', '/messages/send', { to: '00012345678', message: 'Anybody?' });
     assert.deepEqual([unknown.status, unknown.body.code], [422, 'recipient_not_on_network']);
   });

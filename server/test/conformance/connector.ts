@@ -114,7 +114,7 @@ export function connectorConformance(
   const send = (text: string) => site.call('POST', '/messages/send', { to, message: text });
   const events = async (kind: string) => (await site.call('GET', `/events?kinds=${kind}&limit=200`)).body.data;
   /** Polls, because the long poll of the log waits by the clock of the server, which stands still here. */
-  const told = async (kind: string, fits: (data: Answer['body']) => boolean) => {
+  const waitForEvent = async (kind: string, fits: (data: Answer['body']) => boolean) => {
     const isIt = ({ data }: Answer['body']) => fits(data);
     return (
       await eventually(
@@ -124,7 +124,7 @@ export function connectorConformance(
     ).find(isIt).data;
   };
   const incoming = async (text: string) => {
-    const { messageId } = await told('message.incoming', (data) => data.message === text);
+    const { messageId } = await waitForEvent('message.incoming', (data) => data.message === text);
     return message(messageId);
   };
   const arrived = () => network.arrived(site);
@@ -141,7 +141,7 @@ export function connectorConformance(
       }
       const { phoneNumber, connectedAt } = await statusIs('connected');
       assert.match(phoneNumber, /^\d+$/);
-      assert.deepEqual(await told('session.connected', () => true), {
+      assert.deepEqual(await waitForEvent('session.connected', () => true), {
         sessionId: site.sessionId,
         phoneNumber,
         connectedAt,
@@ -156,7 +156,7 @@ export function connectorConformance(
       const { status, body } = await send('Schöne Grüße ✓');
       assert.deepEqual([status, body.status], [201, 'sent']);
       await eventually(arrived, (texts) => texts.includes('Schöne Grüße ✓'));
-      const sent = await told('message.sent', ({ messageId }) => messageId === body.messageId);
+      const sent = await waitForEvent('message.sent', ({ messageId }) => messageId === body.messageId);
       assert.deepEqual([sent.to, sent.status, sent.sessionId], [to, 'sent', site.sessionId]);
     });
 
@@ -166,7 +166,7 @@ export function connectorConformance(
         await network.confirm(site, messageId, status);
       assert.equal((await message(messageId)).status, 'read');
       for (const kind of ['message.sent', 'message.delivered', 'message.read']) {
-        await told(kind, (data) => data.messageId === messageId);
+        await waitForEvent(kind, (data) => data.messageId === messageId);
         const all = (await events(kind)).filter(({ data }: Answer['body']) => data.messageId === messageId);
         assert.equal(all.length, 1, kind);
       }
@@ -175,8 +175,8 @@ export function connectorConformance(
     it('marks a message as delivered when only its read receipt arrives', async () => {
       const { messageId } = (await send('at once')).body;
       await network.confirm(site, messageId, 'read');
-      await told('message.delivered', (data) => data.messageId === messageId);
-      await told('message.read', (data) => data.messageId === messageId);
+      await waitForEvent('message.delivered', (data) => data.messageId === messageId);
+      await waitForEvent('message.read', (data) => data.messageId === messageId);
     });
 
     for (const type of messageTypes) {
@@ -245,7 +245,7 @@ export function connectorConformance(
       assert.equal((await send('Anybody?')).body.code, 'session_not_connected');
       await network.mend(site);
       await statusIs('connected');
-      const gone = await told('session.disconnected', () => true);
+      const gone = await waitForEvent('session.disconnected', () => true);
       assert.deepEqual([gone.willReconnect, typeof gone.reason], [true, 'string']);
       assert.equal((await events('session.disconnected')).length, 1);
       await eventually(

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { type Era, eras } from '../support/mcp.ts';
+import { type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
 /** A request as a client of a protocol version makes it. */
-function messageOf(era: Era, method: string, params: Message = {}): Message {
+function messageOf(version: ProtocolVersion, method: string, params: Message = {}): Message {
   const meta = {
-    'io.modelcontextprotocol/protocolVersion': era,
+    'io.modelcontextprotocol/protocolVersion': version,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  return { jsonrpc: '2.0', id: 1, method, params: era === '2026-07-28' ? { ...params, _meta: meta } : params };
+  return { jsonrpc: '2.0', id: 1, method, params: version === '2026-07-28' ? { ...params, _meta: meta } : params };
 }
 
 /** Posts a body unchanged. */
@@ -50,23 +50,23 @@ describe('rate limits over MCP', () => {
     return { server, token: account.token };
   };
 
-  for (const era of Object.keys(eras) as Era[]) {
-    const headers = { 'mcp-protocol-version': era };
+  for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
+    const headers = { 'mcp-protocol-version': version };
 
-    it(`count every call and every other request once, whatever its result (${era})`, async (test) => {
+    it(`count every call and every other request once, whatever its result (${version})`, async (test) => {
       const { server, token } = await started(test);
       const send = (message: Message, more = {}) => post(server, token, message, { headers: { ...headers, ...more } });
-      assert.equal((await send(messageOf(era, 'tools/call', call))).status, 200);
-      assert.equal((await send(messageOf(era, 'tools/list'))).status, 200);
-      await send(messageOf(era, 'tools/call', { name: 'no_such_tool', arguments: {} }));
-      await send(messageOf(era, 'resources/read', { uri: 'switchboard://event-kinds' }));
-      const unfit = await send(messageOf(era, 'tools/call', call), { 'mcp-protocol-version': '1999-01-01' });
+      assert.equal((await send(messageOf(version, 'tools/call', call))).status, 200);
+      assert.equal((await send(messageOf(version, 'tools/list'))).status, 200);
+      await send(messageOf(version, 'tools/call', { name: 'no_such_tool', arguments: {} }));
+      await send(messageOf(version, 'resources/read', { uri: 'switchboard://event-kinds' }));
+      const unfit = await send(messageOf(version, 'tools/call', call), { 'mcp-protocol-version': '1999-01-01' });
       assert.equal(unfit.status, 400);
-      await send(messageOf(era, 'prompts/list'));
-      const refused = await send(messageOf(era, 'tools/call', call));
+      await send(messageOf(version, 'prompts/list'));
+      const refused = await send(messageOf(version, 'tools/call', call));
       assert.equal(refused.status, 200);
       assert.match(await refused.text(), /rate_limited/);
-      assert.equal((await send(messageOf(era, 'tools/list'))).status, 429);
+      assert.equal((await send(messageOf(version, 'tools/list'))).status, 429);
     });
   }
 
@@ -121,7 +121,7 @@ describe('a long poll over MCP', () => {
   }
 
   /** A server in which an agent waits for an event. `ended` returns the duration of the operation. */
-  async function waiting(test: TestContext, era: Era, signal?: AbortSignal) {
+  async function waiting(test: TestContext, version: ProtocolVersion, signal?: AbortSignal) {
     const ended = Promise.withResolvers<number>();
     const write = (text: string) => {
       const line: Line = JSON.parse(text);
@@ -137,10 +137,15 @@ describe('a long poll over MCP', () => {
       waits.resolve();
       return next(...args);
     };
-    const answer = post(server, token, messageOf(era, 'tools/call', { name: 'events_list', arguments: { wait: 30 } }), {
-      headers: { 'mcp-protocol-version': era },
-      ...(signal && { signal }),
-    }).then(
+    const answer = post(
+      server,
+      token,
+      messageOf(version, 'tools/call', { name: 'events_list', arguments: { wait: 30 } }),
+      {
+        headers: { 'mcp-protocol-version': version },
+        ...(signal && { signal }),
+      },
+    ).then(
       (response) => response.text(),
       () => 'no answer',
     );
@@ -148,17 +153,17 @@ describe('a long poll over MCP', () => {
     return { server, answer, ended: ended.promise };
   }
 
-  for (const era of Object.keys(eras) as Era[]) {
-    it(`of ${era} ends immediately when the caller disconnects`, async (test) => {
+  for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
+    it(`of ${version} ends immediately when the caller disconnects`, async (test) => {
       const gone = new AbortController();
-      const { answer, ended } = await waiting(test, era, gone.signal);
+      const { answer, ended } = await waiting(test, version, gone.signal);
       gone.abort();
       assert.ok((await ended) < 10_000);
       await answer;
     });
 
-    it(`of ${era} ends immediately, with a response, when the server stops`, async (test) => {
-      const { server, answer, ended } = await waiting(test, era);
+    it(`of ${version} ends immediately, with a response, when the server stops`, async (test) => {
+      const { server, answer, ended } = await waiting(test, version);
       await server.stop();
       assert.ok((await ended) < 10_000);
       assert.match(await answer, /"nextCursor":null/);

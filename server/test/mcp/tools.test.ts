@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { permissions } from '../../src/auth/permissions.ts';
 import { operations } from '../../src/operations/index.ts';
-import { callTool, type Era, eras, mcpClient } from '../support/mcp.ts';
+import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
 import { picture, upload } from '../support/media.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newNumber, startServer, type TestServer } from '../support/server.ts';
@@ -26,11 +26,11 @@ async function keyOf(grants: readonly string[] = ['*']) {
   return { ...account, key: body.key as string };
 }
 
-for (const era of Object.keys(eras) as Era[]) {
-  describe(`MCP ${era}`, () => {
+for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
+  describe(`MCP ${version}`, () => {
     it('identifies itself and explains how to use it', async () => {
       const { key } = await keyOf();
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       assert.deepEqual([client.getServerVersion()?.name, client.getServerVersion()?.version], ['switchboard', '2.0.0']);
       assert.match(client.getInstructions() ?? '', /sessions_list/);
       await client.close();
@@ -38,7 +38,7 @@ for (const era of Object.keys(eras) as Era[]) {
 
     it('lists exactly 43 tools with their schemas and all four hints in under 60 KB', async () => {
       const { key } = await keyOf();
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       const { tools } = await client.listTools();
       assert.equal(tools.length, 43);
       for (const tool of tools) {
@@ -58,7 +58,7 @@ for (const era of Object.keys(eras) as Era[]) {
 
     it('returns output that matches the schema from every tool', async () => {
       const { key, call, token } = await keyOf();
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       await client.listTools(); // the client checks outputs against the schemas it has seen
       const called = new Set<string>();
       const { mediaId } = (await upload(server, token, picture())).body;
@@ -101,7 +101,7 @@ for (const era of Object.keys(eras) as Era[]) {
 
     it('lists only the tools that a key permits, and rejects the others like REST', async () => {
       const { key } = await keyOf(['sessions:read', 'messages:read']);
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       const { tools } = await client.listTools();
       assert.deepEqual(
         tools.map(({ name }) => name),
@@ -119,7 +119,7 @@ for (const era of Object.keys(eras) as Era[]) {
 
     it('explains what is wrong with a call and how to fix it', async () => {
       const { key } = await keyOf();
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       const wrong = await callTool(client, 'messages_send', { to: '12', message: 7, extra: true });
       assert.deepEqual([wrong.isError, wrong.output.code], [true, 'validation_failed']);
       const none = await callTool(client, 'messages_send', { to: '491707654321', message: 'x' });
@@ -133,7 +133,7 @@ for (const era of Object.keys(eras) as Era[]) {
       const { key, call } = await keyOf();
       const { sessionId } = (await call('POST', '/sessions', {})).body;
       await call('POST', `/sessions/${sessionId}/connect`);
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       const sent = await callTool(client, 'messages_send', { to: 491_707_654_321, message: 'x' });
       assert.equal(sent.output.to, '491707654321');
       const checked = await callTool(client, 'contacts_check', { phoneNumbers: [491_707_654_321] });
@@ -146,7 +146,7 @@ for (const era of Object.keys(eras) as Era[]) {
       const { sessionId } = (await call('POST', '/sessions', {})).body;
       await call('POST', `/sessions/${sessionId}/connect`);
       await call('POST', '/messages/send', { to: '491707654321', message: 'read me' });
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       const text = async (uri: string) => {
         const [content] = (await client.readResource({ uri })).contents;
         return JSON.parse(content !== undefined && 'text' in content ? String(content.text) : '');
@@ -158,7 +158,7 @@ for (const era of Object.keys(eras) as Era[]) {
       assert.equal((await text(`${path}/chats/491707654321/messages`)).data[0].message, 'read me');
       assert.equal((await text('switchboard://event-kinds')).length, 8);
       assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 4);
-      const stranger = await mcpClient(server, (await keyOf()).key, era);
+      const stranger = await mcpClient(server, (await keyOf()).key, version);
       await assert.rejects(stranger.readResource({ uri: path }));
       await assert.rejects(client.readResource({ uri: 'file:///etc/passwd' }));
       await Promise.all([client.close(), stranger.close()]);
@@ -166,7 +166,7 @@ for (const era of Object.keys(eras) as Era[]) {
 
     it('has prompts that name the tools to use', async () => {
       const { key } = await keyOf();
-      const client = await mcpClient(server, key, era);
+      const client = await mcpClient(server, key, version);
       const { prompts } = await client.listPrompts();
       assert.deepEqual(
         prompts.map(({ name }) => name),

@@ -8,13 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import tls from 'node:tls';
 import { createGunzip } from 'node:zlib';
 import { Client, request } from 'undici';
-import {
-  type Behaviour,
-  behaviours,
-  behaviourTable,
-  type FaultyReceiver,
-  startFaultyReceiver,
-} from './faultyReceiver.ts';
+import { type Behavior, behaviors, behaviorTable, type FaultyReceiver, startFaultyReceiver } from './faultyReceiver.ts';
 
 const BODY = '{"event":"message.incoming","data":{"text":"Grüße"}}';
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 500);
@@ -25,8 +19,8 @@ let receiver: FaultyReceiver;
 it('close ends every connection and timer immediately', async () => {
   const before = openResources();
   const doomed = await startFaultyReceiver({ slowMs: 60_000 });
-  const open: Behaviour[] = ['slow', 'hanging', 'headerDrip', 'bodyDrip', 'endlessBody', 'keepAliveClosed'];
-  const clients = await Promise.all(open.map((behaviour) => openRaw(doomed.url(behaviour))));
+  const open: Behavior[] = ['slow', 'hanging', 'headerDrip', 'bodyDrip', 'endlessBody', 'keepAliveClosed'];
+  const clients = await Promise.all(open.map((behavior) => openRaw(doomed.url(behavior))));
   // No bytes are sent on these: one has not begun its HTTP request, the other not even its TLS handshake.
   clients.push(await connectRaw(doomed.url('hanging')), await connectRaw(doomed.url('tlsExpired')));
   await Promise.all(clients.slice(2, 6).map((socket) => once(socket, 'readable')));
@@ -48,8 +42,8 @@ describe('faulty receiver', () => {
   after(() => receiver.close());
 
   it('gives every fault its own URL and description', () => {
-    assert.equal(new Set(behaviours.map((behaviour) => receiver.url(behaviour))).size, behaviours.length);
-    for (const behaviour of behaviours) assert.notEqual(behaviourTable[behaviour].does, '');
+    assert.equal(new Set(behaviors.map((behavior) => receiver.url(behavior))).size, behaviors.length);
+    for (const behavior of behaviors) assert.notEqual(behaviorTable[behavior].does, '');
   });
 
   it('keeps received requests', async () => {
@@ -200,13 +194,13 @@ describe('faulty receiver', () => {
     assert.equal(receiver.visits('redirect'), 2);
   });
 
-  for (const [behaviour, expected] of [
+  for (const [behavior, expected] of [
     ['unauthorized', 401],
     ['notFound', 404],
     ['gone', 410],
   ] as const) {
-    it(`${behaviour} answers ${expected}`, async () => {
-      assert.equal((await post(behaviour)).status, expected);
+    it(`${behavior} answers ${expected}`, async () => {
+      assert.equal((await post(behavior)).status, expected);
     });
   }
 
@@ -312,7 +306,7 @@ interface Result {
   readonly isReset: boolean;
 }
 
-const post = (behaviour: Behaviour, options: https.RequestOptions = {}) => attempt(receiver.url(behaviour), options);
+const post = (behavior: Behavior, options: https.RequestOptions = {}) => attempt(receiver.url(behavior), options);
 
 /** One request as seen by Node's own client, with every outcome as a value. */
 function attempt(url: string, options: https.RequestOptions = {}): Promise<Result> {
@@ -361,16 +355,16 @@ function codeOf(error: unknown): string {
 }
 
 /** The fault shows, no request gets through, and only the certificate check prevents it. */
-async function provesTlsFault(behaviour: Behaviour, options: https.RequestOptions, code: string): Promise<void> {
-  const visits = receiver.visits(behaviour);
-  assert.equal(codeOf((await post(behaviour, options)).error), code);
-  assert.equal(receiver.visits(behaviour), visits);
-  assert.equal((await post(behaviour, { ...options, rejectUnauthorized: false })).status, 200);
-  assert.equal(receiver.visits(behaviour), visits + 1);
+async function provesTlsFault(behavior: Behavior, options: https.RequestOptions, code: string): Promise<void> {
+  const visits = receiver.visits(behavior);
+  assert.equal(codeOf((await post(behavior, options)).error), code);
+  assert.equal(receiver.visits(behavior), visits);
+  assert.equal((await post(behavior, { ...options, rejectUnauthorized: false })).status, 200);
+  assert.equal(receiver.visits(behavior), visits + 1);
 }
 
-async function certificateOf(behaviour: Behaviour): Promise<X509Certificate> {
-  const { port } = new URL(receiver.url(behaviour));
+async function certificateOf(behavior: Behavior): Promise<X509Certificate> {
+  const { port } = new URL(receiver.url(behavior));
   const socket = tls.connect({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false });
   await once(socket, 'secureConnect');
   const certificate = socket.getPeerX509Certificate();
@@ -391,8 +385,8 @@ async function openRaw(url: string): Promise<net.Socket> {
   return socket;
 }
 
-async function readRaw(behaviour: Behaviour, bytes: number): Promise<string> {
-  const socket = await openRaw(receiver.url(behaviour));
+async function readRaw(behavior: Behavior, bytes: number): Promise<string> {
+  const socket = await openRaw(receiver.url(behavior));
   let text = '';
   for await (const chunk of socket) {
     text += chunk;

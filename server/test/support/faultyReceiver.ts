@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
 import type { OutcomeClass } from '../../src/webhooks/outcome.ts';
 
-interface BehaviourRow {
+interface BehaviorRow {
   /** The outcome for a correct sender, given a deadline longer than `slowMs`. */
   readonly outcome: OutcomeClass;
   readonly does: string;
@@ -47,7 +47,7 @@ const REDIRECT_TARGET = '/redirect/target';
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
 /** Every fault, with its behavior and the outcome it proves. */
-export const behaviourTable = {
+export const behaviorTable = {
   slow: {
     outcome: 'ok',
     does: 'answers 200 after `slowMs`, or `?delayMs=` of the URL; a timeout for a sender whose deadline is shorter',
@@ -247,11 +247,11 @@ export const behaviourTable = {
       send(response, 404, N8N_NOT_REGISTERED, { 'content-type': 'application/json; charset=utf-8' });
     },
   },
-} as const satisfies Record<string, BehaviourRow>;
+} as const satisfies Record<string, BehaviorRow>;
 
-export type Behaviour = keyof typeof behaviourTable;
+export type Behavior = keyof typeof behaviorTable;
 
-export const behaviours = Object.keys(behaviourTable) as readonly Behaviour[];
+export const behaviors = Object.keys(behaviorTable) as readonly Behavior[];
 
 /** A received request, available once its head was read. */
 export interface FaultyRequest {
@@ -281,10 +281,10 @@ export interface FaultyReceiverOptions {
 
 export interface FaultyReceiver extends AsyncDisposable {
   /** The URL of a fault. `delayMs` is for `slow`. */
-  url(behaviour: Behaviour, options?: { delayMs?: number }): string;
+  url(behavior: Behavior, options?: { delayMs?: number }): string;
   /** The number of requests. 0 if TLS failed, because no request may follow. */
-  visits(behaviour: Behaviour | 'redirectTarget'): number;
-  requests(behaviour: Behaviour | 'redirectTarget'): readonly FaultyRequest[];
+  visits(behavior: Behavior | 'redirectTarget'): number;
+  requests(behavior: Behavior | 'redirectTarget'): readonly FaultyRequest[];
   /** The certificate (PEM) that signed those of `tlsExpired` and `tlsWrongHost`, for a client that should trust it. */
   readonly caPem: string;
   /** Ends every connection and timer immediately. Calling it twice is harmless. */
@@ -318,7 +318,7 @@ export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): 
     const requestOnConnection = (connection.requests.get(name) ?? 0) + 1;
     connection.requests.set(name, requestOnConnection);
 
-    const row: BehaviourRow | undefined = isBehaviour(name) ? behaviourTable[name] : undefined;
+    const row: BehaviorRow | undefined = isBehavior(name) ? behaviorTable[name] : undefined;
     const exchange = { response, socket, url, origin, settings, requestOnConnection };
     row?.arrive?.(exchange);
     request.setEncoding('utf8');
@@ -364,7 +364,7 @@ export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): 
   };
   const origin = `http://127.0.0.1:${await listen(servers.plain)}`;
   const portHolder = await holdPort(Number(new URL(origin).port));
-  const origins: Partial<Record<Behaviour, string>> = {
+  const origins: Partial<Record<Behavior, string>> = {
     tlsSelfSigned: `https://127.0.0.1:${await listen(servers.tlsSelfSigned)}`,
     tlsExpired: `https://127.0.0.1:${await listen(servers.tlsExpired)}`,
     tlsWrongHost: `https://127.0.0.1:${await listen(servers.tlsWrongHost)}`,
@@ -383,9 +383,9 @@ export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): 
   };
 
   return {
-    url(behaviour, { delayMs } = {}) {
+    url(behavior, { delayMs } = {}) {
       const query = delayMs === undefined ? '' : `?delayMs=${delayMs}`;
-      return `${origins[behaviour] ?? origin}${pathOf(behaviour)}${query}`;
+      return `${origins[behavior] ?? origin}${pathOf(behavior)}${query}`;
     },
     visits: (name) => listOf(name).length,
     requests: (name) => listOf(name),
@@ -403,14 +403,14 @@ interface Connection {
   readonly requests: Map<string, number>;
 }
 
-const isBehaviour = (name: string): name is Behaviour => Object.hasOwn(behaviourTable, name);
+const isBehavior = (name: string): name is Behavior => Object.hasOwn(behaviorTable, name);
 
-const pathOf = (behaviour: Behaviour): string =>
-  behaviour === 'n8nTestUrl' ? `/webhook-test/${N8N_WEBHOOK}` : `/${behaviour}`;
+const pathOf = (behavior: Behavior): string =>
+  behavior === 'n8nTestUrl' ? `/webhook-test/${N8N_WEBHOOK}` : `/${behavior}`;
 
 function nameOf(pathname: string): string {
   if (pathname === REDIRECT_TARGET) return 'redirectTarget';
-  return behaviours.find((behaviour) => pathOf(behaviour) === pathname) ?? pathname;
+  return behaviors.find((behavior) => pathOf(behavior) === pathname) ?? pathname;
 }
 
 function send(

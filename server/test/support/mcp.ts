@@ -2,15 +2,19 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { TestServer } from './server.ts';
 
 /** The two generations of the protocol, as a client selects them. */
-export const eras = {
+export const protocolVersions = {
   '2026-07-28': { mode: { pin: '2026-07-28' } },
   '2025-11-25': { mode: 'legacy' },
 } as const;
-export type Era = keyof typeof eras;
+export type ProtocolVersion = keyof typeof protocolVersions;
 
 /** The official client, connected to a server with a credential. */
-export async function mcpClient({ url }: Pick<TestServer, 'url'>, credential: string, era: Era): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: eras[era] });
+export async function mcpClient(
+  { url }: Pick<TestServer, 'url'>,
+  credential: string,
+  version: ProtocolVersion,
+): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: protocolVersions[version] });
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/v1/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${credential}` } },
   });

@@ -64,7 +64,7 @@ export const queryOf =
  * delivery attempts. Two concurrent owners would show.
  * @returns a function that returns the violations
  */
-export async function watchForTwoHolders(home: Home): Promise<() => Promise<string[]>> {
+export async function watchForTwoOwners(home: Home): Promise<() => Promise<string[]>> {
   const ask = queryOf(home);
   await ask(`
     create table violations (what text not null);

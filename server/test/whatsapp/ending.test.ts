@@ -31,7 +31,7 @@ it('shows a code to a caller that connects immediately after the phone unlinked 
 
 it('a closed connection writes nothing to the store of the next one', async (test) => {
   const store = createTestStore();
-  const { me, told, logged } = await linkAsHost(test, setting.whatsapp, { store });
+  const { me, waitForEvent, logged } = await linkAsHost(test, setting.whatsapp, { store });
   const failures = (count: number) =>
     eventually(
       async () => logged.all.filter((line) => line.includes('failed to commit')).length,
@@ -43,7 +43,7 @@ it('a closed connection writes nothing to the store of the next one', async (tes
   await failures(1);
   store.refuses = () => false;
   me.unlink();
-  await told('logged_out');
+  await waitForEvent('logged_out');
   await failures(2);
   assert.deepEqual([...store.entries.keys()], []);
 });

@@ -20,12 +20,12 @@ it('files of many chats are downloaded a few at a time, without delaying texts',
     await isFetched;
     now--;
   }
-  const { me, events, told } = await linkAsHost(test, whatsapp, { onEvent });
+  const { me, events, waitForEvent } = await linkAsHost(test, whatsapp, { onEvent });
   for (let chat = 0; chat < CHATS; chat++)
     await nextPhone(whatsapp).sendFile(me.number, 'image', Buffer.from(`film ${chat}`));
   // It arrives after all of them.
   await nextPhone(whatsapp, 'Bob').sendText(me.number, 'a text');
-  await told('message', ({ content }) => content.text === 'a text');
+  await waitForEvent('message', ({ content }) => content.text === 'a text');
   assert.equal(now, 4);
   fetched();
   await eventually(

@@ -71,7 +71,7 @@ async function linkReader(test: TestContext, options: { maxFileBytes?: number } 
     },
   });
   const resultOf = async (caption: string) => {
-    await session.told('message', ({ content }) => content.text === caption);
+    await session.waitForEvent('message', ({ content }) => content.text === caption);
     return read.get(caption);
   };
   return { ...session, resultOf };

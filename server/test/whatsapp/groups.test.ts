@@ -214,8 +214,8 @@ it('a member whose number becomes known has neither joined nor left', async () =
   );
   const members = async () =>
     (await call('GET', `/groups/${groupId}`)).body.participants.map(({ phoneNumber }: Answer['body']) => phoneNumber);
-  const standIns = [erin, frank].map(({ lid }) => `000${lid}`);
-  assert.deepEqual((await members()).toSorted(), [carol.number, dave.number, ...standIns].toSorted());
+  const placeholders = [erin, frank].map(({ lid }) => `000${lid}`);
+  assert.deepEqual((await members()).toSorted(), [carol.number, dave.number, ...placeholders].toSorted());
 
   // One becomes known by a notification of the network, the other by the next state of the group.
   erin.showNumberTo(dave.number);

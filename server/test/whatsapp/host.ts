@@ -50,7 +50,7 @@ export interface HostedSession {
   /** Log lines of the connector at `logLevel` or above. */
   readonly logged: Log<string>;
   /** Resolves with the first matching event of a type. */
-  told<Type extends NetworkEvent['type']>(
+  waitForEvent<Type extends NetworkEvent['type']>(
     type: Type,
     fits?: (event: Extract<NetworkEvent, { type: Type }>) => boolean,
   ): Promise<Extract<NetworkEvent, { type: Type }>>;
@@ -116,7 +116,7 @@ export async function openAsHost(
     events,
     connection,
     logged,
-    async told(type, fits = () => true) {
+    async waitForEvent(type, fits = () => true) {
       type Told = Extract<NetworkEvent, { type: typeof type }>;
       // TypeScript cannot infer that an event with this `type` has this type.
       return (await events.waitFor((event) => event.type === type && fits(event as Told))) as Told;
@@ -132,7 +132,7 @@ export async function linkAsHost(
 ): Promise<HostedSession & { readonly me: Phone }> {
   const me = nextPhone(whatsapp, 'Me');
   const session = await openAsHost(test, whatsapp, options);
-  await me.scan((await session.told('pairing')).qr);
-  await session.told('connected');
+  await me.scan((await session.waitForEvent('pairing')).qr);
+  await session.waitForEvent('connected');
   return { ...session, me };
 }

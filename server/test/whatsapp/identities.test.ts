@@ -15,16 +15,16 @@ it('a person with a hidden number has a placeholder, can be answered, and is kno
   const sessionId = await linkSession(call, me);
   const id = await bob.sendText(me.number, 'guess who');
   const hidden = await eventOf(call, 'message.incoming', ({ message }) => message === 'guess who');
-  const standIn = `000${bob.lid}`;
-  assert.equal(hidden.from, standIn);
+  const placeholder = `000${bob.lid}`;
+  assert.equal(hidden.from, placeholder);
   assert.equal(hidden.unidentified, true);
 
-  const { status, body } = await call('POST', '/messages/send', { sessionId, to: standIn, message: 'no idea' });
+  const { status, body } = await call('POST', '/messages/send', { sessionId, to: placeholder, message: 'no idea' });
   assert.equal(status, 201, JSON.stringify(body));
   await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'no idea');
   await bob.send(me.number, { reactionMessage: { key: { id, fromMe: true, remoteJid: me.lidJid }, text: '😀' } });
   const read = async () => (await call('GET', `/messages/${hidden.messageId}`)).body;
-  await eventually(read, ({ reactions }) => reactions?.[0]?.from === standIn);
+  await eventually(read, ({ reactions }) => reactions?.[0]?.from === placeholder);
 
   bob.profile.hidesNumber = false;
   await bob.sendText(me.number, 'it is me');

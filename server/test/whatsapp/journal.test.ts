@@ -13,10 +13,10 @@ const rowsIn = (store: TestStore, isMet: (count: number) => boolean) =>
 
 it('removes a message later if it cannot be removed now, so that a restart does not restore an old reaction', async (test) => {
   const store = createTestStore();
-  const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
+  const { me, waitForEvent } = await linkAsHost(test, setting.whatsapp, { store });
   const key = { id: 'ABC', fromMe: true, remoteJid: me.lidJid };
   await nextPhone(setting.whatsapp, 'Bob').send(me.number, { reactionMessage: { key, text: '👍' } });
-  await told('reaction');
+  await waitForEvent('reaction');
   // The database fails while the row is removed.
   let refusals = 0;
   store.refuses = (key) => isReceived(key) && ++refusals > 0;
@@ -31,11 +31,11 @@ it('removes a message later if it cannot be removed now, so that a restart does 
 
 it('removes a message that was passed on before it was written, once it is written', async (test) => {
   const store = createTestStore();
-  const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
+  const { me, waitForEvent } = await linkAsHost(test, setting.whatsapp, { store });
   let refusals = 0;
   store.refuses = (key) => isReceived(key) && ++refusals === 1;
   await nextPhone(setting.whatsapp, 'Bob').sendText(me.number, 'early');
-  await told('message');
+  await waitForEvent('message');
   // The client retries after three seconds.
   await rowsIn(store, (count) => count === 1);
   await rowsIn(store, (count) => count === 0);
@@ -43,14 +43,14 @@ it('removes a message that was passed on before it was written, once it is writt
 
 it('writes a message of an empty envelope once the database accepts it', async (test) => {
   const store = createTestStore();
-  const { me, told } = await linkAsHost(test, setting.whatsapp, { store });
+  const { me, waitForEvent } = await linkAsHost(test, setting.whatsapp, { store });
   const bob = nextPhone(setting.whatsapp, 'Bob');
   let refusals = 0;
   store.refuses = (key) => isReceived(key) && ++refusals <= 2;
   const attrs = { from: bob.lidJid, sender_pn: bob.numberJid, id: 'SEENONCE', t: '1767225600', type: 'media' };
   const content = [{ tag: 'unavailable', attrs: { type: 'view_once_unavailable_fanout' } }];
   setting.whatsapp.inject(me.number, { tag: 'message', attrs, content });
-  const { networkId, from } = await told('message');
+  const { networkId, from } = await waitForEvent('message');
   assert.deepEqual([networkId, from, refusals > 2], ['SEENONCE', bob.number, true]);
 });
 
@@ -61,9 +61,9 @@ it('passes on a message of a known group that a crash left, before connecting', 
   const onEvent = async ({ type }: NetworkEvent) => {
     if (type === 'message') throw new AppError('storage_unavailable');
   };
-  const { me, told, connection } = await linkAsHost(test, whatsapp, { store, onEvent });
+  const { me, waitForEvent, connection } = await linkAsHost(test, whatsapp, { store, onEvent });
   const networkId = bob.groups.create('Known', [me.number]);
-  const { group } = await told('group_created');
+  const { group } = await waitForEvent('group_created');
   await bob.sendText(networkId, 'left');
   await rowsIn(store, (count) => count === 1);
   await connection.close();
@@ -71,7 +71,7 @@ it('passes on a message of a known group that a crash left, before connecting', 
   whatsapp.faults.refuseSockets(true);
   test.after(() => whatsapp.faults.refuseSockets(false));
   const again = await openAsHost(test, whatsapp, { store, groups: [group] });
-  const { chat, content, isReplayed } = await again.told('message');
+  const { chat, content, isReplayed } = await again.waitForEvent('message');
   assert.deepEqual([chat.id, content.text, isReplayed], [networkId, 'left', true]);
   await rowsIn(store, (count) => count === 0);
 });

@@ -351,12 +351,12 @@ describe('incoming', () => {
     whatsapp.inject(me.number, stanza('message', envelope('EMPTY'), [stanza('unavailable')]));
     await bob.sendText(me.number, 'behind the empty one');
     await eventOf(call, 'message.incoming', ({ message }) => message === 'behind the empty one');
-    const handedOn = proto.WebMessageInfo.encode({
+    const resent = proto.WebMessageInfo.encode({
       key: { id: 'EMPTY', remoteJid: bob.lidJid, fromMe: false },
       message: { conversation: 'I saw your advertisement' },
     }).finish();
     const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE: type } = proto.Message.ProtocolMessage.Type;
-    const result = { placeholderMessageResendResponse: { webMessageInfoBytes: handedOn } };
+    const result = { placeholderMessageResendResponse: { webMessageInfoBytes: resent } };
     await me.send(me.number, {
       protocolMessage: {
         type,

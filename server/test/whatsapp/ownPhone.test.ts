@@ -236,7 +236,7 @@ it('a message delivered twice is reported once, and does not delay its receipts'
 });
 
 /** Lets the phone resend a message that arrived in an empty envelope. */
-function handOn(remoteJid: string, id: string, text: string): Promise<string> {
+function resend(remoteJid: string, id: string, text: string): Promise<string> {
   const webMessageInfoBytes = proto.WebMessageInfo.encode({
     key: { id, remoteJid, fromMe: true },
     message: { conversation: text },
@@ -244,15 +244,15 @@ function handOn(remoteJid: string, id: string, text: string): Promise<string> {
   }).finish();
   const result = { placeholderMessageResendResponse: { webMessageInfoBytes } };
   const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE: type } = proto.Message.ProtocolMessage.Type;
-  const handedOn = { stanzaId: 'REQUEST', peerDataOperationResult: [result] };
-  return me.send(me.number, { protocolMessage: { type, peerDataOperationRequestResponseMessage: handedOn } });
+  const resent = { stanzaId: 'REQUEST', peerDataOperationResult: [result] };
+  return me.send(me.number, { protocolMessage: { type, peerDataOperationRequestResponseMessage: resent } });
 }
 
 it('messages resent by the phone are reported, except those to an assistant or a broadcast list', async () => {
-  await handOn('867051314767696@bot', 'ASSISTANT', 'to nobody');
-  await handOn('1700000000@broadcast', 'LIST', 'to many');
-  await handOn(bob.lidJid, 'EMPTY', 'handed on');
-  assert.equal((await sentElsewhere('handed on')).chatId, bob.number);
+  await resend('867051314767696@bot', 'ASSISTANT', 'to nobody');
+  await resend('1700000000@broadcast', 'LIST', 'to many');
+  await resend(bob.lidJid, 'EMPTY', 'resent');
+  assert.equal((await sentElsewhere('resent')).chatId, bob.number);
   const told = await eventsOf(setting.call, sessionId, ['message.sent', 'message.incoming']);
   assert.ok(!told.some(({ data }) => ['to nobody', 'to many'].includes(data.message)));
 });

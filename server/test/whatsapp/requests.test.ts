@@ -8,7 +8,10 @@ import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 const setting = useWhatsapp({ WHATSAPP_KEEP_ALIVE_SECONDS: '1' });
 
 /** Makes a request that gets no response, and resolves once it has reached WhatsApp. */
-async function askInVain(namespace: string, ask: () => Promise<Answer>): Promise<{ answer: Promise<Answer> }> {
+async function requestWithoutResponse(
+  namespace: string,
+  ask: () => Promise<Answer>,
+): Promise<{ answer: Promise<Answer> }> {
   const { counters, faults } = setting.whatsapp;
   const asked = async () => counters.queries[namespace] ?? 0;
   const before = await asked();
@@ -43,7 +46,7 @@ it('reports a request without a response within 20 seconds as failed, never as d
     ],
   };
   for (const [name, [namespace, ask]] of Object.entries(questions)) {
-    const { answer } = await askInVain(namespace, ask);
+    const { answer } = await requestWithoutResponse(namespace, ask);
     await clock.advance(20_000);
     const { body } = await answer;
     assert.deepEqual(
@@ -65,7 +68,7 @@ for (const [title, cause] of Object.entries({
     const me = nextPhone(whatsapp, 'Me');
     const sessionId = await linkSession(call, me);
     const path = `/contacts/${nextPhone(whatsapp).number}/blocked`;
-    const { answer } = await askInVain('blocklist', () => call('PUT', path, { sessionId, blocked: true }));
+    const { answer } = await requestWithoutResponse('blocklist', () => call('PUT', path, { sessionId, blocked: true }));
     cause(me.number);
     const { body } = await answer;
     whatsapp.faults.answerQueries();

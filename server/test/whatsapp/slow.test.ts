@@ -35,7 +35,7 @@ describe('a slow WhatsApp server', () => {
 
   const send = (message: string) => call('POST', '/messages/send', { sessionId, to: bob.number, message });
   const copies = (text: string) => bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === text);
-  const hasCome = (text: string) =>
+  const hasArrived = (text: string) =>
     eventually(
       async () => copies(text).length,
       (count) => count > 0,
@@ -56,7 +56,7 @@ describe('a slow WhatsApp server', () => {
   it('delays the sent status until its acknowledgement', async () => {
     whatsapp.faults.slow(500);
     const sending = send('slowly');
-    await hasCome('slowly');
+    await hasArrived('slowly');
     const { body: page } = await call('GET', `/messages?sessionId=${sessionId}&status=queued`);
     assert.deepEqual(
       page.data.map(({ message }: { message: string }) => message),
@@ -70,7 +70,7 @@ describe('a slow WhatsApp server', () => {
     bob.confirmsDelivery = false;
     whatsapp.faults.slow(SLOW_MS);
     const sending = send('too slowly');
-    await hasCome('too slowly');
+    await hasArrived('too slowly');
     await clock.advance(12_000);
     whatsapp.faults.slow(0);
     const { status, body } = await pass(sending);
@@ -82,7 +82,7 @@ describe('a slow WhatsApp server', () => {
   it('that never responds leaves a failed message, with a note that it may have been sent', async () => {
     whatsapp.faults.slow(SLOW_MS);
     const sending = send('never');
-    await hasCome('never');
+    await hasArrived('never');
     whatsapp.faults.refuseSockets(true);
     const { status, body } = await pass(sending);
     assert.deepEqual([status, body.code], [502, 'send_failed']);

@@ -49,7 +49,7 @@ export async function answerStateQuery(query: Query): Promise<Answer> {
   const collections: BinaryNode[] = [];
   for (const asked of childrenOf(query.ask, 'collection')) {
     const patch = childOf(asked, 'patch');
-    collections.push(patch === undefined ? changesSince(query, asked) : await takeChange(query, asked, patch));
+    collections.push(patch === undefined ? changesSince(query, asked) : await applyChange(query, asked, patch));
   }
   return [stanza('sync', {}, collections)];
 }
@@ -61,7 +61,7 @@ function changesSince({ account }: Query, { attrs: { name = '', version = '0' } 
   return stanza('collection', attributes, [stanza('patches', {}, missed)]);
 }
 
-async function takeChange(query: Query, asked: BinaryNode, patch: BinaryNode): Promise<BinaryNode> {
+async function applyChange(query: Query, asked: BinaryNode, patch: BinaryNode): Promise<BinaryNode> {
   const { account, network, companion } = query;
   const { name = '', version = '0' } = asked.attrs;
   const collection = account.appState.collections.get(name) ?? { hash: newLTHashState(), patches: [] };
@@ -75,7 +75,7 @@ async function takeChange(query: Query, asked: BinaryNode, patch: BinaryNode): P
   account.appState.collections.set(name, collection);
   const attributes = { from: SERVER_JID, type: 'server_sync', id: newId(), t: String(nowS()) };
   const told = stanza('collection', { name, version: String(collection.patches.length) });
-  tellOthers(network, account, companion.id, stanza('notification', attributes, [told]));
+  notifyOthers(network, account, companion.id, stanza('notification', attributes, [told]));
   return stanza('collection', { name, version: String(collection.patches.length) });
 }
 
@@ -104,6 +104,6 @@ async function readChange(
   return state;
 }
 
-function tellOthers(network: Network, account: Account, except: number, node: BinaryNode): void {
+function notifyOthers(network: Network, account: Account, except: number, node: BinaryNode): void {
   for (const device of account.companions.keys()) if (device !== except) deliver(network, { account, device }, node);
 }

@@ -9,12 +9,12 @@ export function unlink(network: Network, companion: Companion): void {
   const { account, id, connection } = companion;
   account.companions.delete(id);
   connection?.end(stanza('stream:error', { code: '401' }, [stanza('conflict', { type: 'device_removed' })]));
-  tellOfDevices(network, account, stanza('remove', {}, [deviceStanza(companion)]));
+  notifyOfDevices(network, account, stanza('remove', {}, [deviceStanza(companion)]));
 }
 
 /** Reports that a client has been linked. */
 export function announceDevice(network: Network, companion: Companion): void {
-  tellOfDevices(network, companion.account, stanza('add', {}, [deviceStanza(companion)]), companion.id);
+  notifyOfDevices(network, companion.account, stanza('add', {}, [deviceStanza(companion)]), companion.id);
 }
 
 /** By number, because the client keys its device lists by the address type of its query, usually this one. */
@@ -25,7 +25,7 @@ function deviceStanza({ account, id }: Companion): BinaryNode {
 }
 
 /** Clients cache the device lists of others. Without a notification they would not encrypt for a new device. */
-function tellOfDevices(network: Network, account: Account, change: BinaryNode, except?: number): void {
+function notifyOfDevices(network: Network, account: Account, change: BinaryNode, except?: number): void {
   for (const watcher of new Set([account, ...account.watchers])) {
     for (const device of watcher.companions.keys()) {
       if (watcher === account && device === except) continue;

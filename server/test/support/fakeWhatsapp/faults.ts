@@ -175,7 +175,7 @@ export function createFaults(
       state.emptiedQueries.clear();
       const kept = [...state.withheldAnswers.values()].flat();
       state.withheldAnswers.clear();
-      for (const giveOut of kept) giveOut();
+      for (const release of kept) release();
     },
     retireQrSecrets() {
       const attributes = { from: SERVER_JID, type: 'companion_reg_refresh', id: newId(), t: String(nowS()) };

@@ -53,19 +53,19 @@ export function limit(network: Network, account: Account, change: Partial<Limits
 
 function tell(network: Network, account: Account, name: keyof typeof KINDS): void {
   const { operation, told, of } = KINDS[name];
-  tellByMex(network, account, operation, { data: { [told]: of(account.limits) } });
+  notifyByMex(network, account, operation, { data: { [told]: of(account.limits) } });
 }
 
 /** Reveals a person's number without sending a message. */
-export function tellOfNumber(network: Network, { lidJid, numberJid }: Account, to: Account): void {
+export function revealNumber(network: Network, { lidJid, numberJid }: Account, to: Account): void {
   const update = {
     operation: 'NotificationLinkedProfilesUpdates',
     updates: [{ jid: lidJid, added_profiles: [numberJid] }],
   };
-  tellByMex(network, to, 'NotificationLinkedProfilesUpdates', { data: {}, ...update });
+  notifyByMex(network, to, 'NotificationLinkedProfilesUpdates', { data: {}, ...update });
 }
 
-function tellByMex(network: Network, account: Account, operation: string, content: object): void {
+function notifyByMex(network: Network, account: Account, operation: string, content: object): void {
   const attributes = { from: SERVER_JID, type: 'mex', id: newId(), t: String(nowS()) };
   const update = stanza('update', { op_name: operation }, json(content));
   for (const device of devicesOf(account)) deliver(network, device, stanza('notification', attributes, [update]));

@@ -110,12 +110,12 @@ export function createMailbox(network: Network, account: Account): Mailbox {
   };
 
   async function take(node: BinaryNode): Promise<void> {
-    if (node.tag === 'message') await takeMessage(node);
-    else if (node.tag === 'receipt') await takeReceipt(node);
-    else if (node.tag === 'chatstate') takeTyping(node);
+    if (node.tag === 'message') await receiveMessage(node);
+    else if (node.tag === 'receipt') await receiveReceipt(node);
+    else if (node.tag === 'chatstate') receiveTyping(node);
   }
 
-  async function takeMessage(node: BinaryNode): Promise<void> {
+  async function receiveMessage(node: BinaryNode): Promise<void> {
     const { from = '', participant, id = '', recipient, category } = node.attrs;
     const author = findDevice(network, participant ?? from);
     // Its author has been unlinked since.
@@ -167,7 +167,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     ]);
   }
 
-  async function takeReceipt(node: BinaryNode): Promise<void> {
+  async function receiveReceipt(node: BinaryNode): Promise<void> {
     const { from = '', participant, type = 'delivered' } = node.attrs;
     const reader = findDevice(network, participant ?? from);
     if (reader === undefined) return;
@@ -220,7 +220,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     route(stanza('message', { ...sentAt(original.options), to: from, id, type, participant: device }, [part]));
   }
 
-  function takeTyping(node: BinaryNode): void {
+  function receiveTyping(node: BinaryNode): void {
     const { from = '', participant } = node.attrs;
     const author = findAccount(network, participant ?? from);
     const said = firstChild(node);

@@ -2,7 +2,7 @@ import { createAccount, type Profile, requireAccount } from './account.ts';
 import type { StateChange } from './appState.ts';
 import { announceDevice, unlink } from './companions.ts';
 import { isGroup } from './envelope.ts';
-import { type Limits, limit, tellOfNumber } from './limits.ts';
+import { type Limits, limit, revealNumber } from './limits.ts';
 import { scanQr } from './linking.ts';
 import type { Log } from './log.ts';
 import { createMailbox, type Mailbox, type ReceivedMessage, type ReceivedTyping, type SendOptions } from './mailbox.ts';
@@ -101,7 +101,7 @@ export function createPhone(network: Network, number: string, name: string): Pho
     answerTo: (otherNumber: string) => void network.byOtherNumber.set(otherNumber, account),
     showNumberTo(other: string) {
       account.profile.hidesNumber = false;
-      tellOfNumber(network, account, requireAccount(network, other));
+      revealNumber(network, account, requireAccount(network, other));
     },
     limit: (change: Partial<Limits>) => limit(network, account, change),
     block: (other: string) => void account.blocked.add(requireAccount(network, other)),
