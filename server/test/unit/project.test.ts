@@ -86,7 +86,7 @@ describe('a projection that hides content', () => {
   });
 
   it('rejects a schema with required content that cannot be emptied', () => {
-    assert.throws(() => hide(Type.Object({ count: said(Type.Number()) })), /is a text or may be null/);
+    assert.throws(() => hide(Type.Object({ count: said(Type.Number()) })), /must be a text or nullable/);
   });
 });
 
