@@ -457,6 +457,8 @@ export type NetworkEvent =
   | {
       readonly type: 'group_updated';
       readonly change: GroupChange;
+      /** An id, if the network may report a change twice. The last stored change of the group is ignored. */
+      readonly changeId?: string;
       readonly timestamp: number;
       /** The group after the change. */
       readonly group: NetworkGroup;

@@ -235,6 +235,8 @@ export interface GroupTable {
   picture_media_id: string | null;
   created_at: number;
   left_at: number | null;
+  /** Recognizes a change that its network reports again; null if the network gives changes no ids. */
+  last_change_id: string | null;
 }
 
 export interface GroupParticipantTable {

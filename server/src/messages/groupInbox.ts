@@ -14,7 +14,7 @@ export class GroupInbox {
     this.#options = options;
   }
 
-  async created(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+  async created(tx: Tx, session: SessionRef, group: NetworkGroup, changeId?: string): Promise<void> {
     const { accountId, sessionId } = session;
     const present = await groupByNetworkId.first(tx, { ...session, networkId: group.networkId });
     if (present !== undefined) {
@@ -37,6 +37,7 @@ export class GroupInbox {
         picture_media_id: null,
         created_at: group.createdAt,
         left_at: null,
+        last_change_id: changeId ?? null,
       })
       .execute();
     await putParticipants(tx, accountId, groupId, group, this.#options.clock.now());
@@ -83,13 +84,15 @@ export class GroupInbox {
   async updated(
     tx: Tx,
     session: SessionRef,
-    { group, change, timestamp }: Extract<NetworkEvent, { type: 'group_updated' }>,
+    { group, change, changeId, timestamp }: Extract<NetworkEvent, { type: 'group_updated' }>,
     picture: StoredMedia | undefined,
   ): Promise<void> {
     const { accountId, sessionId } = session;
-    const groupId = await groupIdOf(tx, session, group.networkId);
+    const present = await groupByNetworkId.first(tx, { ...session, networkId: group.networkId });
     // The session was added to a group that it did not know.
-    if (groupId === undefined) return this.created(tx, session, group);
+    if (present === undefined) return this.created(tx, session, group, changeId);
+    if (changeId !== undefined && changeId === present.last_change_id) return;
+    const groupId = present.group_id;
     const own = await findSession(tx, session);
     const isMember = group.participants.some(({ phoneNumber }) => phoneNumber === own?.phone_number);
     await tx.kysely
@@ -101,6 +104,7 @@ export class GroupInbox {
         invite_code: group.inviteCode,
         ...(change.type === 'picture' && { picture_media_id: picture?.mediaId ?? null }),
         left_at: isMember ? null : timestamp,
+        last_change_id: changeId ?? null,
       })
       .where('account_id', '=', accountId)
       .where('group_id', '=', groupId)
@@ -162,7 +166,7 @@ export async function groupIdOf(tx: Tx, session: SessionRef, networkId: string):
 const groupByNetworkId = query((db, p: SessionRef & { networkId: string }) =>
   db
     .selectFrom('groups')
-    .select(['group_id', 'left_at'])
+    .select(['group_id', 'left_at', 'last_change_id'])
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('network_id', '=', p.networkId),

@@ -1,5 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../errors.ts';
 import type {
   Connection,
@@ -92,13 +91,6 @@ export class SandboxConnection implements Connection, Phone {
 
   receive(event: NetworkEvent, hasWaited = false): Promise<void> {
     return this.#host.onEvent(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
-  }
-
-  async hasStored({ group }: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean> {
-    const stored = (await this.#host.groups()).find(({ networkId }) => networkId === group.networkId);
-    const isMember = group.participants.some(({ phoneNumber }) => phoneNumber === this.#number);
-    // A session that was removed has stored that it is no longer in the group.
-    return stored === undefined ? !isMember : isMember && isDeepStrictEqual(factsOf(stored), factsOf(group));
   }
 
   async open(): Promise<void> {
@@ -338,10 +330,4 @@ export class SandboxConnection implements Connection, Phone {
   requireOnline(): void {
     if (!this.#isOnline) throw new AppError('session_not_connected');
   }
-}
-
-/** The comparable facts of a group, in a fixed order. */
-function factsOf({ subject, description, settings, inviteCode, picture, participants }: NetworkGroup) {
-  const members = participants.map(({ phoneNumber, role }) => `${phoneNumber} ${role}`).toSorted();
-  return { subject, description, settings, inviteCode, picture: picture?.hash, members };
 }

@@ -20,8 +20,6 @@ export interface Phone extends Sender {
    * @param hasWaited whether the event happened while the phone was offline
    */
   receive(event: NetworkEvent, hasWaited: boolean): Promise<void>;
-  /** Whether a group change is already stored, although its mail still exists. */
-  hasStored(event: Extract<NetworkEvent, { type: 'group_updated' }>): Promise<boolean>;
 }
 
 export const RETRY_MS = 500;
@@ -40,9 +38,8 @@ interface Parts {
 /**
  * Dispatches the mail of one session to its phone, in order, and removes mail that the phone has stored. If the process
  * dies in between, the next reader dispatches the same mail again. The inbox recognizes a message that it has, and
- * repeating edits, reactions, votes, deletions and receipts in order ends in the same state. Only a repeated group
- * change would emit a second event. So the mail of such a change is removed before the next one is dispatched, and a
- * change that may already be stored is first compared with the group.
+ * repeating edits, reactions, votes, deletions and receipts in order ends in the same state. Of the changes of a group
+ * the inbox recognizes only the last one, so that the mail of each is removed before the next one is dispatched.
  */
 export class MailboxReader {
   readonly phone: Phone;
@@ -52,8 +49,6 @@ export class MailboxReader {
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
   #hasMail = true;
   #reading: Promise<void> | undefined;
-  /** Only mail of the first page may have been dispatched before. */
-  #mayHaveStored = true;
 
   /** @param newestWaiting `mailId` of the newest mail when the phone came online, because the clocks of nodes differ */
   constructor(phone: Phone, newestWaiting: number, parts: Parts) {
@@ -99,13 +94,11 @@ export class MailboxReader {
       try {
         const mail = await store.mailOf(sessionId, PAGE);
         await this.#dispatchAll(mail);
-        this.#mayHaveStored = false;
         if (mail.length === PAGE) this.#hasMail = true;
         else this.#newestWaiting = 0; // it is dispatched, and SQLite uses the ids of deleted rows again
       } catch (error) {
         log.debug({ err: error, session: sessionId }, 'failed to read a sandbox mailbox; trying again');
         this.#hasMail = true;
-        this.#mayHaveStored = true;
         await sleep(clock, RETRY_MS);
       }
     }
@@ -134,15 +127,12 @@ export class MailboxReader {
     const idsOf = (wanted: string) => settled.filter((_, n) => outcomes[n] === wanted).map(({ mailId }) => mailId);
     const [delivered, dropped] = [idsOf('delivered'), idsOf('dropped')];
     if (delivered.length > 0 || dropped.length > 0) void announce(await store.remove(delivered, dropped));
-    if (settled.some(({ event }) => event.type === 'group_updated')) this.#mayHaveStored = false;
   }
 
   async #dispatch({ mailId, event, isEarly, directFrom, sentAt }: Mail): Promise<'delivered' | 'dropped' | 'left'> {
     if (isEarly || (directFrom !== null && this.phone.refuses(directFrom, sentAt ?? 0))) return 'dropped';
-    let mayHaveStored = this.#mayHaveStored;
-    for (let failures = 0; this.#state === 'started'; mayHaveStored = true) {
+    for (let failures = 0; this.#state === 'started'; ) {
       try {
-        if (mayHaveStored && event.type === 'group_updated' && (await this.phone.hasStored(event))) return 'delivered';
         await this.phone.receive(event, mailId <= this.#newestWaiting);
         return 'delivered';
       } catch (error) {

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { GroupChange } from '../../events.ts';
@@ -143,7 +143,8 @@ export class SandboxNetwork {
       const changed = change(before);
       if (changed === undefined) return undefined;
       const [group, what] = changed;
-      return { group, event: { type: 'group_updated', group, change: what, timestamp: this.clock.now() } };
+      const [changeId, timestamp] = [randomUUID(), this.clock.now()];
+      return { group, event: { type: 'group_updated', group, change: what, changeId, timestamp } };
     });
   }
 

@@ -40,6 +40,9 @@ export const sandboxMailbox: Migration = {
       left join sandbox_numbers sender on sender.number = p.receipt_to
       where true order by p.post_id
       on conflict do nothing`,
+    // The mail of a change is removed after the change is stored, and dispatched again if the server dies in between.
+    `alter table groups add column last_change_id text`,
+
     `drop table sandbox_post`,
     `drop table sandbox_receipts`,
     `drop table sandbox_profiles`,
