@@ -275,7 +275,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     await untilStatus(messageId, 'failed');
     assert.match(
       (await call('GET', `/messages/${messageId}`)).body.error,
-      /from 4930123456, but the session was re-paired with a different number/,
+      /belongs to 4930123456, but the session was re-paired with a different number/,
     );
     assert.deepEqual(sent, []);
   });

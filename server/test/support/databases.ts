@@ -49,7 +49,8 @@ export function describeWithSessionsApart(title: string, suite: Suite<Deployment
  */
 export async function newHome(name: Deployment, server = process.env['TEST_POSTGRES_URL']): Promise<Home> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
-  const removeFolder = () => rmSync(dataDir, { recursive: true, force: true });
+  // A process that was killed may still be writing its last bytes.
+  const removeFolder = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   if (name === 'sqlite') return { databaseUrl: '', dataDir, remove: async () => removeFolder() };
 
   if (server === undefined) throw new Error('run the tests by `npm test`: its global setup starts PostgreSQL');
