@@ -132,7 +132,7 @@ describe('MCP page', async () => {
   it('asks for confirmation before a destructive call', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await connectSession(call);
-    const sent = await call('POST', '/messages/send', { to: '491700000082', message: 'Not for ever' });
+    const sent = await call('POST', '/messages/send', { to: '491700000082', message: 'Not forever' });
     const { messageId } = sent.body;
     const text = async () => (await call('GET', `/messages/${messageId}`)).body.message;
     await page.goto('/tools');
@@ -141,7 +141,7 @@ describe('MCP page', async () => {
     await tool.getByRole('button', { name: 'Call tool' }).click();
     await assertAccessible(page);
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
-    assert.equal(await text(), 'Not for ever', 'cancelling changes nothing');
+    assert.equal(await text(), 'Not forever', 'cancelling changes nothing');
     await tool.getByRole('button', { name: 'Call tool' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Call tool' }).click();
     await tool.getByText('The call succeeded').waitFor();
