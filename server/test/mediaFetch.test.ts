@@ -14,7 +14,7 @@ import { startServer, type TestServer } from './support/server.ts';
 const local = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
 const strict = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
 
-describe('a file behind a URL', () => {
+describe('a file given by URL', () => {
   let files: FileServer;
   let server: TestServer;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;

@@ -460,7 +460,7 @@ async function keepAllWhile(test: TestContext, times: number, harm: (victim: Nod
     60_000,
   );
   assert.deepEqual(unconfirmed, []);
-  test.diagnostic(`${acknowledged.size} messages, ${changes[0]?.length} changes of a group, ${times} times`);
+  test.diagnostic(`${acknowledged.size} messages, ${changes[0]?.length} group changes, ${times} times`);
 }
 
 /** A person with a session on one of the nodes. */

@@ -159,7 +159,7 @@ it('reports an unknown number immediately, but retries if the number worked befo
   assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'disconnected');
 });
 
-it('an outage of the network is one outage, however long, and ends by itself', async (t) => {
+it('an outage of the network is reported once, however long, and ends on its own', async (t) => {
   const { graph, clock, call, sessionId } = await cloudSession(t);
   const status = async () => (await call('GET', `/sessions/${sessionId}`)).body.status;
   const checks = async () => graph.calls.filter((one) => one.startsWith('GET')).length;

@@ -17,7 +17,7 @@ const polled = (options: string[], maxSelections: number): MessageContent => ({
 });
 
 describe('content from a network', () => {
-  it('stays as it is within the limits of the API', () => {
+  it('is unchanged within the limits of the API', () => {
     const contents: MessageContent[] = [
       { type: 'text', text: 'hello', isForwarded: true },
       { type: 'text', text: 'hello', mentions: ['491701111111'], payload: long(1024) },

@@ -68,7 +68,7 @@ async function listen(server: Server | undefined): Promise<Listening> {
   };
 }
 
-describe('a proxy that does not lead to WhatsApp', () => {
+describe('a proxy that does not reach WhatsApp', () => {
   let whatsapp: FakeWhatsapp;
   before(async () => {
     whatsapp = await startFakeWhatsapp();

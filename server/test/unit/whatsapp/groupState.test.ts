@@ -28,7 +28,7 @@ const people = (roles: Readonly<Record<string, Role>>): Participants =>
 const changes = (after: Partial<NetworkGroup>, before: Partial<NetworkGroup> = {}) =>
   changesBetween({ ...group, ...before }, { ...group, ...after });
 
-describe('the changes between two states of a group', () => {
+describe('changes between two states of a group', () => {
   it('are reported individually', () => {
     const cases: [after: Partial<NetworkGroup>, expected: GroupChange[]][] = [
       [{}, []],
