@@ -233,7 +233,7 @@ describe('chats page', async () => {
     await page.goto('/chats');
     await page.getByLabel('Search messages').fill('harb');
     await page.getByRole('list', { name: 'Search results' }).getByRole('button').click();
-    await page.getByText('You are reading up to a search result.').waitFor();
+    await page.getByText('Showing messages up to the search result.').waitFor();
     await page.getByRole('article').getByText('the harbor is closed').waitFor();
     await assertSoon(() => page.getByRole('article').count(), 1);
     await page.getByRole('button', { name: 'Go to newest' }).click();

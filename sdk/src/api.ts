@@ -1292,7 +1292,7 @@ export interface Operations {
         | 'group_leave';
     };
   };
-  /** Send a text message. Send a text message to a person or a group. Returns the message once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read. */
+  /** Send a text message. Send a text message to a person or a group. Returns the message with the status `sent` once the network has accepted it, or `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read. */
   'messages.send': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1303,7 +1303,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1322,7 +1322,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** `voice` plays as a voice message; `document` accepts any file. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
@@ -1349,7 +1349,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** Degrees north (WGS 84), such as 52.5163. */
       latitude: number;
@@ -1373,7 +1373,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** Name on the card. */
       name: string;
@@ -1392,7 +1392,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** Question above the options. */
       question: string;
@@ -1414,7 +1414,7 @@ export interface Operations {
       intervalMs?: number;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
     };
     output: {
@@ -1494,7 +1494,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Edit a message. Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks refuse captions. Polls, locations and contact cards cannot be edited. */
+  /** Edit a message. Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited. */
   'messages.edit': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -1523,7 +1523,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** Name of the template at the network, such as `order_sent`. */
       name: string;
@@ -1545,7 +1545,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
       /** Text above the choices. */
       message: string;
@@ -1555,7 +1555,7 @@ export interface Operations {
       footer?: string;
       /** Up to three buttons. */
       buttons?: {
-        /** Your id of the choice; the answer has it as `payload`. */
+        /** Your id for this choice. The recipient's reply contains it as `payload`. */
         id: string;
         /** Text of the button or row. */
         title: string;
@@ -1566,7 +1566,7 @@ export interface Operations {
         title: string;
         /** Up to ten rows. */
         rows: {
-          /** Your id of the choice; the answer has it as `payload`. */
+          /** Your id for this choice. The recipient's reply contains it as `payload`. */
           id: string;
           /** Text of the button or row. */
           title: string;
@@ -1593,7 +1593,7 @@ export interface Operations {
       messageId: string;
       /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice. */
+      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
       idempotencyKey?: string;
     };
     output: Message;
@@ -1690,7 +1690,7 @@ export interface Operations {
       q?: string;
       /** Only the contact with this number. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
-      /** true: only blocked contacts; false: only others. */
+      /** `true` returns only blocked contacts, `false` only contacts that are not blocked. */
       blocked?: boolean;
       /** Number of entries per page. */
       limit?: number;
@@ -1723,7 +1723,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Block or unblock a contact. Block or unblock a contact. Direct messages of a blocked contact never arrive, even after you unblock it. Its messages in groups still arrive. The contact is not notified. */
+  /** Block or unblock a contact. Block or unblock a contact. Direct messages that a contact sends while it is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified. */
   'contacts.set_blocked': {
     input: {
       /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
@@ -1825,7 +1825,7 @@ export interface Operations {
     input: {
       /** Id of the group (`grp_…`). */
       groupId: string;
-      /** `promote` makes admins. */
+      /** `promote` makes participants admins; `demote` makes them members again. */
       action: 'add' | 'remove' | 'promote' | 'demote';
       phoneNumbers: string[];
     };
@@ -1904,7 +1904,7 @@ export interface Operations {
     input: Record<string, never>;
     output: WebhookConfiguration;
   };
-  /** Test the webhook. Send one signed sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics. */
+  /** Test the webhook. Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics. */
   'webhooks.test': {
     input: {
       /** Event type of the sample, such as `message.incoming`; by default the first one of the webhook. */
@@ -2093,7 +2093,7 @@ export interface Operations {
     };
     output: SecretRotation;
   };
-  /** Test a webhook. Send one signed sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage. */
+  /** Test a webhook. Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage. */
   'webhooks.endpoints.test': {
     input: {
       /** Id of the webhook (`whk_…`). */

@@ -44,7 +44,7 @@ export const chatWords = {
   results: 'Search results',
   nothingFound: 'No messages contain all of these words. Try fewer words.',
   foundIn: (chat: string) => `in ${chat}`,
-  upTo: 'You are reading up to a search result.',
+  upTo: 'Showing messages up to the search result.',
   toNewest: 'Go to newest',
   phone: (digits: string) => (/^\d+$/.test(digits) ? `+${digits}` : digits),
   notConnected: 'This session is not connected. Connect it to send messages.',
@@ -84,7 +84,8 @@ export const messageWords = {
   editTitle: 'Edit message',
   remove: 'Delete for everyone',
   removeTitle: 'Delete this message for everyone?',
-  removeHint: 'Its text is removed from every phone that the network can still reach. It stays listed as deleted.',
+  removeHint:
+    'The network removes the text from every phone that it can still reach. Switchboard lists the message as deleted.',
   cancelScheduled: 'Cancel message',
   details: 'Details',
   detailsTitle: 'Message details',

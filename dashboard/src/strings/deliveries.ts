@@ -51,7 +51,7 @@ export const deliveryWords = {
   attempt: (number: number) => `Attempt ${number}`,
   took: milliseconds,
   request: 'Request',
-  requestHint: 'Signatures are not stored, and the URL is the current one of the webhook.',
+  requestHint: "Signatures are not stored. The URL is the webhook's current URL.",
   requestOf: (number: number) => `Request of attempt ${number}`,
   responseOf: (number: number) => `Response to attempt ${number}`,
   responseStatus: (status: number) => `Response: ${status}`,
@@ -102,7 +102,8 @@ export const outcomeWords = {
 export const adviceWords: Readonly<Record<keyof typeof outcomeWords, string | undefined>> = {
   ok: undefined,
   redirect: 'Redirects are not followed. Set the webhook to the URL that the receiver redirects to.',
-  client_error: 'The receiver rejects the request. Check the path, and that it verifies with the right secret.',
+  client_error:
+    "The receiver rejects the request. Check the URL's path, and check that the receiver uses the right secret.",
   gone: 'The receiver reports that this URL is gone permanently. Set the webhook to a new one.',
   throttled: 'The receiver asked for a pause. Retries are automatic; fewer concurrent requests may help.',
   server_error: 'The receiver failed while it handled the request. Check its log.',

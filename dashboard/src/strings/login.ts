@@ -11,5 +11,5 @@ export const loginWords = {
   haveAccount: 'Already have an account?',
   showPassword: 'Show password',
   hidePassword: 'Hide password',
-  pitch: 'Sessions, messages and groups over one API, and every event by signed webhook.',
+  pitch: 'One API for sessions, messages and groups. Signed webhooks deliver every event.',
 } as const;

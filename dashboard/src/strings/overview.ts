@@ -80,7 +80,7 @@ export const overviewWords = {
   noWebhook: 'No webhooks yet. Until you add one, events are only kept in the log.',
   allWebhooks: 'All webhooks',
   someWebhooks: (count: number) =>
-    `Shows ${count} webhooks: first those with an open breaker, then disabled ones, then the newest.`,
+    `Showing ${count} webhooks: open breakers first, then disabled webhooks, then the newest.`,
   off: 'Disabled',
   rate: 'Success rate, 1 h',
   latency: 'Latency p50, p95',

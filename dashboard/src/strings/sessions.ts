@@ -2,7 +2,7 @@ import type { Session } from '@switchboard/sdk/api';
 
 export const sessionWords = {
   title: 'Sessions',
-  lead: 'Phone numbers on their networks, which send and receive all messages.',
+  lead: 'Each session is one phone number on one network.',
   empty: 'No sessions yet',
   emptyHint:
     'A session connects one phone number to one network. Start with the sandbox: it connects immediately and needs no phone.',

@@ -4,7 +4,7 @@ export const simulatorWords = {
   title: 'Phone simulator',
   lead: 'Play the other side of a sandbox number: write to it, read what it sends, and create groups.',
   noSandbox: 'No sandbox sessions yet',
-  noSandboxHint: 'Create a session on the sandbox network. The simulator plays the people that it talks to.',
+  noSandboxHint: 'Create a session on the sandbox network. The simulator plays the people on the other end.',
   newContact: 'Write as a new number',
   newContactTitle: 'Write as a new number',
   people: 'Contacts',
@@ -38,6 +38,6 @@ export const simulatorWords = {
   leaveGroup: 'Leave group',
   left: 'The member left the group',
   rename: 'Rename group',
-  notConnected: 'The session is not connected. Connect it to write to it.',
+  notConnected: 'The session is not connected. Connect it first.',
   connect: 'Connect',
 } as const;

@@ -6,5 +6,5 @@ export const uploadWords = {
   percent: (count: number) => `${count} %`,
   cancel: (name: string) => `Cancel upload of ${name}`,
   tooLarge: (name: string, size: string, max: string) =>
-    `${name} has ${size}, but this server accepts up to ${max}. Choose a smaller file.`,
+    `${name} is ${size}, but this server accepts at most ${max}. Choose a smaller file.`,
 } as const;

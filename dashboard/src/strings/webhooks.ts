@@ -69,7 +69,7 @@ export const webhookWords = {
   verifySnippets: 'Verification examples',
 
   test: 'Test',
-  testHint: 'Sends one signed request now, in any state of the breaker.',
+  testHint: 'Sends one request now, even while the breaker is open.',
   sample: 'Event type',
   send: 'Send test',
   arrived: (ms: number) => `The receiver accepted the request in ${milliseconds(ms)}.`,

@@ -111,11 +111,14 @@ export class Authenticator {
    */
   async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
     if (presented === undefined)
-      throw new AppError('unauthorized', 'The request has no credential; send Authorization: Bearer <JWT or API key>');
+      throw new AppError(
+        'unauthorized',
+        'The request has no credential; send `Authorization: Bearer` with an API key or a login token',
+      );
     if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form)) {
       throw new AppError(
         'unauthorized',
-        'This server does not accept this form of credential; send Authorization: Bearer <JWT or API key>',
+        'This server does not accept this form of credential; send `Authorization: Bearer` with an API key or a login token',
       );
     }
     const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));

@@ -37,9 +37,13 @@ export class FailureLimit {
     const network = networkOf(address);
     const { limit, remaining, resetSeconds } = this.#buckets.take(network, 0);
     if (limit > 0 && remaining < 1 && !this.#proven.has(digest)) {
-      throw new AppError('rate_limited', 'Too many invalid credentials from this address; wait before you try again', {
-        retryAfterSeconds: resetSeconds,
-      });
+      throw new AppError(
+        'rate_limited',
+        'Too many requests with invalid credentials from your IP address; wait before you try again',
+        {
+          retryAfterSeconds: resetSeconds,
+        },
+      );
     }
     try {
       const found = await find();

@@ -224,7 +224,7 @@ export interface MessageKey {
  */
 export interface Connection {
   /**
-   * Sends a message. Resolves once the network has accepted it; callers wait for up to 30 seconds.
+   * Sends a message. Resolves once the network has accepted it; callers wait for up to 30 s, or 5.5 minutes for a file.
    * @returns `networkId` if the network assigned another id. Receipts may use either.
    * @throws {AppError} if the network refuses it for a reason that the caller can act on
    */
@@ -457,7 +457,7 @@ export type NetworkEvent =
   | {
       readonly type: 'group_updated';
       readonly change: GroupChange;
-      /** An id, if the network may report a change twice. The last stored change of the group is ignored. */
+      /** Identifies the change if the network may report it twice. A change with the id of the group's last one is ignored. */
       readonly changeId?: string;
       readonly timestamp: number;
       /** The group after the change. */

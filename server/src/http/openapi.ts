@@ -135,7 +135,7 @@ function needsText({ messageContent }: Operation, permission: Permission): strin
   const hiding = `\`${messageContent}:metadata\``;
   return permission === `${messageContent}:read`
     ? `${needs}. With ${hiding} instead, the content of messages is left out.`
-    : `${needs}. A key that has ${hiding} but not \`${messageContent}:read\` gets the message without its content.`;
+    : `${needs}. A key that has ${hiding} but not \`${messageContent}:read\` gets the result without message content.`;
 }
 
 /** The permission that suffices for an operation if message content is left out. */

@@ -131,7 +131,7 @@ export function createMedia({
     fetch: (accountId, url) => outgoing.use(accountId, () => fetching(url, (content) => keep(accountId, content))),
     async find(accountId, mediaId) {
       const row = await findById.first(database.reader, { accountId, mediaId });
-      if (row === undefined) throw new AppError('not_found', `The media ${mediaId} does not exist`);
+      if (row === undefined) throw new AppError('not_found', `The file ${mediaId} does not exist`);
       return row;
     },
     urlOf(mediaId) {

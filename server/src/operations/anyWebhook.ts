@@ -8,7 +8,7 @@ import { type Context, defineOperation, type Effect, type Operation } from '../i
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
-/* Operations that exist twice: for the default webhook, which the contract requires, and for a webhook by its id. */
+/* Operations that exist twice: under `/webhooks` for the default webhook, and under `/webhooks/endpoints` for any. */
 
 type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | undefined>;
 

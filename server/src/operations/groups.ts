@@ -169,7 +169,9 @@ export const updateParticipants = defineOperation({
     'Add, remove, promote or demote participants of a group. The session must be an admin. Returns one result per number, because some can fail.',
   input: strictObject({
     groupId: GroupId,
-    action: Type.Enum(['add', 'remove', 'promote', 'demote'], { description: '`promote` makes admins.' }),
+    action: Type.Enum(['add', 'remove', 'promote', 'demote'], {
+      description: '`promote` makes participants admins; `demote` makes them members again.',
+    }),
     phoneNumbers: PhoneNumbers,
   }),
   output: Type.Object({

@@ -64,7 +64,7 @@ export const editMessage = defineOperation({
   thirdPartyText: true,
   summary: 'Edit a message',
   description:
-    'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks refuse captions. Polls, locations and contact cards cannot be edited.',
+    'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited.',
   input: strictObject({
     messageId: MessageId,
     message: Type.String({

@@ -43,7 +43,7 @@ export const envelope = {
       minLength: 1,
       maxLength: 255,
       description:
-        'A unique value per message. Repeating the request with the same key within 24 hours sends nothing twice.',
+        'A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again.',
     }),
   ),
 };

@@ -25,7 +25,7 @@ export const sendMessage = defineOperation({
   path: '/messages/send',
   summary: 'Send a text message',
   description:
-    'Send a text message to a person or a group. Returns the message once the network accepted it (`sent`); `queued` means that it goes out later. `messages.get` tells whether it was delivered or read.',
+    'Send a text message to a person or a group. Returns the message with the status `sent` once the network has accepted it, or `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
   input: strictObject({ ...envelope, message: Text, mentions: Mentions }),
   errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },
@@ -137,7 +137,7 @@ export const sendPoll = defineOperation({
     ...envelope,
     question: Type.String({ minLength: 1, maxLength: 255, description: 'Question above the options.' }),
     options: Type.Array(
-      Type.String({ minLength: 1, maxLength: 100, description: 'An answer; each one must differ.' }),
+      Type.String({ minLength: 1, maxLength: 100, description: 'An answer. Answers must be unique.' }),
       {
         minItems: 2,
         maxItems: 12,

@@ -43,7 +43,7 @@ const Choice = {
   id: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Your id of the choice; the answer has it as `payload`.',
+    description: "Your id for this choice. The recipient's reply contains it as `payload`.",
   }),
   title: Type.String({ minLength: 1, maxLength: 24, description: 'Text of the button or row.' }),
 };

@@ -63,11 +63,11 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
     tool: true,
     summary: 'Test the webhook',
     description:
-      'Send one signed sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
+      'Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
   },
   {
     summary: 'Test a webhook',
     description:
-      'Send one signed sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage.',
+      'Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage.',
   },
 );

@@ -93,8 +93,8 @@ export class DatabaseSandboxStore implements SandboxStore {
     return this.#database.commit(async (tx) => {
       const toRows = (ids: readonly number[]) => ids.map((mail_id) => ({ mail_id }));
       await deleteMail.run(tx, toRows(dropped));
-      // Only the reader of the receipt can tell whether it is the last one, because two nodes may remove mail at the
-      // same time.
+      // Every removal adds a receipt, and the sender's reader drops all but the last (`isEarly`): two nodes that remove
+      // mail at the same time cannot tell which is last.
       const deleted = await deleteMail.all(tx, toRows(delivered));
       const receipts = deleted // in any order
         .toSorted((one, other) => one.mail_id - other.mail_id)

@@ -99,7 +99,7 @@ describe('a proxy that does not reach WhatsApp', () => {
           {
             type: 'disconnected',
             reason:
-              'The session did not get through its proxy to WhatsApp: check the address, name and password in options.proxy',
+              'The session could not reach WhatsApp through its proxy; check the address, user name and password in `options.proxy`',
             willReconnect: true,
           },
         ]);

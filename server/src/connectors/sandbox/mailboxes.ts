@@ -58,7 +58,7 @@ export class Mailboxes {
     });
   }
 
-  /** Stores events that are still in flight. Call it once the phones have left. */
+  /** Waits for events in flight, and rejects those that cannot be stored. Call it once the phones have left. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelPoll();
@@ -97,7 +97,8 @@ export class Mailboxes {
   }
 
   /**
-   * Resolves once the phones that are online here have stored the event and the others have it in their mailboxes.
+   * Resolves once every phone that is online here was tried and the other recipients have the event in their mailboxes.
+   * An event that a phone could not store goes to its mailbox later.
    * @throws {AppError} `storage_unavailable` if the server stops, or the sender leaves, before that
    */
   deliver(envelope: Envelope): Promise<void> {

@@ -52,7 +52,7 @@ const RESTARTS = 3;
  */
 const PROXY_VERDICT_MS = 25_000;
 const NO_WAY_THROUGH =
-  'The session did not get through its proxy to WhatsApp: check the address, name and password in options.proxy';
+  'The session could not reach WhatsApp through its proxy; check the address, user name and password in `options.proxy`';
 const NO_ANSWER = 'WhatsApp does not answer';
 
 /**
@@ -66,7 +66,7 @@ const NO_ANSWER = 'WhatsApp does not answer';
  * - closed: for good.
  *
  * When a socket ends, `endings.ts` decides the next step: a new socket now or later, or none until somebody acts. An
- * outage is reported once when it begins and once when it is over.
+ * outage is reported when it begins, whenever its reason changes, and when it ends.
  */
 export class Link extends EventEmitter<LinkEvents> {
   readonly #deps: LinkDeps;
@@ -161,7 +161,7 @@ export class Link extends EventEmitter<LinkEvents> {
     if (socket !== undefined) await endSocket(socket, this.#deps.clock);
   }
 
-  /** Unlinks the device, if the network can be reached. */
+  /** Unlinks the device if the session is connected, then closes the link. */
   async logout(): Promise<void> {
     await this.socket?.logout().catch((error) => this.#deps.log.warn({ err: error }, 'failed to log out of WhatsApp'));
     await this.close();
@@ -173,7 +173,7 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#hasReached = false;
     if (this.#deps.hasProxy)
       this.#cancelVerdict ??= this.#deps.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(NO_WAY_THROUGH));
-    // A pairing code that nobody typed leaves a name without an account, with which WhatsApp refuses the login.
+    // An unused pairing code leaves `me` without `account`, and WhatsApp rejects a login with that.
     if (!this.#isLinked()) this.#deps.creds.me = undefined;
     const socket = this.#deps.baileys.makeWASocket(this.#config);
     this.#socket = socket;
@@ -250,7 +250,7 @@ export class Link extends EventEmitter<LinkEvents> {
 
   #onEnd(error: Error | undefined): void {
     const { statusCode: code, data } = boomOf(error);
-    const reason = error?.message ?? 'it ended';
+    const reason = error?.message ?? 'it was closed without a reason';
     // An answer of the proxy instead of WhatsApp, such as 401, says nothing about the device.
     const ending: Ending = this.#isStuckInProxy()
       ? { next: 'later', reason: NO_WAY_THROUGH }
@@ -272,7 +272,7 @@ export class Link extends EventEmitter<LinkEvents> {
     switch (ending.next) {
       case 'now':
         if (++this.#restarts <= RESTARTS) this.#connect();
-        else this.#connectLater('WhatsApp ends every connection');
+        else this.#connectLater('WhatsApp repeatedly asked for a reconnect; trying again later');
         break;
       case 'later':
         this.#connectLater(ending.reason, ending.afterMs);

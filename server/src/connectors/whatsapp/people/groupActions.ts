@@ -39,7 +39,8 @@ export function createGroupActions({
   }
 
   async function inviteOf(code: string | undefined, networkId: string, isRenewed: boolean): Promise<GroupInvite> {
-    if (code === undefined) throw new AppError('network_denied', 'Only an admin of the group can use its invite link');
+    if (code === undefined)
+      throw new AppError('network_denied', 'Only an admin of the group can get or reset its invite link');
     await groups.noteInvite(networkId, code, isRenewed);
     return { code, link: LINK + code };
   }
