@@ -550,7 +550,7 @@ export interface WebhookTest {
 export interface WebhookStats {
   /** Number of deliveries that are not settled. */
   pending: number;
-  /** Number of pending deliveries that an open circuit breaker holds. */
+  /** Number of pending deliveries while the circuit breaker is open or half open. */
   held: number;
   /** Age of the oldest pending delivery in milliseconds; null if none is pending. */
   oldestPendingAgeMs: number | null;
@@ -675,13 +675,13 @@ export interface CircuitBreaker {
   };
   /** When the open period ends; null if the circuit breaker is not open. */
   openUntil: string | null;
-  /** When the next held delivery goes out as a probe; null if nothing is held. */
+  /** When the next held delivery goes out as a probe; null unless the breaker is open and holds deliveries. */
   nextProbeAt: string | null;
   /** Deliveries that wait until the circuit breaker closes. */
   held: {
     /** Number of held deliveries. */
     count: number;
-    /** Time of the oldest held delivery; null if nothing is held. */
+    /** Time of the oldest held delivery; null unless the breaker is open and holds deliveries. */
     oldestAt: string | null;
   };
   /** Rules by which the circuit breaker opens and closes. */
@@ -690,7 +690,7 @@ export interface CircuitBreaker {
     failuresInARow: number;
     /** Length of the window for the failure rate. */
     windowSeconds: number;
-    /** Attempts in the window from which on the failure rate counts. */
+    /** Minimum attempts in the window before the failure rate applies. */
     windowAttempts: number;
     /** Failure rate in the window that opens it, from 0 to 1. */
     windowFailureRate: number;
@@ -1074,7 +1074,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Get a session. Get one session with its status, phone number and error. Use it to see whether it has connected, and why not. */
+  /** Get a session. Get one session with its status, phone number and error. Use it to see whether the session is connected and, if not, why. */
   'sessions.get': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1082,7 +1082,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Update a session. Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. Options take effect when the session connects the next time. */
+  /** Update a session. Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. New options take effect the next time the session connects. */
   'sessions.update': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1471,7 +1471,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Count messages per minute. Count the incoming and outgoing messages of the last hour per minute. Minutes without messages are left out. */
+  /** Count messages per minute. Count incoming and outgoing messages for each minute of the last hour. Minutes without messages are left out. */
   'messages.stats': {
     input: Record<string, never>;
     output: MessageStats;
@@ -1681,7 +1681,7 @@ export interface Operations {
       state: string;
     };
   };
-  /** List contacts. List the contacts of a session by phone number: everyone who wrote to it, was checked or was blocked. Use it to find a number by name (`q`). */
+  /** List contacts. List a session's contacts, ordered by phone number: people who wrote to it, whose number was checked, or who were blocked. Use it to find a number by name (`q`). */
   'contacts.list': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1745,7 +1745,7 @@ export interface Operations {
     };
     output: Profile;
   };
-  /** Upload a file. Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file with its first name, so repeats are safe. */
+  /** Upload a file. Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe. */
   'media.upload': {
     input: {
       /** Name of the file. By default the name in `Content-Disposition` or in the form. */
@@ -1843,7 +1843,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Get the invite link of a group. Get the link with which people can join a group; creates one if there is none. Anyone who has the link can join. The session must be an admin. */
+  /** Get the invite link of a group. Get the invite link of a group, or create it if there is none. Anyone who has the link can join. Anyone who has the link can join. The session must be an admin. */
   'groups.get_invite_link': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -1874,7 +1874,7 @@ export interface Operations {
       group: Group | null;
     };
   };
-  /** Leave a group. Leave a group. The session needs an invite to come back. Messages so far stay readable. */
+  /** Leave a group. Leave a group. The session needs an invite to come back. Existing messages stay readable. */
   'groups.leave': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -2127,7 +2127,7 @@ export interface Operations {
     };
     output: BreakerReset;
   };
-  /** List events. Read the event log, oldest first: the events that webhooks get. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
+  /** List events. Read the account's events, oldest first: the same events that webhooks receive. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
   'events.list': {
     input: {
       /** `nextCursor` of the previous response; without it, starts at the oldest event. */

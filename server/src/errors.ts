@@ -28,7 +28,10 @@ export const errors = {
   not_supported: [422, 'The network of this session does not support this'],
   recipient_not_on_network: [422, 'The recipient is not on this network; check the number'],
   session_unavailable: [503, 'The node that owns the session or webhook does not answer; try again'],
-  template_required: [422, 'The network currently accepts only a template for this recipient; send one'],
+  template_required: [
+    422,
+    'The network currently accepts only template messages to this recipient; use `messages/send-template`',
+  ],
   send_failed: [502, 'The network did not accept the message or request'],
   fetch_failed: [422, 'The file could not be fetched'],
   payload_too_large: [413, 'The request body or the file is too large'],

@@ -26,8 +26,8 @@ export class Owners {
   }
 
   /**
-   * Returns the other node that must run an operation; undefined if this one can. That includes calls that will fail,
-   * such as those that name a session of another account: `run` returns the error.
+   * Returns the other node that must run an operation, or undefined to run it here. A call that names an unknown
+   * session also runs here, so that `run` returns the error.
    */
   async find(
     { of, unless, acquires }: OwnerRule,

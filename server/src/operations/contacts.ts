@@ -32,7 +32,7 @@ export const listContacts = defineOperation({
   thirdPartyText: true,
   summary: 'List contacts',
   description:
-    'List the contacts of a session by phone number: everyone who wrote to it, was checked or was blocked. Use it to find a number by name (`q`).',
+    "List a session's contacts, ordered by phone number: people who wrote to it, whose number was checked, or who were blocked. Use it to find a number by name (`q`).",
   input: strictObject({
     sessionId: OptionalSessionId,
     q: Type.Optional(

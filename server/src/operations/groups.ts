@@ -214,7 +214,7 @@ export const getInviteLink = defineOperation({
   tool: true,
   summary: 'Get the invite link of a group',
   description:
-    'Get the link with which people can join a group; creates one if there is none. Anyone who has the link can join. The session must be an admin.',
+    'Get the invite link of a group, or create it if there is none. Anyone who has the link can join. Anyone who has the link can join. The session must be an admin.',
   input: strictObject({ groupId: GroupId }),
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
@@ -293,7 +293,7 @@ export const leaveGroup = defineOperation({
   effect: 'destructive',
   tool: true,
   summary: 'Leave a group',
-  description: 'Leave a group. The session needs an invite to come back. Messages so far stay readable.',
+  description: 'Leave a group. The session needs an invite to come back. Existing messages stay readable.',
   input: strictObject({ groupId: GroupId }),
   output: Type.Object({ groupId: GroupId, left: Type.Literal(true, { description: 'Always true.' }) }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],

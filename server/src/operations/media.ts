@@ -37,7 +37,7 @@ export const uploadMedia = defineOperation({
   effect: 'write',
   summary: 'Upload a file',
   description:
-    'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file with its first name, so repeats are safe.',
+    'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe.',
   status: 201,
   takesContent: true,
   input: strictObject({

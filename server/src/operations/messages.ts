@@ -156,7 +156,7 @@ export const messageStats = defineOperation({
   effect: 'read',
   summary: 'Count messages per minute',
   description:
-    'Count the incoming and outgoing messages of the last hour per minute. Minutes without messages are left out.',
+    'Count incoming and outgoing messages for each minute of the last hour. Minutes without messages are left out.',
   input: strictObject({}),
   output: Type.Object(
     {

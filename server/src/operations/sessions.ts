@@ -181,7 +181,7 @@ export const getSession = defineOperation({
   tool: true,
   summary: 'Get a session',
   description:
-    'Get one session with its status, phone number and error. Use it to see whether it has connected, and why not.',
+    'Get one session with its status, phone number and error. Use it to see whether the session is connected and, if not, why.',
   input: sessionInput,
   output: Session,
   errors: ['not_found'],
@@ -196,7 +196,7 @@ export const updateSession = defineOperation({
   effect: 'write',
   summary: 'Update a session',
   description:
-    'Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. Options take effect when the session connects the next time.',
+    'Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. New options take effect the next time the session connects.',
   input: strictObject({
     sessionId: SessionId,
     name: Type.Optional(orNull(Name, 'Label for people; null removes it.')),

@@ -43,7 +43,7 @@ const Window = Type.Object({
 const WebhookStats = Type.Object(
   {
     pending: Count('Number of deliveries that are not settled.'),
-    held: Count('Number of pending deliveries that an open circuit breaker holds.'),
+    held: Count('Number of pending deliveries while the circuit breaker is open or half open.'),
     oldestPendingAgeMs: orNull(
       Type.Integer(),
       'Age of the oldest pending delivery in milliseconds; null if none is pending.',
@@ -87,11 +87,17 @@ const CircuitBreaker = Type.Object(
       { description: 'Recent attempts, which determine the failure rate.' },
     ),
     openUntil: orNull(Time, 'When the open period ends; null if the circuit breaker is not open.'),
-    nextProbeAt: orNull(Time, 'When the next held delivery goes out as a probe; null if nothing is held.'),
+    nextProbeAt: orNull(
+      Time,
+      'When the next held delivery goes out as a probe; null unless the breaker is open and holds deliveries.',
+    ),
     held: Type.Object(
       {
         count: Count('Number of held deliveries.'),
-        oldestAt: orNull(Time, 'Time of the oldest held delivery; null if nothing is held.'),
+        oldestAt: orNull(
+          Time,
+          'Time of the oldest held delivery; null unless the breaker is open and holds deliveries.',
+        ),
       },
       { description: 'Deliveries that wait until the circuit breaker closes.' },
     ),
@@ -99,7 +105,7 @@ const CircuitBreaker = Type.Object(
       {
         failuresInARow: Count('Failed attempts in a row that open the circuit breaker.'),
         windowSeconds: Count('Length of the window for the failure rate.'),
-        windowAttempts: Count('Attempts in the window from which on the failure rate counts.'),
+        windowAttempts: Count('Minimum attempts in the window before the failure rate applies.'),
         windowFailureRate: Type.Number({ description: 'Failure rate in the window that opens it, from 0 to 1.' }),
         successesToClose: Count('Successful probes in a row that close it.'),
         openSeconds: Count('Length of the first open period. Each failed probe doubles it.'),

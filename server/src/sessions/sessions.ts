@@ -231,7 +231,7 @@ export class Sessions implements LeaseWorker {
     const { inbox, log } = this.#options;
     const session = { accountId: row.account_id, sessionId: row.session_id };
     try {
-      await inbox.note(session, 'connecting', this.#isStarted ? 'Taken over from another node' : 'The server started');
+      await inbox.note(session, 'connecting', this.#isStarted ? 'Moved from another node' : 'The server started');
       await this.#open(row, true);
     } catch (error) {
       if (isAway(error)) throw error;

@@ -213,7 +213,7 @@ export class Engine implements LeaseWorker {
         if (due_at <= now && this.#leases.owns(webhook_id)) this.#laneOf(webhook_id).wake();
       if (++this.#polls % RELOAD_EVERY === 0) this.#reloadAll();
     } catch (error) {
-      log[isAway(error) ? 'warn' : 'error']({ err: error }, 'looking for due deliveries failed; trying again');
+      log[isAway(error) ? 'warn' : 'error']({ err: error }, 'failed to look for due deliveries; retrying');
     }
     this.#cancelPoll();
     if (this.#isRunning) this.#cancelPoll = clock.after(POLL_MS, () => void this.#poll());

@@ -214,7 +214,7 @@ export class Lane {
       if (this.#mustReload) await this.#load();
       else await this.#fill();
     } catch (error) {
-      this.#report(error, 'reading the queue failed; trying again');
+      this.#report(error, 'failed to read the queue; retrying');
       this.#mayHaveMore = true;
       this.#wakeAt(this.#deps.steady.now() + SETTLE_RETRY_MS);
       return;
@@ -377,7 +377,7 @@ export class Lane {
       try {
         await this.#writeSettlements(batch);
       } catch (error) {
-        this.#report(error, 'settling deliveries failed; trying again');
+        this.#report(error, 'failed to settle deliveries; retrying');
         this.#finished = [...batch, ...this.#finished];
         // Unsettled outcomes stay pending after a stop and are delivered again.
         if (this.#isStopped) break;

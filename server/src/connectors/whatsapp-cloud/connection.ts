@@ -101,7 +101,10 @@ export class CloudConnection implements Connection {
     if (state === 'paused') return;
     const answered = await this.#host.lastIncoming(chat.id);
     if (answered === null)
-      throw new AppError('not_supported', 'WhatsApp shows typing only in a chat whose other side has written before');
+      throw new AppError(
+        'not_supported',
+        'WhatsApp shows a typing indicator only after the contact has sent a message',
+      );
     await this.#post({ status: 'read', message_id: wamidOf(answered), typing_indicator: { type: 'text' } });
   }
 

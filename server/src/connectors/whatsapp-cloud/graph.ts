@@ -113,7 +113,7 @@ export class Graph {
     const place = URL.canParse(url) ? new URL(url) : undefined;
     const isOwn = place?.origin === this.#baseUrl.origin;
     if (place === undefined || !(isOwn || isPinned(place, META_HOSTS)))
-      throw new AppError('fetch_failed', 'WhatsApp returned a file URL outside of the servers of Meta');
+      throw new AppError('fetch_failed', "WhatsApp returned a file URL that is not on Meta's servers");
     const dispatcher = isOwn ? this.#ownFiles : this.#metaFiles;
     const { body } = await this.#request(url, FILE_TIMEOUT_MS, { method: 'GET', dispatcher });
     return Readable.from(chunksOf(body), { objectMode: false });

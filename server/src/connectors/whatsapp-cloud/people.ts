@@ -56,7 +56,7 @@ export class People {
     if (person === undefined)
       throw new AppError(
         'recipient_not_on_network',
-        'This placeholder for a hidden number is unknown; use the one from a message of that person',
+        'This placeholder for a hidden phone number is unknown; copy it from a message that the person sent',
       );
     const { userId, phoneNumber } = person;
     const recipient_type = 'individual';

@@ -50,7 +50,7 @@ export function createProfileActions({
 
   return {
     async read() {
-      throw new AppError('not_supported', 'The WhatsApp Cloud API has no profiles of contacts');
+      throw new AppError('not_supported', 'The WhatsApp Cloud API does not provide contact profiles');
     },
     async update(change) {
       requirePossible(change);

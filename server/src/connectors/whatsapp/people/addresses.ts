@@ -96,7 +96,7 @@ export class Addresses {
     if (isStandIn(digits) && !this.isHidden(digits))
       throw new AppError(
         'recipient_not_on_network',
-        'This placeholder for a hidden number is unknown; use the one from a message of that person',
+        'This placeholder for a hidden phone number is unknown; copy it from a message that the person sent',
       );
   }
 
