@@ -90,7 +90,7 @@ describe('overview', async () => {
     await add(`${receiver.url}old`, 'message.incoming');
     for (let index = 0; index < 21; index++) await add(`${receiver.url}${index}`, 'group.updated');
     await page.goto('/');
-    await page.getByText('Shows 20 webhooks').waitFor();
+    await page.getByText('Showing 20 webhooks').waitFor();
     await writeIn(call, sessionId, 'One', 'Two', 'Three', 'Four', 'Five', 'Six');
     await attention(page)
       .getByText(/^[56] events held/)

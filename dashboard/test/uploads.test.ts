@@ -92,7 +92,7 @@ describe('file upload', async () => {
     const sessionId = await connectSession(call);
     const uploads = countUploads(page);
     await page.goto(`/chats?chat=${FRIEND}`);
-    const refusal = 'film.bin has 4.1 MB, but this server accepts up to 4.0 MB. Choose a smaller file.';
+    const refusal = 'film.bin is 4.1 MB, but this server accepts at most 4.0 MB. Choose a smaller file.';
     const choose = () => page.locator('input[type=file]').setInputFiles(fileOf('film.bin', MAX_BYTES + 100_000));
     // Repeated until the page knows the limit.
     const chooseAndLook = async () => {

@@ -162,7 +162,7 @@ export class App {
   }
 }
 
-/** Returns where other machines reach a server: one that listens on every address, by the name of the machine. */
+/** Returns the URL at which other machines reach the server. If it listens on all interfaces, uses the host name. */
 function reachableAt(address: string): string {
   const url = new URL(address);
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname();
@@ -172,7 +172,7 @@ function reachableAt(address: string): string {
 /** Lets requests finish within a limit: a client that never reads its response must not keep the server up. */
 async function closeHttp(http: FastifyInstance, clock: Clock): Promise<void> {
   const cancel = clock.after(REQUEST_GRACE_MS, () => http.server.closeAllConnections());
-  // A connection that was busy when the server began to close is idle soon, and its client might keep it.
+  // Connections that were busy when closing began become idle later, and a keep-alive client would hold them open.
   const sweep = setInterval(() => http.server.closeIdleConnections(), SWEEP_MS);
   await http.close();
   clearInterval(sweep);

@@ -14,7 +14,7 @@ import {
 import type { Peers } from './peers.ts';
 import type { Signals } from './signals.ts';
 
-/** The owner of a session or webhook: this node, another one, or nobody that can be reached now. */
+/** The owner of a session or webhook. `nobody`: it is free, or its owner cannot be reached. */
 export type Owner = 'here' | 'nobody' | Member;
 
 /** Another node has just acquired the session or webhook of the call. Nothing was done; callers get a 503. */
@@ -27,9 +27,9 @@ export class MovedError extends AppError {
 
 /** The sessions, or the webhooks, that this node owns. Each has one owner at a time. */
 export interface Leases {
-  /** Whether this node owns it and keeps working on it. */
+  /** Whether this node owns the lease and is not releasing it. */
   owns(id: string): boolean;
-  /** Whether this node may store its state, which includes the time in which it stops work for a new owner. */
+  /** Whether this node may still write its state: it owns the lease, or stops work before it releases the lease. */
   isOurs(id: string): boolean;
   ownerOf(id: string): Promise<Owner>;
   /** Like `ownerOf`; if it is free and this node does not accept work, returns a node that does. */

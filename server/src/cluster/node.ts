@@ -33,8 +33,8 @@ import { Peers } from './peers.ts';
  * deleted, its leases are free, and from that moment none of its transactions commits (see `Membership`). A node that
  * was evicted, or cannot renew in time, releases everything and rejoins.
  *
- * Leases use real time, even if the rest of the server uses another clock, because nodes agree on them with other
- * machines.
+ * Leases use real time, even if the rest of the server uses another clock, because all machines must agree on when a
+ * lease ends.
  */
 
 const RETRY_MS = 250;
@@ -47,7 +47,7 @@ interface Options {
   readonly nodeId: string;
   /** Whether the node acquires sessions and webhooks, or only answers requests. */
   readonly acceptsWork: boolean;
-  /** Id of the data folder. The next process on the folder has the same one, and so knows that this one is gone. */
+  /** Id of the data folder. A restarted process has the same one, so it releases its predecessor's leases at once. */
   readonly instance: string;
   /** Nodes that ran on the same data folder before; undefined if unknown. */
   readonly former?: ReadonlySet<string> | undefined;
@@ -61,7 +61,7 @@ interface Options {
   readonly log: Log;
 }
 
-/** This process as a node beside others. */
+/** This process as one of several nodes. */
 export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   readonly nodeId: string;
   readonly signals: Channel;

@@ -51,7 +51,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     this.#store = store;
   }
 
-  // A new function per call, which is never joined with others.
+  // `commitJointly` joins calls that pass the same function. This one is new each time.
   readonly commit: Commit = (work, key) => this.commitJointly(async (tx) => [await work(tx)], undefined, key);
 
   readonly commitJointly: CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) =>
@@ -64,7 +64,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
         work,
         item,
         key,
-        // The value is the result of this very work.
+        // The cast is safe: the value is what this work returned.
         settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)),
       });
       this.#schedule();
@@ -157,7 +157,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
 
   #succeed(batch: readonly Waiting[], done: readonly Done[]): void {
     const { dialect } = this.#store;
-    // Actions first: callers that get their result below can rely on them.
+    // `afterCommit` actions run before callers get their results, because callers may rely on them.
     for (const { actions } of done) for (const action of actions) attempt(action);
     const outcomes = done.flatMap((one) => one.outcomes);
     batch.forEach(({ settle }, index) => {
@@ -172,7 +172,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     if (error instanceof FencedError && as === (this.#membership ?? undefined)) this.emit('fenced');
     if (dialect.isFull(error)) this.emit('full');
     const outcome = { ok: false, error: asUnavailable(dialect, error) } as const;
-    // While the database is away, queued work would only wait longer for the same error.
+    // While the database is unavailable, queued work would only wait longer for the same error.
     const refused = isAway(dialect, error) ? [...batch, ...this.#waiting.splice(0)] : batch;
     for (const { settle } of refused) settle(outcome);
   }

@@ -44,7 +44,7 @@ export class Invoker {
     this.#parts = parts;
   }
 
-  /** Never throws: errors are answers. */
+  /** Never rejects: an error becomes the answer. */
   invoke(operation: Operation, call: Call): Promise<Answer> {
     return new Invocation(this.#parts, this.#prepare(operation), call).answer();
   }
@@ -73,7 +73,7 @@ class Invocation {
   /** Watches of the credential, for as long as the call waits. */
   readonly #watches: Watch[] = [];
   #allowance: RequestAllowance | undefined;
-  /** The other node that ran it. */
+  /** Id of the node to which the call was forwarded. */
   #node: string | undefined;
   #cursors: readonly string[] | undefined;
 
@@ -117,7 +117,7 @@ class Invocation {
       ok: true,
       status: operation.status ?? 200,
       output,
-      // Every operation declares its representations and its preview for its own output.
+      // The cast is safe: `represent` and `preview` take the output of this operation.
       represent: async (type) => (await operation.representations?.[type]?.(output as never, services)) ?? null,
       preview: async () => operation.preview?.(output as never, services),
       allowance,

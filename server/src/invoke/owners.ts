@@ -7,8 +7,8 @@ import type { Services } from './context.ts';
 /** Determines the node of an operation: the owner of the session or webhook that the input names. */
 export interface OwnerRule {
   /**
-   * Field of the input. The session of a message or a group follows from it. Without a `sessionId` it is the account's
-   * only session, without a `webhookId` its default webhook.
+   * Field of the input from which the session or webhook follows. If it is missing, this is the account's only session,
+   * or its default webhook.
    */
   readonly of: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
   /** Field of the input with which every node can run the operation. */

@@ -24,7 +24,7 @@ export interface Inbox {
   refuse(message: SentMessage, error: string): Promise<void>;
   /** Ends the session's connection for the account, if there is one, so that no node reconnects it. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
-  /** Stores a status change without an event: the start of a connection, or of the server. */
+  /** Stores a status change without an event, such as the start of a connection. */
   note(session: SessionRef, status: SessionStatus, reason: string | null): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export class DatabaseInbox implements Inbox {
   readonly #groups: GroupInbox;
   readonly #trace: () => string | null;
 
-  /** @param options.trace returns the `traceparent` of the running span: joint work has one span per item */
+  /** @param options.trace returns the `traceparent` of the running span, which joint work keeps for each item */
   constructor({ database, trace, ...options }: InboxOptions & { database: Database; trace: () => string | null }) {
     this.#database = database;
     this.#sessions = new SessionInbox(options);

@@ -77,7 +77,7 @@ export class Sessions implements LeaseWorker {
     this.#isStopped = true;
     await this.#lastHeard.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
-    // A session that is being opened or released may still have a connection, which no other node's may overlap.
+    // A session that opens or closes may still have a connection. The next owner must not connect it at the same time.
     await settledWithin(this.#options.clock, TURNS_MS, this.#turns.idle());
     await this.#options.cluster.sessions.releaseAll();
   }
@@ -163,7 +163,7 @@ export class Sessions implements LeaseWorker {
     return statuses.all(this.#options.database.reader, {});
   }
 
-  /** Whether this process has, or is opening, its connection. */
+  /** Whether this process has a connection of the session, or is opening one. */
   isLive(session: SessionRef): boolean {
     return this.#live.stateOf(session) !== undefined;
   }
@@ -201,7 +201,7 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Finds a session of any account, for a network, which has no credential.
+   * Finds a session of any account, because the callback of a network has no credential.
    * @throws {AppError} `not_found`
    */
   async find(sessionId: string): Promise<SessionRef> {

@@ -173,7 +173,7 @@ export class Lane {
     if (this.canStart) this.#deps.offer(this);
     if (this.#isReading) return;
     if (this.#mustReload) {
-      // Outcomes belong to the current state of the breaker, so they are settled first.
+      // Outcomes are settled first, because they apply to the breaker state that reloading replaces.
       if (!this.#isSettling && this.#finished.length === 0) void this.#read();
       return;
     }
@@ -240,7 +240,7 @@ export class Lane {
     this.#mayHaveMore = found?.isEnabled ?? false;
   }
 
-  /** Cancels the remaining deliveries of a removed webhook, because a server died while it was removed. */
+  /** Cancels the pending deliveries of a removed webhook. They remain if the server died during the removal. */
   async #cancelAll(): Promise<void> {
     const { database, clock } = this.#deps;
     const webhookId = this.webhookId;
