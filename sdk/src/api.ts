@@ -1303,7 +1303,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1322,7 +1322,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** `voice` plays as a voice message; `document` accepts any file. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
@@ -1349,7 +1349,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Degrees north (WGS 84), such as 52.5163. */
       latitude: number;
@@ -1373,7 +1373,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Name on the card. */
       name: string;
@@ -1392,7 +1392,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Question above the options. */
       question: string;
@@ -1414,7 +1414,7 @@ export interface Operations {
       intervalMs?: number;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
     };
     output: {
@@ -1523,7 +1523,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Name of the template at the network, such as `order_sent`. */
       name: string;
@@ -1545,7 +1545,7 @@ export interface Operations {
       replyTo?: string;
       /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Text above the choices. */
       message: string;
@@ -1593,7 +1593,7 @@ export interface Operations {
       messageId: string;
       /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again. */
+      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
     };
     output: Message;

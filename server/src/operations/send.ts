@@ -42,8 +42,7 @@ export const envelope = {
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description:
-        'A unique value per message. A retry with the same key within 24 hours returns the first result and does not send again.',
+      description: 'A unique value per message. A retry with the same key within 24 hours does not send again.',
     }),
   ),
 };
