@@ -1292,7 +1292,7 @@ export interface Operations {
         | 'group_leave';
     };
   };
-  /** Send a text message. Send a text message to a person or a group. Returns the message with the status `sent` once the network has accepted it, or `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read. */
+  /** Send a text message. Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read. */
   'messages.send': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1690,7 +1690,7 @@ export interface Operations {
       q?: string;
       /** Only the contact with this number. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
-      /** `true` returns only blocked contacts, `false` only contacts that are not blocked. */
+      /** `true`: only blocked contacts; `false`: only others. */
       blocked?: boolean;
       /** Number of entries per page. */
       limit?: number;
@@ -1723,7 +1723,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Block or unblock a contact. Block or unblock a contact. Direct messages that a contact sends while it is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified. */
+  /** Block or unblock a contact. Block or unblock a contact. Direct messages sent while a contact is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified. */
   'contacts.set_blocked': {
     input: {
       /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
@@ -1843,7 +1843,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Get the invite link of a group. Get the invite link of a group, or create it if there is none. Anyone who has the link can join. Anyone who has the link can join. The session must be an admin. */
+  /** Get the invite link of a group. Get the invite link of a group, or create it. Anyone with the link can join. Anyone who has the link can join. The session must be an admin. */
   'groups.get_invite_link': {
     input: {
       /** Id of the group (`grp_…`). */
@@ -2127,7 +2127,7 @@ export interface Operations {
     };
     output: BreakerReset;
   };
-  /** List events. Read the account's events, oldest first: the same events that webhooks receive. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
+  /** List events. Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
   'events.list': {
     input: {
       /** `nextCursor` of the previous response; without it, starts at the oldest event. */

@@ -45,7 +45,7 @@ export const listContacts = defineOperation({
     phoneNumber: Type.Optional(PhoneNumberInput('Only the contact with this number.')),
     blocked: Type.Optional(
       Type.Boolean({
-        description: '`true` returns only blocked contacts, `false` only contacts that are not blocked.',
+        description: '`true`: only blocked contacts; `false`: only others.',
       }),
     ),
     ...pageInput,
@@ -155,7 +155,7 @@ export const setContactBlocked = defineOperation({
   thirdPartyText: true,
   summary: 'Block or unblock a contact',
   description:
-    'Block or unblock a contact. Direct messages that a contact sends while it is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified.',
+    'Block or unblock a contact. Direct messages sent while a contact is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified.',
   input: strictObject({
     phoneNumber: PhoneNumberInput('Number of the contact.'),
     sessionId: OptionalSessionId,

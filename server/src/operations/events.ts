@@ -23,7 +23,7 @@ export const listEvents = defineOperation({
   thirdPartyText: true,
   summary: 'List events',
   description:
-    "Read the account's events, oldest first: the same events that webhooks receive. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.",
+    "Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.",
   input: strictObject({
     after: Type.Optional(
       Type.String({

@@ -214,7 +214,7 @@ export const getInviteLink = defineOperation({
   tool: true,
   summary: 'Get the invite link of a group',
   description:
-    'Get the invite link of a group, or create it if there is none. Anyone who has the link can join. Anyone who has the link can join. The session must be an admin.',
+    'Get the invite link of a group, or create it. Anyone with the link can join. Anyone who has the link can join. The session must be an admin.',
   input: strictObject({ groupId: GroupId }),
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],

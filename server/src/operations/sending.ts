@@ -25,7 +25,7 @@ export const sendMessage = defineOperation({
   path: '/messages/send',
   summary: 'Send a text message',
   description:
-    'Send a text message to a person or a group. Returns the message with the status `sent` once the network has accepted it, or `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
+    'Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
   input: strictObject({ ...envelope, message: Text, mentions: Mentions }),
   errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },

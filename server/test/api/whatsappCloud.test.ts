@@ -106,7 +106,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
       assert.match(refused.detail, words);
     }
     const others = (await call('GET', `/contacts/${ADA}/profile`)).body;
-    assert.deepEqual([others.code, /no profiles/.test(others.detail)], ['not_supported', true]);
+    assert.deepEqual([others.code, /does not provide contact profiles/.test(others.detail)], ['not_supported', true]);
     assert.equal(graph.profile.about, 'Grüße ✓');
   });
 
