@@ -99,7 +99,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const held = await send(call, 7);
     assert.match(
       (await whyOf(held)).body.why,
-      /^The circuit breaker holds it and has been open since .*: Answered 502 .*; the next probe goes out at/,
+      /^The circuit breaker holds this delivery and has been open since .*: Answered 502 .*; the next probe goes out at/,
     );
     receiver.respond(200);
     await call('POST', '/webhooks/circuit-breaker/reset');

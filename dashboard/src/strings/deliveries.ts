@@ -105,7 +105,7 @@ export const adviceWords: Readonly<Record<keyof typeof outcomeWords, string | un
   client_error:
     "The receiver rejects the request. Check the URL's path, and check that the receiver uses the right secret.",
   gone: 'The receiver reports that this URL is gone permanently. Set the webhook to a new one.',
-  throttled: 'The receiver asked for a pause. Retries are automatic; fewer concurrent requests may help.',
+  throttled: 'The receiver throttled the request. Retries are automatic; fewer concurrent requests may help.',
   server_error: 'The receiver failed while it handled the request. Check its log.',
   timeout: 'The receiver took too long. It should respond first and do the work afterwards.',
   dns: 'The host name does not resolve to a public address. Check its spelling and its DNS records. WEBHOOK_ALLOWED_CIDRS allows private ranges.',

@@ -20,7 +20,7 @@ export type Owner = 'here' | 'nobody' | Member;
 /** Another node has just acquired the session or webhook of the call. Nothing was done; callers get a 503. */
 export class MovedError extends AppError {
   constructor() {
-    super('session_unavailable', 'The session has just moved to another node; try again', { retryAfterSeconds: 1 });
+    super('session_unavailable', 'Another node owns this session or webhook; try again', { retryAfterSeconds: 1 });
     this.name = 'MovedError';
   }
 }

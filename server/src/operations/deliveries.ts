@@ -354,17 +354,18 @@ function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: St
 function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const now = steady.now();
   const shown = (at: number) => isoTime(steady.toWall(at));
-  if (webhook === undefined) return 'Its webhook was removed.';
-  if (webhook.enabled === 0) return 'Its webhook is disabled; it goes out once the webhook is enabled.';
+  if (webhook === undefined) return 'The webhook was removed.';
+  if (webhook.enabled === 0) return 'The webhook is disabled; the delivery goes out once you enable it.';
   const { state, since, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
   const error = lastError === null ? '' : `: ${lastError.message}`;
   if (state === 'open') {
     const next =
       openUntil !== null && openUntil > now ? `the next probe goes out at ${shown(openUntil)}` : 'a probe goes out now';
-    return `The circuit breaker holds it and has been open since ${shown(since)}${error}; ${next}.`;
+    return `The circuit breaker holds this delivery and has been open since ${shown(since)}${error}; ${next}.`;
   }
-  if (state === 'half_open') return `It waits for the probes of the circuit breaker, which is half open${error}.`;
-  if (pausedUntil !== null && pausedUntil > now) return `The receiver asked for a pause until ${shown(pausedUntil)}.`;
+  if (state === 'half_open') return `The circuit breaker is half open, and this delivery waits for its probes${error}.`;
+  if (pausedUntil !== null && pausedUntil > now)
+    return `The receiver throttled deliveries, so they are paused until ${shown(pausedUntil)}.`;
   if (row.due_at > now)
     return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${shown(row.due_at)}.`;
   return row.attempts === 0 ? 'It is about to be sent for the first time.' : 'Its next attempt is about to be made.';
