@@ -1,5 +1,6 @@
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,7 +11,7 @@ import { globalSetup, globalTeardown } from './support/globalSetup.ts';
  * its CPU time on loading and compiling the server, so files share processes and run one after the other in each.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const GROUPS = join(ROOT, 'node_modules/.cache/testGroups');
+const CACHE = join(ROOT, 'node_modules/.cache');
 const TESTS = ['{server,sdk}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
 const AT_ONCE = 4;
 const SERVER_GROUPS = 8;
@@ -29,41 +30,55 @@ const ALONE = [
 
 const named = process.argv.slice(2);
 const files = globSync(named.length > 0 ? named : TESTS, { cwd: ROOT })
-  .map((file) => relative(ROOT, join(ROOT, file)))
+  .map((file) => relative(ROOT, resolve(ROOT, file)))
   .toSorted();
+if (files.length === 0) throw new Error(`No test file matches ${named.join(', ')}`);
 const alone = ALONE.filter((file) => files.includes(file));
 const shared = Map.groupBy(
   files.filter((file) => !alone.includes(file)),
   (file) => (file.startsWith('dashboard/') ? 'dashboard' : 'server'),
 );
 
-rmSync(GROUPS, { recursive: true, force: true });
-mkdirSync(GROUPS, { recursive: true });
+mkdirSync(CACHE, { recursive: true });
+const groups = mkdtempSync(join(CACHE, 'testGroups-'));
 await globalSetup();
-run({
+const tests = run({
   files: [
-    ...alone.map((file) => join(ROOT, file)),
+    ...alone.map((file, index) => moduleOf(`alone${index + 1}`, [file])),
     ...group('dashboard', DASHBOARD_GROUPS),
     ...group('server', SERVER_GROUPS),
   ],
   concurrency: AT_ONCE,
   timeout: 240_000,
   forceExit: true,
-})
-  .on('end', globalTeardown)
-  .on('test:fail', () => {
-    process.exitCode = 1;
-  })
-  .compose(spec)
-  .pipe(process.stdout);
+});
+let hasFailed = false;
+tests.on('test:fail', () => {
+  hasFailed = true;
+});
+const report = tests.compose(spec);
+report.pipe(process.stdout);
+await finished(report);
+await globalTeardown();
+rmSync(groups, { recursive: true });
+// Explicit: the embedded PostgreSQL ends a process that has nothing left to do with code 0.
+process.exit(hasFailed ? 1 : 0);
 
 /** Distributes the files of a part over modules that import them. */
 function group(part: 'dashboard' | 'server', count: number): string[] {
   const members = Map.groupBy((shared.get(part) ?? []).entries(), ([index]) => index % count);
   return [...members].map(([index, entries]) => {
-    const path = join(GROUPS, `${part}${index + 1}.mjs`);
-    const imports = entries.map(([, file]) => `import '${pathToFileURL(join(ROOT, file))}';\n`);
-    writeFileSync(path, imports.join(''));
-    return path;
+    const files = entries.map(([, file]) => file);
+    return moduleOf(`${part}${index + 1}`, files);
   });
+}
+
+/** Writes a module that runs these files one after the other. */
+function moduleOf(name: string, members: readonly string[]): string {
+  const path = join(groups, `${name}.mjs`);
+  const imports = ['server/test/support/completion.ts', ...members].map(
+    (file) => `import '${pathToFileURL(resolve(ROOT, file))}';\n`,
+  );
+  writeFileSync(path, imports.join(''));
+  return path;
 }

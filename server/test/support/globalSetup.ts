@@ -11,6 +11,7 @@ export async function globalSetup(): Promise<void> {
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
     new URL('../../../node_modules/.cache/compiled', import.meta.url),
   );
+  if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
   postgres = await startPostgres();
   process.env['TEST_POSTGRES_URL'] = postgres.url;
 }

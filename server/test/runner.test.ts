@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const RUNNER = fileURLToPath(new URL('./run.ts', import.meta.url));
+
+describe('the runner of the tests', () => {
+  /** Runs a file that passes and a file with this body. @returns the exit code */
+  function run(test: TestContext, body: string, names = ['body', 'passes']): number | null {
+    const folder = mkdtempSync(join(tmpdir(), 'switchboard-runner-'));
+    test.after(() => rmSync(folder, { recursive: true }));
+    const file = (name: string) => join(folder, `${name}.test.mjs`);
+    writeFileSync(file('body'), `import { it } from 'node:test';\n${body}\n`);
+    writeFileSync(file('passes'), "import { it } from 'node:test';\nit('passes', () => {});\n");
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    return spawnSync(process.execPath, [RUNNER, ...names.map(file)], { env, stdio: 'ignore' }).status;
+  }
+
+  it('succeeds if every test passes', (test) => {
+    assert.equal(run(test, "it('passes too', () => {});"), 0);
+  });
+
+  it('fails if a test fails', (test) => {
+    assert.equal(run(test, "it('fails', () => { throw new Error('failed'); });"), 1);
+  });
+
+  it('fails if a file does not load', (test) => {
+    assert.equal(run(test, "throw new Error('does not load');"), 1);
+  });
+
+  it('fails if a test ends its process', (test) => {
+    assert.equal(run(test, "it('exits', () => process.exit(0));"), 1);
+  });
+
+  it('fails if no file has the name', (test) => {
+    assert.equal(run(test, '', ['missing']), 1);
+  });
+});
