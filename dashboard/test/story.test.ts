@@ -99,7 +99,7 @@ describe('a new user', async () => {
     await page.getByRole('link', { name: 'View deliveries' }).click();
     await page.getByLabel('State').selectOption('pending');
     await page.getByRole('link', { name: 'message.incoming' }).first().click();
-    await page.getByText('The circuit breaker holds it').waitFor();
+    await page.getByText('The circuit breaker holds this delivery').waitFor();
     await assertAccessible(page);
 
     // The receiver works again: resetting the breaker delivers everything that was held.

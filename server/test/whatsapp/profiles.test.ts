@@ -11,8 +11,8 @@ import { startServer } from '../support/server.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /*
- * Baileys finds no image library in this file, like on a server without one. The conformance suite of the connectors
- * covers pictures with one.
+ * The whole process finds no image library, like a server without one, so this file needs a process of its own. The
+ * conformance suite of the connectors covers pictures with a library.
  */
 registerHooks({
   resolve(specifier, context, nextResolve) {
