@@ -1,10 +1,9 @@
 import { sleep } from '../async.ts';
-import type { Clock } from '../clock.ts';
+import type { MessageRow } from '../db/schema.ts';
 import { isAway } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Inbox } from '../messages/inbox.ts';
 import type { Accepted, SentMessage } from '../messages/outgoingProgress.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
+import type { SenderOptions } from './senderOptions.ts';
 
 interface Acknowledgement {
   readonly session: LiveSession;
@@ -20,18 +19,14 @@ const RETRY_MS = 1000;
  * follow the order of sending.
  */
 export class Acknowledgements {
-  readonly #inbox: Inbox;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: SenderOptions;
   /** Chat → messages that the network accepted and the database does not have yet, oldest first. */
   readonly #waiting = new Map<string, Acknowledgement[]>();
   readonly #storing = new Map<string, Promise<void>>();
   #isRunning = false;
 
-  constructor(inbox: Inbox, clock: Clock, log: Log) {
-    this.#inbox = inbox;
-    this.#clock = clock;
-    this.#log = log;
+  constructor(options: SenderOptions) {
+    this.#options = options;
   }
 
   start(): void {
@@ -43,9 +38,9 @@ export class Acknowledgements {
   }
 
   /** Whether the network accepted this message and the database does not have that yet. */
-  isWaiting({ session_id, chat_id, message_id }: { session_id: string; chat_id: string; message_id: string }): boolean {
-    const waiting = this.#waiting.get(`${session_id} ${chat_id}`) ?? [];
-    return waiting.some(({ message }) => message.messageId === message_id);
+  isWaiting(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
+    const waiting = this.#waiting.get(`${row.session_id} ${row.chat_id}`) ?? [];
+    return waiting.some(({ message }) => message.messageId === row.message_id);
   }
 
   /** @throws {AppError} `storage_unavailable`: it is stored later */
@@ -57,7 +52,7 @@ export class Acknowledgements {
       return this.#store(chat);
     }
     try {
-      await this.#inbox.acknowledge(message, accepted);
+      await this.#options.inbox.acknowledge(message, accepted);
     } catch (error) {
       if (isAway(error)) this.#keep(chat, { session, message, accepted });
       throw error;
@@ -76,7 +71,7 @@ export class Acknowledgements {
 
   async #storeLater(chat: string): Promise<void> {
     while (this.#isRunning && this.#waiting.has(chat)) {
-      await sleep(this.#clock, RETRY_MS);
+      await sleep(this.#options.clock, RETRY_MS);
       await this.#store(chat).catch(() => {}); // retried later
     }
   }
@@ -91,16 +86,17 @@ export class Acknowledgements {
   }
 
   async #storeAll(chat: string): Promise<void> {
+    const { inbox, log } = this.#options;
     const waiting = this.#waiting.get(chat) ?? [];
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       const { session, message, accepted } = next;
       // Another owner repeats the message with the same id.
       if (session.isOurs()) {
         try {
-          await this.#inbox.acknowledge(message, accepted);
+          await inbox.acknowledge(message, accepted);
         } catch (error) {
           if (isAway(error)) throw error;
-          this.#log.error({ err: error, message: message.messageId }, 'failed to store that a message was sent');
+          log.error({ err: error, message: message.messageId }, 'failed to store that a message was sent');
         }
       }
       waiting.shift();

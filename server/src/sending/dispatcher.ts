@@ -1,18 +1,14 @@
 import { withTimeout } from '../async.ts';
-import type { Clock } from '../clock.ts';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { NetworkChat } from '../connectors/connector.ts';
-import type { Database } from '../db/database.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Media } from '../media/media.ts';
-import type { Inbox } from '../messages/inbox.ts';
 import { toOutgoing } from '../messages/outgoing.ts';
 import { type Accepted, type SentMessage, toSent } from '../messages/outgoingProgress.ts';
 import type { NewRow } from '../messages/store.ts';
-import type { LiveSession, LiveSessions } from '../sessions/liveSessions.ts';
+import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Acknowledgements } from './acknowledgements.ts';
+import type { SenderOptions } from './senderOptions.ts';
 
 /** Returns how long a message waits after an error of its network, in ms; undefined if the message has failed. */
 export type HoldMs = (error: unknown) => number | undefined;
@@ -43,35 +39,13 @@ const SEND_TIMEOUT_MS = 30_000;
 
 /** Sends stored messages to their networks, each by one caller at a time, and stores the outcome. */
 export class Dispatcher {
-  readonly #database: Database;
-  readonly #inbox: Inbox;
-  readonly #media: Media;
-  readonly #live: LiveSessions;
-  readonly #clock: Clock;
+  readonly #options: SenderOptions;
   readonly #acknowledgements: Acknowledgements;
   readonly #claimed = new Set<string>();
 
-  constructor({
-    database,
-    inbox,
-    media,
-    live,
-    clock,
-    log,
-  }: {
-    database: Database;
-    inbox: Inbox;
-    media: Media;
-    live: LiveSessions;
-    clock: Clock;
-    log: Log;
-  }) {
-    this.#database = database;
-    this.#inbox = inbox;
-    this.#media = media;
-    this.#live = live;
-    this.#clock = clock;
-    this.#acknowledgements = new Acknowledgements(inbox, clock, log);
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#acknowledgements = new Acknowledgements(options);
   }
 
   start(): void {
@@ -114,33 +88,34 @@ export class Dispatcher {
    * @throws {HeldError} the message has to wait
    */
   dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs = () => undefined): Promise<number> {
-    return this.#live.track(session, this.#dispatch(session, row, chat, holdMs));
+    return this.#options.live.track(session, this.#dispatch(session, row, chat, holdMs));
   }
 
   async #dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<number> {
+    const { database, inbox, media, clock } = this.#options;
     // The session may have been closed, or moved, since the message was stored.
     if (!session.isOpen()) throw new StillQueuedError(row.message_id);
     const message = toSent(row);
     // The session was paired again with a different number.
     if (row.from_number !== session.phoneNumber) {
       const reason = `The message belongs to ${row.from_number}, but the session was re-paired with a different number`;
-      await this.#inbox.refuse(message, reason);
+      await inbox.refuse(message, reason);
       throw new AppError('send_failed', reason);
     }
     let answer: Promise<Accepted> | undefined;
     let accepted: Accepted;
     try {
-      const outgoing = await toOutgoing(this.#database.reader, this.#media, row, chat);
+      const outgoing = await toOutgoing(database.reader, media, row, chat);
       const timeoutMs = outgoing.content.media === undefined ? SEND_TIMEOUT_MS : MAX_SEND_MS;
       answer = session.connection.send(outgoing);
-      accepted = await withTimeout(this.#clock, timeoutMs, answer, () => unanswered(timeoutMs));
+      accepted = await withTimeout(clock, timeoutMs, answer, () => unanswered(timeoutMs));
     } catch (error) {
       // A closing connection's error is not authoritative: the next owner sends again, with the same id.
       if (!session.isOpen()) throw new StillQueuedError(row.message_id);
       const ms = holdMs(error);
       if (ms !== undefined) throw new HeldError(ms);
       const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
-      await this.#inbox.refuse(message, reason);
+      await inbox.refuse(message, reason);
       void this.#acceptLate(session, message, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }

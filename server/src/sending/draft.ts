@@ -1,8 +1,9 @@
 import type { MessageType, NetworkChat } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
+import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { contentColumn, type StoredContent } from '../messages/content.ts';
-import { findSession, type NewRow, newRow, type SessionRef, storeMessages } from '../messages/store.ts';
+import { findMessage, findSession, type NewRow, newRow, type SessionRef, storeMessages } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 
 /** A message to send. */
@@ -43,13 +44,21 @@ export function rowOf(
 }
 
 /**
- * Stores an outgoing message.
- * @returns whether it is new
+ * Stores an outgoing message, unless an earlier run of the same request has stored it.
+ * @returns the message of the earlier run; undefined if the message is new
+ * @throws {AppError} `not_found` if it was deleted meanwhile
  */
-export function storeOutgoing(database: Database, row: NewRow, { type }: NetworkChat): Promise<boolean> {
+export async function storeOutgoing(
+  database: Database,
+  row: NewRow,
+  { type }: NetworkChat,
+): Promise<MessageRow | undefined> {
   // A scheduled message does not become the last one of its chat yet.
   const chat = row.status === 'scheduled' ? undefined : { type, unread: 0 };
-  return database.commitJointly(storeMessages, { row, chat }, row.session_id);
+  if (await database.commitJointly(storeMessages, { row, chat }, row.session_id)) return undefined;
+  const stored = await findMessage(database.reader, row.account_id, row.message_id);
+  if (stored === undefined) throw new AppError('not_found');
+  return stored;
 }
 
 /**

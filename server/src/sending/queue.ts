@@ -1,19 +1,15 @@
 import { sql } from 'kysely';
-import type { Clock } from '../clock.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
-import type { Log } from '../log.ts';
-import type { Inbox } from '../messages/inbox.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { toSent } from '../messages/outgoingProgress.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
-import type { LiveSession, LiveSessions } from '../sessions/liveSessions.ts';
+import type { LiveSession } from '../sessions/liveSessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import { type Dispatcher, HeldError } from './dispatcher.ts';
+import type { SenderOptions } from './senderOptions.ts';
 
 /** How long a queued message waits for a rate limit to pass. Then it fails with the network's error. */
 const MAX_PAUSE_MS = 10 * 60_000;
@@ -24,25 +20,14 @@ const LOOK_EVERY_MS = 30_000;
 /** How many earlier queued messages of a chat are checked: at times more than one node sends in a chat. */
 const LOOKED_AT = 200;
 
-interface Options {
-  readonly database: Database;
-  readonly cluster: Cluster;
-  readonly inbox: Inbox;
-  readonly live: LiveSessions;
-  readonly dispatcher: Dispatcher;
-  readonly clock: Clock;
-  /** Determines the order. */
-  readonly steady: SteadyClock;
-  readonly log: Log;
-}
-
 /**
  * Sends messages that are stored as `queued`: their process died before the network accepted them, their session was
  * not connected, their scheduled time has come, or their network asked for a pause. They go out as soon as their
  * session is connected on any node, in the order of their times.
  */
 export class SendQueue {
-  readonly #options: Options;
+  readonly #options: SenderOptions;
+  readonly #dispatcher: Dispatcher;
   /** Sessions whose queue is being sent → whether to look for more afterwards. */
   readonly #sending = new Map<string, boolean>();
   /** Sessions whose network asked for a pause → cancels its end. */
@@ -52,8 +37,9 @@ export class SendQueue {
   #isRunning = false;
   #cancelLook = () => {};
 
-  constructor(options: Options) {
+  constructor(options: SenderOptions, dispatcher: Dispatcher) {
     this.#options = options;
+    this.#dispatcher = dispatcher;
     const { signals } = options.cluster;
     signals.on('outbox', (id) => {
       const [accountId = '', sessionId = ''] = id.split(' ');
@@ -85,13 +71,13 @@ export class SendQueue {
    * Messages that are dispatched directly, without the queue, do not count.
    */
   async isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean> {
-    const { database, cluster, dispatcher } = this.#options;
+    const { database, cluster } = this.#options;
     const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
     const hasQueue = this.#sending.has(sessionId) || this.#pauses.has(sessionId);
     // Another node may have queued a message, and its signal may be late or lost.
     if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
     const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: LOOKED_AT });
-    return before.some((other) => hasQueue || !dispatcher.isClaimed(other.message_id));
+    return before.some((other) => hasQueue || !this.#dispatcher.isClaimed(other.message_id));
   }
 
   /** @returns whether the session is connected here */
@@ -146,14 +132,15 @@ export class SendQueue {
    * @returns how long the session has to pause, in ms
    */
   async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
-    const { dispatcher, log } = this.#options;
+    const dispatcher = this.#dispatcher;
     const { message_id: messageId } = row;
     if (dispatcher.isAccepted(row) || !dispatcher.claim(messageId)) return undefined;
     try {
       await this.#dispatch(session, row);
     } catch (error) {
       if (error instanceof HeldError) return error.ms;
-      log.warn({ err: error, session: session.sessionId, message: messageId }, 'queued message failed');
+      const about = { err: error, session: session.sessionId, message: messageId };
+      this.#options.log.warn(about, 'queued message failed');
     } finally {
       dispatcher.release(messageId);
     }
@@ -162,7 +149,7 @@ export class SendQueue {
   }
 
   async #dispatch(session: LiveSession, row: MessageRow): Promise<void> {
-    const { database, inbox, dispatcher } = this.#options;
+    const { database, inbox } = this.#options;
     // The row was read before the earlier ones were sent.
     const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
     if (status !== 'queued') return;
@@ -170,7 +157,7 @@ export class SendQueue {
       if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
       throw error;
     });
-    await dispatcher.dispatch(session, row, chat, (error) => this.#holdMs(row, error));
+    await this.#dispatcher.dispatch(session, row, chat, (error) => this.#holdMs(row, error));
   }
 
   /** Returns undefined if waiting does not help, or has taken too long. */

@@ -1,15 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import type { Clock } from '../clock.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { chatOf } from '../messages/outgoing.ts';
-import { findMessage, type NewRow, type SessionRef, touchChat } from '../messages/store.ts';
-import type { LiveSessions } from '../sessions/liveSessions.ts';
+import { type NewRow, type SessionRef, touchChat } from '../messages/store.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
+import type { SenderOptions } from './senderOptions.ts';
 
 export interface ScheduledDraft extends Draft {
   readonly sendAt: number;
@@ -20,21 +16,10 @@ const AT_ONCE = 100;
 const EVERY_MS = 60_000;
 const RETRY_MS = 1000;
 
-interface Options {
-  readonly database: Database;
-  readonly cluster: Cluster;
-  readonly live: LiveSessions;
-  /** How many messages an account may have scheduled. */
-  readonly maxScheduled: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called when a message of the session has been queued. */
-  readonly onQueued: (session: SessionRef) => void;
-}
-
 /** Messages that wait for their time, and are queued when it comes. */
 export class Schedule {
-  readonly #options: Options;
+  readonly #options: SenderOptions;
+  readonly #onQueued: (session: SessionRef) => void;
   /** Account → messages that are being stored at the moment. */
   readonly #adding = new Map<string, number>();
   #isRunning = false;
@@ -42,8 +27,10 @@ export class Schedule {
   #mustPlan = false;
   #cancelTimer = () => {};
 
-  constructor(options: Options) {
+  /** @param onQueued called when a message of the session has been queued */
+  constructor(options: SenderOptions, onQueued: (session: SessionRef) => void) {
     this.#options = options;
+    this.#onQueued = onQueued;
     const { signals } = options.cluster;
     signals.on('schedule', () => void this.plan());
     signals.on('gap', () => void this.plan());
@@ -139,8 +126,7 @@ export class Schedule {
         scheduled_at: draft.sendAt,
         created_at: clock.now(),
       });
-      const isNew = await storeOutgoing(database, row, chat);
-      rows.push(isNew ? row : ((await findMessage(database.reader, session.accountId, draft.messageId)) ?? row));
+      rows.push((await storeOutgoing(database, row, chat)) ?? row);
     }
     void this.plan();
     cluster.signals.send('schedule', session.sessionId);
@@ -158,7 +144,7 @@ export class Schedule {
   }
 
   async #queue(row: MessageRow): Promise<void> {
-    const { database, clock, onQueued } = this.#options;
+    const { database, clock } = this.#options;
     const { account_id: accountId, session_id: sessionId, message_id: messageId } = row;
     const now = clock.now();
     const isDue = await database.commit(async (tx) => {
@@ -166,7 +152,7 @@ export class Schedule {
       await touchChat(tx, row, now);
       return true;
     }, sessionId);
-    if (isDue) onQueued({ accountId, sessionId });
+    if (isDue) this.#onQueued({ accountId, sessionId });
   }
 }
 
