@@ -135,5 +135,5 @@ export class Dispatcher {
 const unanswered = (timeoutMs: number) =>
   new AppError(
     'send_failed',
-    `The network did not answer within ${timeoutMs / 1000} s: the message may or may not have been sent`,
+    `The network did not answer within ${timeoutMs / 1000} s: the message may or may not have been sent; check its status before you send it again`,
   );
