@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { readSettings, settingsTable } from '../src/config.ts';
+import { readSettings, settingsTable, variableOf } from '../src/config.ts';
 import { checkUrl, createTargetPolicy } from '../src/target.ts';
 
 /* Deployment files that no other test runs, checked against the code. */
@@ -21,7 +21,7 @@ describe('the deployment files', () => {
 
   it('set only known settings to valid values in compose.yaml', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
-    const known = new Set<string>(Object.values(settingsTable).map(({ env }) => env));
+    const known = new Set(Object.keys(settingsTable).map(variableOf));
     for (const name of ['node1', 'node2']) {
       const given: Record<string, string> = services[name].environment;
       for (const variable of Object.keys(given)) assert.ok(known.has(variable), variable);

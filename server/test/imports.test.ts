@@ -43,6 +43,7 @@ const ground = [
   'errors',
   'events',
   'config',
+  'settingKinds',
   'log',
   'async',
   'ids',

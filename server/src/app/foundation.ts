@@ -88,7 +88,7 @@ function requireDefaultConnector({ defaultConnector }: Settings, connectors: rea
 
 /** Loads OpenTelemetry only if it is configured. */
 async function openTracing(settings: Settings, nodeId: string, log: Log): Promise<Tracing | undefined> {
-  const endpoint = settings.otlpEndpoint;
+  const endpoint = settings.otelExporterOtlpEndpoint;
   if (endpoint === undefined) return undefined;
   const { Tracing } = await import('../tracing/tracing.ts');
   return new Tracing({ endpoint, nodeId, log });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { readSettings, SettingsError, settingsHelp, settingsTable } from '../../src/config.ts';
+import { readSettings, SettingsError, settingsHelp, settingsTable, variableOf } from '../../src/config.ts';
 
 it('has a default for everything and no default secret', () => {
   const settings = readSettings({});
@@ -59,8 +59,8 @@ it('reports all problems at once, each with its expected value', () => {
 
 it('prints every setting with its description', () => {
   const help = settingsHelp();
-  for (const { env, doc } of Object.values(settingsTable)) {
-    assert.ok(help.includes(env));
+  for (const [name, { doc }] of Object.entries(settingsTable)) {
+    assert.ok(help.includes(variableOf(name)));
     assert.ok(help.includes(doc));
   }
 });
