@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
-import { type NetworkSettings, WhatsappConnection } from './connection.ts';
+import { openConnection } from './connection.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxy.ts';
+import type { NetworkSettings } from './session.ts';
 
 const PAUSE_MS = 1500;
 const NEW_CHATS_PER_DAY = 50;
@@ -46,7 +47,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
       const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
       // Validated against the schema above when they were set.
       const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
-      return WhatsappConnection.open(host, settings, { proxy: typeof proxy === 'string' ? proxy : undefined, pacing });
+      return openConnection(host, settings, { proxy: typeof proxy === 'string' ? proxy : undefined, pacing });
     },
   };
 }

@@ -1,8 +1,7 @@
 import { KeyedQueue, Slots, settledWithin, sleep } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
-import type { SessionHost } from '../../connector.ts';
 import { boomOf } from '../link/errors.ts';
-import type { Baileys } from '../link/load.ts';
+import type { Session } from '../session.ts';
 import type { HeldReceipts } from './heldReceipts.ts';
 import type { Journal, Received } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
@@ -19,31 +18,29 @@ const DOWNLOADS = 3;
 const FILES_AT_ONCE = 4;
 const STOP_MS = 3000;
 
-interface IncomingDeps {
-  readonly baileys: Baileys;
-  readonly journal: Journal;
-  readonly reader: MessageReader;
-  readonly heldReceipts: HeldReceipts;
-  readonly host: SessionHost;
-}
-
 /** Passes the messages of the journal to the host, each chat in its order. */
 export class Incoming {
-  readonly #deps: IncomingDeps;
+  readonly #session: Session;
+  readonly #journal: Journal;
+  readonly #reader: MessageReader;
+  readonly #heldReceipts: HeldReceipts;
   readonly #chats = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);
   #setAside: Received[] = [];
   #isStopped = false;
 
-  constructor(deps: IncomingDeps) {
-    this.#deps = deps;
+  constructor(session: Session, journal: Journal, reader: MessageReader, heldReceipts: HeldReceipts) {
+    this.#session = session;
+    this.#journal = journal;
+    this.#reader = reader;
+    this.#heldReceipts = heldReceipts;
   }
 
   /** Passes a message on, however long the host takes to store it. */
   add(received: Received, isReplayed: boolean, attempts = ATTEMPTS): void {
     const { from, recipient = from } = received.attrs;
     // Without the device. A message that the own number sent elsewhere names its chat as the recipient.
-    const chat = this.#deps.baileys.jidNormalizedUser(recipient);
+    const chat = this.#session.baileys.jidNormalizedUser(recipient);
     // A chat waits only for its own messages: the download of a large video delays only other files.
     void this.#chats.run(chat, () => this.#passOn(received, isReplayed, attempts));
   }
@@ -58,25 +55,25 @@ export class Incoming {
   /** Starts nothing more, and waits a moment for messages in flight. Messages that are not stored stay in the journal. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await settledWithin(this.#deps.host.clock, STOP_MS, this.#chats.idle());
+    await settledWithin(this.#session.host.clock, STOP_MS, this.#chats.idle());
   }
 
   /** Never rejects: a message that cannot be stored is tried again, and after a stop at the next start. */
   async #passOn(received: Received, isReplayed: boolean, attempts: number): Promise<void> {
-    const { journal, heldReceipts, host } = this.#deps;
+    const { host } = this.#session;
     const { id = '' } = received.attrs;
     let faults = 0;
     for (let attempt = 0; !this.#isStopped; attempt++) {
       try {
         await this.#store(received, isReplayed, attempt < DOWNLOADS);
-        journal.acknowledge(received);
-        return heldReceipts.settle(id);
+        this.#journal.acknowledge(received);
+        return this.#heldReceipts.settle(id);
       } catch (error) {
         const about = { err: error, message: id, attempt };
         if (!isOutage(error)) faults++;
         if (faults >= attempts) {
           this.#setAside.push(received);
-          heldReceipts.settle(id);
+          this.#heldReceipts.settle(id);
           return host.log.error(about, 'failed to store a message; trying again at the next connection');
         }
         host.log.warn(about, 'failed to store a message; trying again');
@@ -86,8 +83,8 @@ export class Incoming {
   }
 
   async #store(received: Received, isReplayed: boolean, withFile: boolean): Promise<void> {
-    const { reader, host } = this.#deps;
-    const event = await reader.read(received, { isReplayed, withFile });
+    const { host } = this.#session;
+    const event = await this.#reader.read(received, { isReplayed, withFile });
     if (event === undefined) return;
     if (event.type !== 'message' || event.content.media === undefined) return host.onEvent(event);
     // The host reads the file before it stores the event.

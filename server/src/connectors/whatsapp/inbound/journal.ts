@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import type { BinaryNode, proto, SignalDataSet, SignalKeyStoreWithTransaction, SocketConfig } from 'baileys';
-import type { SessionHost, SessionStore } from '../../connector.ts';
 import { RECEIVED, RECEIVED_PREFIX } from '../link/credentials.ts';
-import type { Baileys } from '../link/load.ts';
+import type { Session } from '../session.ts';
 import { concernsPeople } from './incomingContent.ts';
 
 /** The attributes of a stanza, such as `id`, `from` and `participant`. */
@@ -54,9 +53,7 @@ const RECENT_KEPT = 10_000;
  * from the journal. This needs no extra transaction.
  */
 export class Journal extends EventEmitter<JournalEvents> {
-  readonly #baileys: Baileys;
-  readonly #store: SessionStore;
-  readonly #host: SessionHost;
+  readonly #session: Session;
   /** The envelope of each ciphertext, because Baileys decrypts without naming it. */
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
   /** In order of arrival. An LRU cache would allocate its entries at once, and an idle session needs none. */
@@ -70,16 +67,14 @@ export class Journal extends EventEmitter<JournalEvents> {
   // Baileys finds the transaction of a call by its async context. Listeners must not run in that of the message.
   readonly #outside = AsyncLocalStorage.snapshot();
 
-  constructor(baileys: Baileys, store: SessionStore, host: SessionHost) {
+  constructor(session: Session) {
     super();
-    this.#baileys = baileys;
-    this.#store = store;
-    this.#host = host;
+    this.#session = session;
   }
 
   /** Makes Baileys' own repository, and stores the messages that it decrypts. */
   readonly makeSignalRepository: SocketConfig['makeSignalRepository'] = (auth, logger, lidsOf) => {
-    const repository = this.#baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, lidsOf);
+    const repository = this.#session.baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, lidsOf);
     const { keys } = auth;
     const decrypt = (ciphertext: Uint8Array, lock: string, inner: () => Promise<Uint8Array>) => {
       const envelope = this.#envelopes.get(ciphertext);
@@ -105,9 +100,9 @@ export class Journal extends EventEmitter<JournalEvents> {
 
   /** Stores a message that was not decrypted here, and passes it on. */
   async add(attrs: Attributes, message: proto.IMessage): Promise<void> {
-    const received = this.#receive(attrs, this.#baileys.proto.Message.encode(message).finish());
+    const received = this.#receive(attrs, this.#session.baileys.proto.Message.encode(message).finish());
     if (received === undefined) return;
-    await this.#store.set(received.key, JSON.stringify(rowOf(received)));
+    await this.#session.store.set(received.key, JSON.stringify(rowOf(received)));
     this.emit('received', received);
   }
 
@@ -118,7 +113,7 @@ export class Journal extends EventEmitter<JournalEvents> {
 
   /** Returns the messages that were not acknowledged before the last stop, oldest first. */
   async left(): Promise<Received[]> {
-    const entries = [...(await this.#store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
+    const entries = [...(await this.#session.store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
       const { attrs, place, message } = JSON.parse(text);
       this.#remember(attrs.id ?? '');
       return { key, attrs, place, message: Buffer.from(message, 'base64') };
@@ -154,7 +149,7 @@ export class Journal extends EventEmitter<JournalEvents> {
   ): Promise<Uint8Array> {
     const written: Promise<Uint8Array> = keys.transaction(async () => {
       const padded = await inner();
-      const received = this.#receive(envelope.attrs, this.#baileys.unpadRandomMax16(padded));
+      const received = this.#receive(envelope.attrs, this.#session.baileys.unpadRandomMax16(padded));
       if (received === undefined) {
         if (envelope.isLastPart) this.emit('ignored', envelope.attrs['id'] ?? '');
       } else {
@@ -169,12 +164,13 @@ export class Journal extends EventEmitter<JournalEvents> {
 
   /** @returns undefined if the message is only for Baileys, like most protocol messages */
   #receive(attrs: Attributes, message: Uint8Array): Received | undefined {
-    const { Message } = this.#baileys.proto;
+    const { Message } = this.#session.baileys.proto;
     const whole = Message.decode(message);
-    if (!concernsPeople(this.#baileys, Message.create(whole.deviceSentMessage?.message ?? whole))) return undefined;
+    if (!concernsPeople(this.#session.baileys, Message.create(whole.deviceSentMessage?.message ?? whole)))
+      return undefined;
     const { from, participant = '', id = '' } = attrs;
     this.#remember(id);
-    this.#lastPlace = Math.max(this.#lastPlace + 1, this.#host.clock.now());
+    this.#lastPlace = Math.max(this.#lastPlace + 1, this.#session.host.clock.now());
     return { key: `${RECEIVED_PREFIX}${from}/${participant}/${id}`, attrs, place: this.#lastPlace, message };
   }
 
@@ -195,9 +191,9 @@ export class Journal extends EventEmitter<JournalEvents> {
   #remove(key: string): void {
     this.#acknowledged.set(key, null);
     if (this.#isStopped) return;
-    this.#cancelFlush ??= this.#host.clock.after(FLUSH_MS, () => {
+    this.#cancelFlush ??= this.#session.host.clock.after(FLUSH_MS, () => {
       this.#flush().catch((error) =>
-        this.#host.log.warn({ err: error }, 'failed to acknowledge journal entries; trying again'),
+        this.#session.host.log.warn({ err: error }, 'failed to acknowledge journal entries; trying again'),
       );
     });
   }
@@ -208,7 +204,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     const removed = this.#acknowledged;
     this.#acknowledged = new Map();
     try {
-      if (removed.size > 0) await this.#store.write(removed);
+      if (removed.size > 0) await this.#session.store.write(removed);
     } catch (error) {
       for (const key of removed.keys()) this.#remove(key);
       throw error;

@@ -3,10 +3,8 @@ import { pipeline, type Readable, Transform, type TransformCallback } from 'node
 import type { MediaType, WAMessage } from 'baileys';
 import { type Dispatcher, request } from 'undici';
 import { withTimeout } from '../../../async.ts';
-import type { Clock } from '../../../clock.ts';
 import type { MessageType } from '../../connector.ts';
-import type { Link } from '../link/link.ts';
-import type { Baileys } from '../link/load.ts';
+import type { Session } from '../session.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
 
 /** A phone that is off does not answer, and Baileys would wait forever. */
@@ -25,25 +23,18 @@ const KEY_TYPES: Readonly<Partial<Record<MessageType, MediaType>>> = {
 
 class GoneError extends Error {}
 
-interface MediaHostDeps {
-  readonly baileys: Baileys;
-  readonly link: Link;
-  /** The only host that files are fetched from. */
-  readonly host: string;
-  /** Connects to no other host, within limits (see `pinnedHosts.ts`). */
-  readonly dispatcher: Dispatcher;
-  readonly clock: Clock;
-}
-
 /**
  * Downloads the encrypted files of messages from the network's media host. Baileys is not used for that: it would
  * contact any host that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
  */
 export class MediaHost {
-  readonly #deps: MediaHostDeps;
+  readonly #session: Session;
+  readonly #dispatcher: Dispatcher;
 
-  constructor(deps: MediaHostDeps) {
-    this.#deps = deps;
+  /** @param dispatcher connects to no other host, within limits (see `pinnedHosts.ts`) */
+  constructor(session: Session, dispatcher: Dispatcher) {
+    this.#session = session;
+    this.#dispatcher = dispatcher;
   }
 
   /** Opens the decrypted file as a stream. A file that the host has deleted is requested from the sender's phone. */
@@ -57,16 +48,16 @@ export class MediaHost {
   }
 
   async #open({ message }: WAMessage): Promise<Readable> {
-    const { baileys, host, dispatcher } = this.#deps;
+    const { baileys, settings } = this.#session;
     const { content, media } = parseContent(baileys, message ?? {}) ?? {};
     const keyType = content && KEY_TYPES[content.type];
     const file = media?.file;
     if (file === undefined || keyType === undefined) throw new Error('the message does not say what its file is');
     const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, keyType);
     if (!macKey) throw new Error('the file has no key');
-    const { statusCode, body } = await request(`https://${host}${file.directPath}`, {
+    const { statusCode, body } = await request(`https://${settings.mediaHost}${file.directPath}`, {
       headers: { origin: baileys.DEFAULT_ORIGIN },
-      dispatcher,
+      dispatcher: this.#dispatcher,
     });
     if (statusCode !== 200) {
       await body.dump().catch(() => {});
@@ -80,10 +71,10 @@ export class MediaHost {
   }
 
   async #askPhone(message: WAMessage): Promise<WAMessage> {
-    const { socket } = this.#deps.link;
-    if (socket === undefined) throw new Error('the session is not connected');
-    const answer = socket.updateMediaMessage(message);
-    return withTimeout(this.#deps.clock, PHONE_MS, answer, () => new Error('the phone does not answer'));
+    const { link, host } = this.#session;
+    if (link.socket === undefined) throw new Error('the session is not connected');
+    const answer = link.socket.updateMediaMessage(message);
+    return withTimeout(host.clock, PHONE_MS, answer, () => new Error('the phone does not answer'));
   }
 }
 

@@ -1,25 +1,20 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
-import type { Log } from '../../../log.ts';
 import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
-import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { SentMessages } from '../outbound/sentMessages.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
-import type { Self } from '../people/self.ts';
+import type { Session } from '../session.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import type { Attributes, Received } from './journal.ts';
 import type { MediaHost } from './mediaHost.ts';
 import { readVote } from './votes.ts';
 
-interface ReaderDeps {
-  readonly baileys: Baileys;
-  readonly self: Self;
+interface ReaderParts {
   readonly addresses: Addresses;
   readonly groups: Groups;
   readonly sent: SentMessages;
   readonly media: MediaHost;
-  readonly log: Log;
 }
 
 /** A message whose envelope is decoded. */
@@ -34,10 +29,12 @@ interface Decoded {
 
 /** Turns received messages into events. */
 export class MessageReader {
-  readonly #deps: ReaderDeps;
+  readonly #session: Session;
+  readonly #parts: ReaderParts;
 
-  constructor(deps: ReaderDeps) {
-    this.#deps = deps;
+  constructor(session: Session, parts: ReaderParts) {
+    this.#session = session;
+    this.#parts = parts;
   }
 
   /**
@@ -48,7 +45,8 @@ export class MessageReader {
     { attrs, message }: Received,
     { isReplayed, withFile }: { isReplayed: boolean; withFile: boolean },
   ): Promise<NetworkEvent | undefined> {
-    const { baileys, self, addresses, groups, sent } = this.#deps;
+    const { baileys, self } = this.#session;
+    const { addresses, groups, sent } = this.#parts;
     const { id, lid } = self.addresses;
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
     const { key } = fullMessage;
@@ -88,7 +86,8 @@ export class MessageReader {
 
   /** For each recipient, a message to a broadcast list is a direct one. Stories and channels have no chat. */
   async #chatOf({ remoteJid, remoteJidAlt, participant, participantAlt }: WAMessageKey) {
-    const { baileys, addresses } = this.#deps;
+    const { baileys } = this.#session;
+    const { addresses } = this.#parts;
     if (!remoteJid || baileys.isJidStatusBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
     if (baileys.isJidBroadcast(remoteJid))
       return participant ? addresses.chatOf(participant, participantAlt) : undefined;
@@ -100,7 +99,8 @@ export class MessageReader {
    * Meta's assistant. For a message to a broadcast list, the network tells the devices the list, not the people.
    */
   async #ownChatOf({ remoteJid }: WAMessageKey, attrs: Attributes): Promise<NetworkChat | undefined> {
-    const { baileys, self, addresses } = this.#deps;
+    const { baileys, self } = this.#session;
+    const { addresses } = this.#parts;
     const { recipient } = attrs;
     if (!remoteJid || baileys.isJidBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
     if (baileys.isJidGroup(remoteJid)) return addresses.chatOf(remoteJid);
@@ -111,7 +111,7 @@ export class MessageReader {
 
   /** Reads a message that changes another one. */
   async #changeOf({ key, chat, from, timestamp, whole }: Decoded): Promise<NetworkEvent | undefined> {
-    const { baileys, self } = this.#deps;
+    const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage } = whole;
     if (reactionMessage) {
       const networkId = this.#targetOf(reactionMessage.key, key);
@@ -134,7 +134,7 @@ export class MessageReader {
   /** A key is written from its sender's side: in a direct chat, a message that is not the sender's is ours. */
   #targetOf(target: proto.IMessageKey | null | undefined, key: WAMessageKey): string {
     if (key.fromMe === true) return ownOrTheirs(target?.id, target?.fromMe === true);
-    const isOurs = target?.participant ? this.#deps.self.is(target.participant) : target?.fromMe !== true;
+    const isOurs = target?.participant ? this.#session.self.is(target.participant) : target?.fromMe !== true;
     return ownOrTheirs(target?.id, isOurs || (key.participant === undefined && target?.fromMe !== true));
   }
 
@@ -142,19 +142,19 @@ export class MessageReader {
     { vote, pollCreationMessageKey: target }: proto.Message.IPollUpdateMessage,
     key: WAMessageKey,
   ): Promise<{ networkId: string; options: string[] } | undefined> {
-    const { baileys, self, sent, log } = this.#deps;
+    const { baileys, self, host } = this.#session;
     const id = target?.id;
-    const message = id ? await sent.find(id) : undefined;
+    const message = id ? await this.#parts.sent.find(id) : undefined;
     const secret = message?.messageContextInfo?.messageSecret;
     // Only the author of a poll can read a vote in it.
     if (!id || !vote || !message || !secret) return undefined;
     const options = readVote(baileys, vote, { id, message, secret }, key, self);
-    if (options === undefined) log.warn({ poll: id }, 'failed to decrypt a vote');
+    if (options === undefined) host.log.warn({ poll: id }, 'failed to decrypt a vote');
     return options && { networkId: toOwnId(id), options };
   }
 
   async #contentOf({ content, context }: Parsed, media: NetworkMedia | undefined): Promise<MessageContent> {
-    const { addresses } = this.#deps;
+    const { addresses } = this.#parts;
     const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => addresses.digitsOf(jid)));
     return {
       ...content,
@@ -167,8 +167,11 @@ export class MessageReader {
   #fileOf(message: WAMessage, media: ParsedMedia | undefined): NetworkMedia | undefined {
     if (media === undefined) return undefined;
     const { mimeType, size, fileName, file } = media;
-    if (file !== undefined) return { mimeType, size, fileName, open: () => this.#deps.media.download(message) };
-    this.#deps.log.warn({ message: message.key.id }, 'message has an incomplete file; storing it without the file');
+    if (file !== undefined) return { mimeType, size, fileName, open: () => this.#parts.media.download(message) };
+    this.#session.host.log.warn(
+      { message: message.key.id },
+      'message has an incomplete file; storing it without the file',
+    );
     return undefined;
   }
 }

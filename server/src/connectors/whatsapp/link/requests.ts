@@ -31,9 +31,15 @@ export class Requests {
     });
   }
 
-  /** Like `run`, but translates an error of the server into one that the caller of the API can act on. */
-  ask<T>(socket: WASocket, work: (signal: AbortSignal) => Promise<T>, words?: ErrorWords): Promise<T> {
-    return translateErrors(() => this.run(socket, work), words);
+  /**
+   * Like `run` over the open socket, but translates an error of the server into one that the caller of the API can act
+   * on.
+   */
+  ask<T>(work: (socket: WASocket, signal: AbortSignal) => Promise<T>, words?: ErrorWords): Promise<T> {
+    return translateErrors(async () => {
+      const socket = this.#link.requireSocket();
+      return this.run(socket, (signal) => work(socket, signal));
+    }, words);
   }
 
   /**

@@ -1,9 +1,7 @@
-import type { CacheStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
+import type { CacheStore, SignalKeyStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import type { Dispatcher } from 'undici';
-import type { Log } from '../../../log.ts';
-import type { Credentials } from './credentials.ts';
-import type { Baileys } from './load.ts';
+import type { Session } from '../session.ts';
 import type { Route } from './proxy.ts';
 
 /**
@@ -15,31 +13,19 @@ const DEVICES_KEPT = 500;
 const DEVICES_MS = 5 * 60_000;
 
 /** The parts of the session that Baileys calls. */
-type Hooks = Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata' | 'makeSignalRepository'>;
+interface Called extends Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata' | 'makeSignalRepository'> {
+  readonly keys: SignalKeyStore;
+  readonly agent: Route['agent'];
+  /** For the downloads of Baileys itself: history, and state that the devices of an account share. */
+  readonly dispatcher: Dispatcher;
+}
 
 /** The configuration of all sockets of a session. */
-export function socketConfig({
-  baileys,
-  credentials: { creds, keys },
-  settings: { url, version, keepAliveMs },
-  route: { agent },
-  dispatcher,
-  hooks,
-  log,
-}: {
-  baileys: Baileys;
-  credentials: Credentials;
-  settings: {
-    readonly url: string | undefined;
-    readonly version: readonly [number, number, number] | undefined;
-    readonly keepAliveMs: number;
-  };
-  route: Route;
-  /** For the downloads of Baileys itself: history, and state that the devices of an account share. */
-  dispatcher: Dispatcher;
-  hooks: Hooks;
-  log: Log;
-}): UserFacingSocketConfig {
+export function socketConfig(
+  { baileys, creds, settings, host: { log } }: Session,
+  { keys, agent, dispatcher, ...hooks }: Called,
+): UserFacingSocketConfig {
+  const { url, version, keepAliveMs } = settings;
   return {
     auth: { creds, keys },
     // Errors and warnings only, because Baileys logs the content of messages from `info` on.

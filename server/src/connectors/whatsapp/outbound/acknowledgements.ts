@@ -1,6 +1,5 @@
 import type { BinaryNode } from 'baileys';
-import type { Clock } from '../../../clock.ts';
-import type { Link } from '../link/link.ts';
+import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
 
 /** The result of sending a message: the server has it, refuses it, or the connection ended before it answered. */
@@ -21,13 +20,12 @@ const LIMIT_MS = 12_000;
 
 /** Waits for the server's acknowledgements of messages. One may arrive before Baileys has finished sending. */
 export class Acknowledgements {
-  readonly #link: Link;
-  readonly #clock: Clock;
+  readonly #session: Session;
   readonly #pending = new Map<string, (answer: Answer) => void>();
 
-  constructor(link: Link, clock: Clock) {
-    this.#link = link;
-    this.#clock = clock;
+  constructor(session: Session) {
+    const { link } = session;
+    this.#session = session;
     link.on('socket', ({ ws }) => void ws.on('CB:ack,class:message', (node: BinaryNode) => this.#onAck(node)));
     link.on('lost', () => {
       for (const settle of [...this.#pending.values()]) settle('lost');
@@ -35,6 +33,7 @@ export class Acknowledgements {
   }
 
   expect(wireId: string): PendingAnswer {
+    const { link, host } = this.#session;
     const { promise, resolve } = Promise.withResolvers<Answer>();
     let cancelTimer = () => {};
     const isPending = () => this.#pending.get(wireId) === settle;
@@ -49,13 +48,13 @@ export class Acknowledgements {
       settle,
       startTimer: () => {
         if (!isPending()) return;
-        cancelTimer = this.#clock.after(LIMIT_MS, () => {
+        cancelTimer = host.clock.after(LIMIT_MS, () => {
           settle('lost');
-          this.#link.reset('WhatsApp does not confirm messages');
+          link.reset('WhatsApp does not confirm messages');
         });
       },
       giveUp: () => {
-        if (isPending()) this.#link.reset('WhatsApp does not answer');
+        if (isPending()) link.reset('WhatsApp does not answer');
       },
     };
   }
@@ -66,7 +65,7 @@ export class Acknowledgements {
   }
 
   #onAck({ attrs: { id = '', error, t } }: BinaryNode): void {
-    const timestamp = t === undefined ? this.#clock.now() : Number(t) * 1000;
+    const timestamp = t === undefined ? this.#session.host.clock.now() : Number(t) * 1000;
     this.#pending.get(id)?.(error === undefined ? { timestamp } : { error });
   }
 }

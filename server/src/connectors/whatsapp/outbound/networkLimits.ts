@@ -1,8 +1,8 @@
 import type { BaileysEventMap, NewChatMessageCapInfo, WASocket } from 'baileys';
-import { type Clock, isoTime } from '../../../clock.ts';
+import { isoTime } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
-import type { Log } from '../../../log.ts';
-import type { Link } from '../link/link.ts';
+import type { SessionHost } from '../../connector.ts';
+import type { Session } from '../session.ts';
 
 type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLock']>;
 
@@ -17,14 +17,12 @@ const QUOTA_USED = 'CAPPED';
 
 /** The limits that WhatsApp itself sets for a number, as far as it reports them: the step before a ban. */
 export class NetworkLimits {
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #host: SessionHost;
   #lockedUntil = 0;
   #quota: NewChatMessageCapInfo | undefined;
 
-  constructor(link: Link, clock: Clock, log: Log) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor({ link, host }: Session) {
+    this.#host = host;
     link.on('socket', ({ ev }) => {
       ev.on('connection.update', ({ reachoutTimeLock }) => {
         if (reachoutTimeLock !== undefined) this.#onTimelock(reachoutTimeLock);
@@ -32,13 +30,13 @@ export class NetworkLimits {
       ev.on('message-capping.update', (quota) => this.#onQuota(quota));
     });
     link.on('open', (socket) => {
-      this.#read(socket).catch((error) => log.debug({ err: error }, 'failed to read the limits of the number'));
+      this.#read(socket).catch((error) => host.log.debug({ err: error }, 'failed to read the limits of the number'));
     });
   }
 
   /** @throws {AppError} `rate_limited` while the number may not start chats */
   requireNewChat(): void {
-    const waitMs = this.#lockedUntil - this.#clock.now();
+    const waitMs = this.#lockedUntil - this.#host.clock.now();
     if (waitMs > 0)
       throw new AppError(
         'rate_limited',
@@ -61,10 +59,10 @@ export class NetworkLimits {
   }
 
   #onTimelock({ isActive, timeEnforcementEnds, enforcementType }: Timelock): void {
-    const now = this.#clock.now();
+    const now = this.#host.clock.now();
     const until = isActive === true ? (timeEnforcementEnds?.getTime() ?? now + UNSAID_LOCK_MS) : 0;
     if (until > now && until !== this.#lockedUntil)
-      this.#log.warn(
+      this.#host.log.warn(
         { until: isoTime(until), kind: enforcementType },
         'WhatsApp does not let this number start new chats',
       );
@@ -74,7 +72,7 @@ export class NetworkLimits {
   #onQuota(quota: NewChatMessageCapInfo): void {
     const { capping_status: status, used_quota: used, total_quota: of } = quota;
     if (status !== this.#quota?.capping_status && status !== NO_QUOTA)
-      this.#log.warn({ used, of }, 'WhatsApp limits how many chats this number starts');
+      this.#host.log.warn({ used, of }, 'WhatsApp limits how many chats this number starts');
     this.#quota = quota;
   }
 }

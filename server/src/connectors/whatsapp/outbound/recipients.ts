@@ -5,12 +5,6 @@ import { type Addresses, jidOf } from '../people/addresses.ts';
 import type { NetworkLimits } from './networkLimits.ts';
 import type { Pacing } from './pacing.ts';
 
-interface RecipientsDeps {
-  readonly pacing: Pacing;
-  readonly limits: NetworkLimits;
-  readonly addresses: Addresses;
-}
-
 /** Per session, so the limit is low. A number that was evicted is looked up again. */
 const NUMBERS_KEPT = 1000;
 /** A number that is not on the network now may join later. WhatsApp penalizes frequent lookups. */
@@ -24,7 +18,9 @@ const KNOWN_MS = 24 * 3600 * 1000;
  * because replies come from it.
  */
 export class Recipients {
-  readonly #deps: RecipientsDeps;
+  readonly #pacing: Pacing;
+  readonly #limits: NetworkLimits;
+  readonly #addresses: Addresses;
   /** Number → the number that the network knows it by; false for a number that it does not know. */
   readonly #known = new LRUCache<string, string | false>({ max: NUMBERS_KEPT, ttl: KNOWN_MS });
   /** The same for numbers that a message was sent to. */
@@ -34,8 +30,10 @@ export class Recipients {
   /** Numbers whose chat is counted as new, until a message is sent to them. */
   readonly #counted = new Set<string>();
 
-  constructor(deps: RecipientsDeps) {
-    this.#deps = deps;
+  constructor(pacing: Pacing, limits: NetworkLimits, addresses: Addresses) {
+    this.#pacing = pacing;
+    this.#limits = limits;
+    this.#addresses = addresses;
   }
 
   /**
@@ -46,7 +44,7 @@ export class Recipients {
    */
   async require(socket: WASocket, phoneNumber: string): Promise<string> {
     const answered = this.#written.get(phoneNumber) ?? (await this.#startChat(socket, phoneNumber));
-    if (answered !== phoneNumber) await this.#deps.addresses.identify(phoneNumber, answered);
+    if (answered !== phoneNumber) await this.#addresses.identify(phoneNumber, answered);
     return answered;
   }
 
@@ -58,7 +56,7 @@ export class Recipients {
     if ((await lidOf(socket, phoneNumber)) !== undefined) return phoneNumber;
     const answered = await this.#numberOnNetwork(socket, phoneNumber);
     if (answered !== phoneNumber) {
-      await this.#deps.addresses.identify(phoneNumber, answered);
+      await this.#addresses.identify(phoneNumber, answered);
       this.#others.set(phoneNumber, answered);
     }
     return answered;
@@ -92,9 +90,9 @@ export class Recipients {
     const answered = await this.#numberOnNetwork(socket, phoneNumber);
     const jid = jidOf(answered);
     const { lidMapping } = socket.signalRepository;
-    const address = this.#deps.addresses.isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
+    const address = this.#addresses.isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
     if (!(await hasConversation(socket, address))) {
-      this.#deps.limits.requireNewChat();
+      this.#limits.requireNewChat();
       await this.#count(answered);
     }
     this.#counted.delete(answered);
@@ -107,16 +105,16 @@ export class Recipients {
   async #count(phoneNumber: string): Promise<void> {
     if (this.#counted.has(phoneNumber)) return;
     this.#counted.add(phoneNumber);
-    await this.#deps.pacing.beginChat().catch((error) => {
+    await this.#pacing.beginChat().catch((error) => {
       this.#counted.delete(phoneNumber);
       throw error;
     });
   }
 
   async #numberOnNetwork(socket: WASocket, phoneNumber: string): Promise<string> {
-    this.#deps.addresses.requireKnown(phoneNumber);
+    this.#addresses.requireKnown(phoneNumber);
     // The network cannot be asked about a placeholder.
-    if (this.#deps.addresses.isHidden(phoneNumber)) return phoneNumber;
+    if (this.#addresses.isHidden(phoneNumber)) return phoneNumber;
     const lid = await lidOf(socket, phoneNumber);
     if (lid !== undefined && (await hasConversation(socket, `${lid}@lid`))) return phoneNumber;
     await this.present(socket, [phoneNumber]);

@@ -1,12 +1,10 @@
 import type { AnyMessageContent, MiscMessageGenerationOptions, WASocket } from 'baileys';
 import { settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
-import type { MessageKey, OutgoingMessage, SessionHost } from '../../connector.ts';
-import type { Link } from '../link/link.ts';
-import type { Baileys } from '../link/load.ts';
-import { LostSocketError, type Requests } from '../link/requests.ts';
+import type { MessageKey, OutgoingMessage } from '../../connector.ts';
+import { LostSocketError } from '../link/requests.ts';
 import { jidOfChat } from '../people/addresses.ts';
-import type { Self } from '../people/self.ts';
+import type { Session } from '../session.ts';
 import type { Acknowledgements, PendingAnswer } from './acknowledgements.ts';
 import { toWireId } from './messageIds.ts';
 import { keyOf, quotedOf, toBaileysContent } from './outgoingContent.ts';
@@ -14,16 +12,11 @@ import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
 import type { SentMessages } from './sentMessages.ts';
 
-interface SenderDeps {
-  readonly baileys: Baileys;
-  readonly link: Link;
-  readonly requests: Requests;
+interface SenderParts {
   readonly acknowledgements: Acknowledgements;
   readonly pacing: Pacing;
   readonly recipients: Recipients;
   readonly sent: SentMessages;
-  readonly self: Self;
-  readonly host: SessionHost;
 }
 
 /**
@@ -44,17 +37,19 @@ interface Delivery {
 
 /** Sends messages, and changes to messages. */
 export class Sender {
-  readonly #deps: SenderDeps;
+  readonly #session: Session;
+  readonly #parts: SenderParts;
   readonly #changes = new Set<Promise<void>>();
 
-  constructor(deps: SenderDeps) {
-    this.#deps = deps;
+  constructor(session: Session, parts: SenderParts) {
+    this.#session = session;
+    this.#parts = parts;
   }
 
   async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
-    const { pacing, self, host } = this.#deps;
+    const { self, host } = this.#session;
     const deadline = host.clock.now() + TIMEOUT_MS;
-    await pacing.wait();
+    await this.#parts.pacing.wait();
     let { chat } = message;
     if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
     const quoted = quotedOf({ ...message, chat }, self.phoneNumber);
@@ -83,11 +78,11 @@ export class Sender {
 
   /** Resolves once the reactions, edits and deletions in flight are answered, or after `timeoutMs`. */
   async drainChanges(timeoutMs: number): Promise<void> {
-    await settledWithin(this.#deps.host.clock, timeoutMs, Promise.allSettled(this.#changes));
+    await settledWithin(this.#session.host.clock, timeoutMs, Promise.allSettled(this.#changes));
   }
 
   #keyOf(message: MessageKey) {
-    return keyOf(message, this.#deps.self.phoneNumber);
+    return keyOf(message, this.#session.self.phoneNumber);
   }
 
   /** Sends a message that changes another one. Resolves when the server has acknowledged it. */
@@ -100,7 +95,7 @@ export class Sender {
   }
 
   async #sendChange(jid: string, content: AnyMessageContent): Promise<void> {
-    const { baileys, link, host } = this.#deps;
+    const { baileys, link, host } = this.#session;
     const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
     const deadline = host.clock.now() + TIMEOUT_MS;
     await this.#deliver({ jid, makeContent: async () => content, options: { messageId }, deadline, hasFile: false });
@@ -108,11 +103,11 @@ export class Sender {
 
   /** @returns the number that the network knows the recipient by */
   async #requireRecipient(phoneNumber: string, deadline: number): Promise<string> {
-    const { link, requests, recipients, host } = this.#deps;
+    const { link, requests, host } = this.#session;
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, deadline - host.clock.now()));
       try {
-        return await requests.run(socket, () => recipients.require(socket, phoneNumber));
+        return await requests.run(socket, () => this.#parts.recipients.require(socket, phoneNumber));
       } catch (error) {
         if (!(error instanceof LostSocketError) || host.clock.now() > deadline) throw error;
       }
@@ -124,7 +119,8 @@ export class Sender {
    * stays the same, so that the server and the recipient recognize it as one message.
    */
   async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<number> {
-    const { link, acknowledgements, sent, host } = this.#deps;
+    const { link, host } = this.#session;
+    const { acknowledgements, sent } = this.#parts;
     const { clock, log } = host;
     const { messageId } = options;
     let made = await sent.find(messageId);
@@ -178,7 +174,7 @@ export class Sender {
       signal.addEventListener('abort', () => pending.giveUp());
       return work();
     };
-    return this.#deps.requests.run(socket, orGiveUp, limitMs);
+    return this.#session.requests.run(socket, orGiveUp, limitMs);
   }
 }
 

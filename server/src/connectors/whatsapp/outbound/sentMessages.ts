@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
-import type { SessionStore } from '../../connector.ts';
-import type { Baileys } from '../link/load.ts';
+import type { Session } from '../session.ts';
 
 /**
  * Places per session. A message takes the place that its id hashes to and replaces the previous one there, so nothing
@@ -14,24 +13,24 @@ const PLACES = 10_000;
  * the secret of its poll.
  */
 export class SentMessages {
-  readonly #store: SessionStore;
-  readonly #baileys: Baileys;
+  readonly #session: Session;
 
-  constructor(store: SessionStore, baileys: Baileys) {
-    this.#store = store;
-    this.#baileys = baileys;
+  constructor(session: Session) {
+    this.#session = session;
   }
 
   async keep(wireId: string, message: proto.IMessage): Promise<void> {
-    const encoded = Buffer.from(this.#baileys.proto.Message.encode(message).finish()).toString('base64');
-    await this.#store.set(placeOf(wireId), JSON.stringify([wireId, encoded]));
+    const { baileys, store } = this.#session;
+    const encoded = Buffer.from(baileys.proto.Message.encode(message).finish()).toString('base64');
+    await store.set(placeOf(wireId), JSON.stringify([wireId, encoded]));
   }
 
   async find(wireId: string): Promise<proto.IMessage | undefined> {
-    const text = await this.#store.get(placeOf(wireId));
+    const { baileys, store } = this.#session;
+    const text = await store.get(placeOf(wireId));
     if (text === undefined) return undefined;
     const [id, encoded] = JSON.parse(text);
-    return id === wireId ? this.#baileys.proto.Message.decode(Buffer.from(encoded, 'base64')) : undefined;
+    return id === wireId ? baileys.proto.Message.decode(Buffer.from(encoded, 'base64')) : undefined;
   }
 }
 

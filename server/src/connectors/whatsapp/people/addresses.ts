@@ -1,7 +1,6 @@
 import { AppError } from '../../../errors.ts';
-import { isStandIn, type NetworkChat, type SessionHost, type SessionStore } from '../../connector.ts';
-import type { Link } from '../link/link.ts';
-import type { Baileys } from '../link/load.ts';
+import { isStandIn, type NetworkChat } from '../../connector.ts';
+import type { Session } from '../session.ts';
 
 const PERSON = 's.whatsapp.net';
 const STAND_IN = '000';
@@ -15,19 +14,14 @@ const HIDDEN_PREFIX = 'hidden/';
  * until the number becomes known; then everything stored under the placeholder belongs to the number.
  */
 export class Addresses {
-  readonly #baileys: Baileys;
-  readonly #link: Link;
-  readonly #store: SessionStore;
-  readonly #host: SessionHost;
+  readonly #session: Session;
   /** LIDs for which a placeholder was used. */
   readonly #hidden = new Set<string>();
   readonly #identified = new Map<string, string>();
 
-  constructor(baileys: Baileys, link: Link, store: SessionStore, host: SessionHost) {
-    this.#baileys = baileys;
-    this.#link = link;
-    this.#store = store;
-    this.#host = host;
+  constructor(session: Session) {
+    const { link, host } = session;
+    this.#session = session;
     link.on('socket', ({ ev }) => {
       ev.on('lid-mapping.update', ({ lid, pn }) => {
         this.digitsOf(lid, pn).catch((error) =>
@@ -38,7 +32,8 @@ export class Addresses {
   }
 
   async start(): Promise<void> {
-    for (const key of (await this.#store.list(HIDDEN_PREFIX)).keys()) this.#hidden.add(key.slice(HIDDEN_PREFIX.length));
+    const stored = await this.#session.store.list(HIDDEN_PREFIX);
+    for (const key of stored.keys()) this.#hidden.add(key.slice(HIDDEN_PREFIX.length));
   }
 
   /** Placeholders whose numbers have become known → these numbers. */
@@ -51,15 +46,16 @@ export class Addresses {
    * @param alternative the person's other address, if the network has reported it
    */
   async digitsOf(address: string, alternative?: string | null): Promise<string> {
-    const { isLidUser } = this.#baileys;
+    const { baileys, link, store } = this.#session;
+    const { isLidUser } = baileys;
     const jid = unhosted(address);
     if (!isLidUser(jid)) return this.#userOf(jid);
     const lid = this.#userOf(jid);
     const isSaid = alternative !== undefined && alternative !== null && !isLidUser(unhosted(alternative));
-    const known = isSaid ? alternative : await this.#link.newest?.signalRepository.lidMapping.getPNForLID(jid);
+    const known = isSaid ? alternative : await link.newest?.signalRepository.lidMapping.getPNForLID(jid);
     if (known === undefined || known === null) {
       if (!this.#hidden.has(lid)) {
-        await this.#store.set(HIDDEN_PREFIX + lid, '');
+        await store.set(HIDDEN_PREFIX + lid, '');
         this.#hidden.add(lid);
       }
       return STAND_IN + lid;
@@ -68,14 +64,14 @@ export class Addresses {
     if (this.#hidden.has(lid)) {
       // Forgotten last: if storing it fails, it is reported again with the next message.
       await this.identify(STAND_IN + lid, digits);
-      await this.#store.delete(HIDDEN_PREFIX + lid);
+      await store.delete(HIDDEN_PREFIX + lid);
       this.#hidden.delete(lid);
     }
     return digits;
   }
 
   async chatOf(jid: string, alternative?: string | null): Promise<NetworkChat> {
-    if (this.#baileys.isJidGroup(jid)) return { type: 'group', id: jid };
+    if (this.#session.baileys.isJidGroup(jid)) return { type: 'group', id: jid };
     return { type: 'direct', id: await this.digitsOf(jid, alternative) };
   }
 
@@ -83,7 +79,7 @@ export class Addresses {
   async identify(digits: string, phoneNumber: string): Promise<void> {
     // First, so that no group is reported with the placeholder after the stored ones have the number.
     this.#identified.set(digits, phoneNumber);
-    await this.#host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
+    await this.#session.host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
   }
 
   /** Whether these digits are a placeholder. */
@@ -101,7 +97,7 @@ export class Addresses {
   }
 
   #userOf(jid: string): string {
-    return this.#baileys.jidDecode(jid)?.user ?? jid;
+    return this.#session.baileys.jidDecode(jid)?.user ?? jid;
   }
 }
 

@@ -2,39 +2,19 @@ import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { GroupActions, GroupInvite } from '../../connector.ts';
 import { translateErrors } from '../link/errors.ts';
-import type { Link } from '../link/link.ts';
-import type { Requests } from '../link/requests.ts';
+import type { Session } from '../session.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import type { Groups } from './groups.ts';
 import { setPicture } from './picture.ts';
-import type { Self } from './self.ts';
 
 const LINK = 'https://chat.whatsapp.com/';
 
 /** The actions of a session in groups. Each resolves once the host knows its result. */
-export function createGroupActions({
-  link,
-  requests,
-  groups,
-  addresses,
-  self,
-}: {
-  link: Link;
-  requests: Requests;
-  groups: Groups;
-  addresses: Addresses;
-  self: Self;
-}): GroupActions {
-  async function ask<T>(request: (socket: WASocket) => Promise<T>): Promise<T> {
-    const socket = link.requireSocket();
-    return requests.ask(socket, () => request(socket));
-  }
-
+export function createGroupActions({ requests, self }: Session, groups: Groups, addresses: Addresses): GroupActions {
   /** Changes a group and reads it. */
   async function change<T>(networkId: string, request: (socket: WASocket) => Promise<T>): Promise<T> {
-    const socket = link.requireSocket();
-    const answer = await requests.ask(socket, () => request(socket));
-    await translateErrors(() => groups.read(socket, networkId));
+    const answer = await requests.ask(request);
+    await translateErrors(() => groups.read(networkId));
     return answer;
   }
 
@@ -48,7 +28,7 @@ export function createGroupActions({
   return {
     async create(subject, phoneNumbers) {
       const others = [...new Set(phoneNumbers)].filter((number) => number !== self.phoneNumber);
-      return groups.put(await ask((socket) => socket.groupCreate(subject, others.map(jidOf))));
+      return groups.put(await requests.ask((socket) => socket.groupCreate(subject, others.map(jidOf))));
     },
     setSubject: (networkId, subject) => change(networkId, (socket) => socket.groupUpdateSubject(networkId, subject)),
     setDescription: (networkId, description) =>
@@ -61,7 +41,7 @@ export function createGroupActions({
         if (joinApproval !== undefined) await socket.groupJoinApprovalMode(networkId, joinApproval ? 'on' : 'off');
       }),
     async setPicture(networkId, picture) {
-      await ask((socket) => setPicture(socket, { jid: networkId, isGroup: true }, picture));
+      await requests.ask((socket) => setPicture(socket, { jid: networkId, isGroup: true }, picture));
       await groups.notePicture(networkId, picture);
     },
     async updateParticipants(networkId, action, phoneNumbers) {
@@ -81,19 +61,19 @@ export function createGroupActions({
           : { phoneNumber, ok: false, reason: REASONS[status] ?? `WhatsApp refused it (${status})` };
       });
     },
-    invite: async (networkId) => inviteOf(await ask((socket) => socket.groupInviteCode(networkId)), networkId, false),
+    invite: async (networkId) =>
+      inviteOf(await requests.ask((socket) => socket.groupInviteCode(networkId)), networkId, false),
     renewInvite: async (networkId) =>
-      inviteOf(await ask((socket) => socket.groupRevokeInvite(networkId)), networkId, true),
+      inviteOf(await requests.ask((socket) => socket.groupRevokeInvite(networkId)), networkId, true),
     async join(invite) {
-      const socket = link.requireSocket();
       const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
-      const networkId = await requests.ask(socket, () => socket.groupAcceptInvite(code), { missing: NO_INVITE });
+      const networkId = await requests.ask((socket) => socket.groupAcceptInvite(code), { missing: NO_INVITE });
       // If an admin has to approve first, the server names no group.
       if (networkId === undefined) return null;
-      return (await translateErrors(() => groups.read(socket, networkId))) ?? null;
+      return (await translateErrors(() => groups.read(networkId))) ?? null;
     },
     async leave(networkId) {
-      await ask((socket) => socket.groupLeave(networkId));
+      await requests.ask((socket) => socket.groupLeave(networkId));
       await groups.left(networkId);
     },
   };

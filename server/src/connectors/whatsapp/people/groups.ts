@@ -2,23 +2,11 @@ import type { GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { KeyedQueue } from '../../../async.ts';
 import type { GroupChange } from '../../../events.ts';
-import type { NetworkGroup, NetworkMedia, SessionHost } from '../../connector.ts';
+import type { NetworkGroup, NetworkMedia } from '../../connector.ts';
 import { boomOf } from '../link/errors.ts';
-import type { Link } from '../link/link.ts';
-import type { Requests } from '../link/requests.ts';
-import type { Reporter } from '../reporter.ts';
+import type { Session } from '../session.ts';
 import type { Addresses } from './addresses.ts';
 import { changesBetween, toNetworkGroup, withNumbers } from './groupState.ts';
-import type { Self } from './self.ts';
-
-interface GroupsDeps {
-  readonly link: Link;
-  readonly requests: Requests;
-  readonly addresses: Addresses;
-  readonly self: Self;
-  readonly reporter: Reporter;
-  readonly host: SessionHost;
-}
 
 const METADATA_KEPT = 200;
 /** An account may be in very many groups. After a minute, Baileys would report that it is in none. */
@@ -34,7 +22,8 @@ const NOT_FOUND = 404;
  * is reported twice, and nothing is missed.
  */
 export class Groups {
-  readonly #deps: GroupsDeps;
+  readonly #session: Session;
+  readonly #addresses: Addresses;
   readonly #known = new Map<string, NetworkGroup>();
   readonly #metadata = new LRUCache<string, GroupMetadata>({ max: METADATA_KEPT });
   /** Serializes work on a group: two concurrent reads would report a change twice. */
@@ -43,9 +32,10 @@ export class Groups {
   #requestCount = 0;
   readonly #answered = new Map<string, number>();
 
-  constructor(deps: GroupsDeps) {
-    const { link, host } = deps;
-    this.#deps = deps;
+  constructor(session: Session, addresses: Addresses) {
+    const { link, host } = session;
+    this.#session = session;
+    this.#addresses = addresses;
     link.on('socket', (socket) => {
       socket.ws.on('CB:notification,type:w:gp2', ({ attrs: { from } }: { attrs: { from?: string } }) => {
         if (from !== undefined) this.#onChange(socket, from);
@@ -57,15 +47,16 @@ export class Groups {
   }
 
   async start(): Promise<void> {
-    for (const group of await this.#deps.host.groups()) this.#known.set(group.networkId, group);
+    for (const group of await this.#session.host.groups()) this.#known.set(group.networkId, group);
   }
 
   /**
    * Reads a group, and reports changes.
    * @returns undefined if the session is not in it
+   * @throws {AppError} `session_not_connected`
    */
-  read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
-    return this.#queue.run(networkId, () => this.#read(socket, networkId));
+  read(networkId: string): Promise<NetworkGroup | undefined> {
+    return this.#queue.run(networkId, () => this.#read(this.#session.link.requireSocket(), networkId));
   }
 
   /**
@@ -74,7 +65,7 @@ export class Groups {
    */
   async know(networkId: string): Promise<void> {
     if (this.#known.has(networkId)) return;
-    const socket = await this.#deps.link.whenOpen(OPEN_MS);
+    const socket = await this.#session.link.whenOpen(OPEN_MS);
     await this.#queue.run(networkId, async () => {
       if (!this.#known.has(networkId)) await this.#read(socket, networkId);
     });
@@ -111,7 +102,7 @@ export class Groups {
       const before = this.#stateOf(networkId);
       if (before === undefined) return;
       const group = { ...before, ...fields };
-      const { reporter, host } = this.#deps;
+      const { reporter, host } = this.#session;
       if (change === undefined) await reporter.report({ type: 'group_invite', group });
       else await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
       this.#known.set(networkId, group);
@@ -120,16 +111,18 @@ export class Groups {
 
   #onChange(socket: WASocket, networkId: string): void {
     this.#metadata.delete(networkId);
-    this.read(socket, networkId).catch((error) =>
-      // It is read again with the next change, and with the next connection.
-      this.#deps.host.log.warn({ err: error, group: networkId }, 'failed to read a changed group'),
-    );
+    this.#queue
+      .run(networkId, () => this.#read(socket, networkId))
+      .catch((error) =>
+        // It is read again with the next change, and with the next connection.
+        this.#session.host.log.warn({ err: error, group: networkId }, 'failed to read a changed group'),
+      );
   }
 
   /** Reads all groups, because some may have changed while the session was offline. */
   async #readAll(socket: WASocket): Promise<void> {
     const request = ++this.#requestCount;
-    const all = await this.#deps.requests.run(socket, () => socket.groupFetchAllParticipating(), ALL_GROUPS_MS);
+    const all = await this.#session.requests.run(socket, () => socket.groupFetchAllParticipating(), ALL_GROUPS_MS);
     // The known state may be newer than this answer.
     const ifOlder = (networkId: string, work: () => Promise<unknown>) =>
       this.#queue.run(networkId, async () => {
@@ -145,7 +138,7 @@ export class Groups {
   async #read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
     const request = ++this.#requestCount;
     try {
-      return await this.#put(await this.#deps.requests.run(socket, () => socket.groupMetadata(networkId)), request);
+      return await this.#put(await this.#session.requests.run(socket, () => socket.groupMetadata(networkId)), request);
     } catch (error) {
       const { statusCode } = boomOf(error);
       if (statusCode !== FORBIDDEN && statusCode !== NOT_FOUND) throw error;
@@ -157,7 +150,7 @@ export class Groups {
   async #put(read: GroupMetadata, request: number): Promise<NetworkGroup> {
     this.#metadata.set(read.id, read);
     this.#answered.set(read.id, request);
-    const group = await toNetworkGroup(read, this.#known.get(read.id), this.#deps.addresses);
+    const group = await toNetworkGroup(read, this.#known.get(read.id), this.#addresses);
     return this.#report(group);
   }
 
@@ -166,17 +159,17 @@ export class Groups {
     this.#answered.set(networkId, request);
     const before = this.#stateOf(networkId);
     if (before === undefined) return;
-    const own = this.#deps.self.phoneNumber;
+    const own = this.#session.self.phoneNumber;
     const participants = before.participants.filter(({ phoneNumber }) => phoneNumber !== own);
     await this.#report({ ...before, participants });
     this.#known.delete(networkId);
   }
 
   async #report(now: NetworkGroup): Promise<NetworkGroup> {
-    const { reporter, addresses, host } = this.#deps;
+    const { reporter, host } = this.#session;
     // Both with the numbers known now: reading the description may just have identified somebody.
     const before = this.#stateOf(now.networkId);
-    const group = withNumbers(now, addresses.identified);
+    const group = withNumbers(now, this.#addresses.identified);
     if (before === undefined) await reporter.report({ type: 'group_created', group });
     else {
       const timestamp = host.clock.now();
@@ -190,6 +183,6 @@ export class Groups {
   /** Returns the known state, with the numbers of people who have been identified since. */
   #stateOf(networkId: string): NetworkGroup | undefined {
     const group = this.#known.get(networkId);
-    return group && withNumbers(group, this.#deps.addresses.identified);
+    return group && withNumbers(group, this.#addresses.identified);
   }
 }

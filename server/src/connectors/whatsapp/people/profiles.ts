@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import type { AuthenticationCreds, WASocket } from 'baileys';
+import type { WASocket } from 'baileys';
 import { type Dispatcher, request } from 'undici';
 import { AppError } from '../../../errors.ts';
 import type { NetworkMedia, ProfileActions } from '../../connector.ts';
 import { boomOf } from '../link/errors.ts';
-import type { Link } from '../link/link.ts';
-import type { Requests } from '../link/requests.ts';
+import type { Session } from '../session.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import { setPicture } from './picture.ts';
 
@@ -13,48 +12,40 @@ import { setPicture } from './picture.ts';
 const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
-/** Profiles of other people, as shown to the session, and its own. */
-export function createProfiles({
-  creds,
-  link,
-  requests,
-  addresses,
-  dispatcher,
-}: {
-  creds: AuthenticationCreds;
-  link: Link;
-  requests: Requests;
-  addresses: Addresses;
-  /** Connects only to WhatsApp's own hosts. */
-  dispatcher: Dispatcher;
-}): ProfileActions {
-  const ask = <T>(socket: WASocket, request: () => Promise<T>) =>
-    requests.ask(socket, request, { forbidden: 'WhatsApp does not let this number' });
+/**
+ * Profiles of other people, as shown to the session, and its own.
+ * @param dispatcher connects only to WhatsApp's own hosts
+ */
+export function createProfiles(
+  { creds, requests }: Session,
+  addresses: Addresses,
+  dispatcher: Dispatcher,
+): ProfileActions {
+  const ask = <T>(request: (socket: WASocket, signal: AbortSignal) => Promise<T>) =>
+    requests.ask(request, { forbidden: 'WhatsApp does not let this number' });
 
-  async function pictureOf(socket: WASocket, jid: string): Promise<NetworkMedia | null> {
-    const url = await ask(socket, () => unlessHidden(() => socket.profilePictureUrl(jid, 'image')));
-    return url ? requests.run(socket, (signal) => fetchPicture(url, dispatcher, signal)) : null;
+  async function pictureOf(jid: string): Promise<NetworkMedia | null> {
+    const url = await ask((socket) => unlessHidden(() => socket.profilePictureUrl(jid, 'image')));
+    return url ? ask((_, signal) => fetchPicture(url, dispatcher, signal)) : null;
   }
 
   async function setName(socket: WASocket, name: string): Promise<void> {
-    await ask(socket, () => socket.updateProfileName(name));
+    await socket.updateProfileName(name);
     // Makes Baileys report the name that is sent with messages, and stores the credentials.
     if (creds.me !== undefined) socket.ev.emit('creds.update', { me: { ...creds.me, name } });
   }
 
   return {
     async read(phoneNumber) {
-      const socket = link.requireSocket();
       addresses.requireKnown(phoneNumber);
       const jid = jidOf(phoneNumber);
       const [about, picture] = await Promise.all([
-        ask(socket, () => unlessHidden(() => aboutOf(socket, jid))),
-        pictureOf(socket, jid),
+        ask((socket) => unlessHidden(() => aboutOf(socket, jid))),
+        pictureOf(jid),
       ]);
       return { about, picture };
     },
     async update({ name, about, picture }) {
-      const socket = link.requireSocket();
       const jid = creds.me?.id;
       if (jid === undefined) throw new AppError('session_not_connected');
       // Baileys would report this as well, but after the other changes.
@@ -64,9 +55,9 @@ export function createProfiles({
           'The phone has not yet shared the keys for changing the name; open WhatsApp on the phone and try again in a minute',
         );
       // First, because it may be refused.
-      if (picture !== undefined) await ask(socket, () => setPicture(socket, { jid, isGroup: false }, picture));
-      if (about !== undefined) await ask(socket, () => socket.updateProfileStatus(about));
-      if (name !== undefined) await setName(socket, name);
+      if (picture !== undefined) await ask((socket) => setPicture(socket, { jid, isGroup: false }, picture));
+      if (about !== undefined) await ask((socket) => socket.updateProfileStatus(about));
+      if (name !== undefined) await ask((socket) => setName(socket, name));
     },
   };
 }
