@@ -32,7 +32,8 @@ export const MediaPart = Type.Object({
   url: Type.String({ description: 'Download the file here, with an API key that has `media:read`.' }),
 });
 
-const Part = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
+/** An optional field with message content. */
+export const Part = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
 
 /** The optional parts of a message besides its text, in events and in the API. */
 export const messageParts = {

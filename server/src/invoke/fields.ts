@@ -1,12 +1,67 @@
-import { type TProperties, type TSchema, Type } from 'typebox';
+import {
+  type TArrayOptions,
+  type TNumberOptions,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  type TStringOptions,
+  Type,
+} from 'typebox';
 
-/* Schema parts that many operations share. */
+/* The schemas of inputs and outputs. A field begins with its description, because people and models choose by it. */
+
+export const optional = Type.Optional;
+
+export const orNull = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], describedBy(description));
+
+export const string = (description: string, rules?: TStringOptions) => Type.String({ ...rules, description });
+
+export const integer = (description: string, rules?: TNumberOptions) => Type.Integer({ ...rules, description });
+
+export const number = (description: string, rules?: TNumberOptions) => Type.Number({ ...rules, description });
+
+export const boolean = (description: string, rules?: TSchemaOptions) => Type.Boolean({ ...rules, description });
+
+/** For a field that is present only if it is true, or that merely confirms what was done. */
+export const onlyTrue = (description = 'Always true.') => Type.Literal(true, { description });
 
 export const Time = Type.String({ format: 'date-time' });
 
-export const orNull = <T extends TSchema>(schema: T, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+export const time = (description: string) => Type.String({ format: 'date-time', description });
+
+export const oneOf = <V extends string[]>(values: readonly [...V], description?: string) =>
+  Type.Enum(values, describedBy(description));
+
+export const list = <T extends TSchema>(items: T, description: string, rules?: TArrayOptions) =>
+  Type.Array(items, { ...rules, description });
+
+/** A list of objects. */
+export const entries = <P extends TProperties>(description: string, properties: P) =>
+  Type.Array(Type.Object(properties), { description });
+
+/** A map from names to values. */
+export const record = <T extends TSchema>(values: T, description: string) =>
+  Type.Record(Type.String(), values, { description });
+
+export const object = <P extends TProperties>(properties: P) => Type.Object(properties);
+
+/** An object that the API reference and the SDK describe once, under a name. */
+export const named = <P extends TProperties>(title: string, properties: P) => Type.Object(properties, { title });
+
+/** An object inside another one. */
+export const part = <P extends TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { description });
+
+/** An object with any fields. */
+export const openObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
 /** An object that refuses unknown fields, like every input. */
 export const strictObject = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
+
+export const strictPart = <P extends TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { additionalProperties: false, description });
+
+const describedBy = (description: string | undefined): TSchemaOptions =>
+  description === undefined ? {} : { description };

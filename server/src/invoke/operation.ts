@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from 'typebox';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { allows, type ContentResource, hidesContent, type Permission } from '../auth/permissions.ts';
 import type { RequestAllowance } from '../auth/requestLimits.ts';
@@ -6,6 +6,7 @@ import { AppError, type ErrorCode, type Problem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
 import type { Services } from './context.ts';
+import { strictObject } from './fields.ts';
 import type { OwnerRule } from './owners.ts';
 
 /**
@@ -147,10 +148,19 @@ export interface Context extends PublicContext {
   readonly openContent: () => Promise<Content>;
 }
 
-export function defineOperation<I extends TObject, O extends TSchema>(operation: Guarded<I, O>): Guarded<I, O>;
-export function defineOperation<I extends TObject, O extends TSchema>(operation: Public<I, O>): Public<I, O>;
-export function defineOperation(operation: Operation): Operation {
-  return operation;
+/** An operation as its file declares it: with the fields of its input, which refuses all others. */
+type Declared<D, P> = Omit<D, 'input'> & { readonly input: P };
+
+export function defineOperation<P extends TProperties, O extends TSchema>(
+  operation: Declared<Guarded<TObject<P>, O>, P>,
+): Guarded<TObject<P>, O>;
+export function defineOperation<P extends TProperties, O extends TSchema>(
+  operation: Declared<Public<TObject<P>, O>, P>,
+): Public<TObject<P>, O>;
+export function defineOperation(
+  operation: Declared<Guarded<TObject, TSchema>, TProperties> | Declared<Public<TObject, TSchema>, TProperties>,
+): Operation {
+  return { ...operation, input: strictObject(operation.input) };
 }
 
 /** One call of an operation. */

@@ -1,21 +1,17 @@
 import { type TSchema, Type } from 'typebox';
 import { invalidField } from '../errors.ts';
-import { orNull } from './fields.ts';
+import { integer, list, object, optional, orNull, string } from './fields.ts';
 
 /** The input fields of every paged list. */
 export const pageInput = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of entries per page.' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 500, description: '`nextCursor` of the previous page. Leave it out for the first page.' }),
-  ),
+  limit: optional(integer('Number of entries per page.', { minimum: 1, maximum: 200, default: 50 })),
+  cursor: optional(string('`nextCursor` of the previous page. Leave it out for the first page.', { maxLength: 500 })),
 };
 
 /** The output of every paged list. */
 export const pageOf = <T extends TSchema>(item: T) =>
-  Type.Object({
-    data: Type.Array(item, { description: 'Entries of this page.' }),
+  object({
+    data: list(item, 'Entries of this page.'),
     nextCursor: orNull(Type.String(), 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
 

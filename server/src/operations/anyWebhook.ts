@@ -3,7 +3,6 @@ import type { Permission } from '../auth/permissions.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { strictObject } from '../invoke/fields.ts';
 import { type Context, defineOperation, type Effect, type Operation } from '../invoke/operation.ts';
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
@@ -51,7 +50,7 @@ export function onAnyWebhook(
       ...onDefault,
       id: `webhooks.${name}`,
       path: `/webhooks${path}`,
-      input: strictObject(fields),
+      input: fields,
       errors: needsWebhook ? ['webhook_not_set'] : [],
       run: (ctx, input) => run(ctx, (on) => findDefault(on, ctx.accountId), input),
     }),
@@ -60,7 +59,7 @@ export function onAnyWebhook(
       ...onEndpoint,
       id: `webhooks.endpoints.${name}`,
       path: `/webhooks/endpoints/{webhookId}${path}`,
-      input: strictObject({ webhookId: WebhookId, ...fields }),
+      input: { webhookId: WebhookId, ...fields },
       errors: ['not_found'],
       run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),
     }),

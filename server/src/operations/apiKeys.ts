@@ -5,43 +5,36 @@ import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
-import { orNull, strictObject, Time } from '../invoke/fields.ts';
+import { list, named, object, onlyTrue, optional, orNull, string, Time, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for the key, such as `my integration`.' });
-const Permissions = Type.Array(Type.String(), {
-  minItems: 1,
-  maxItems: 50,
-  description:
-    'Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
-});
+const Name = string('Label for the key, such as `my integration`.', { minLength: 1, maxLength: 100 });
+const Permissions = list(
+  Type.String(),
+  'Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
+  { minItems: 1, maxItems: 50 },
+);
 const ExpiresAt = orNull(Time, 'When the key stops working; null for never.');
-const KeyId = Type.String({ description: 'Id of the key (`key_…`).' });
+const KeyId = string('Id of the key (`key_…`).');
 
 const fields = {
   keyId: KeyId,
-  name: Type.String({ description: 'Label for the key.' }),
-  permissions: Type.Array(Type.String(), { description: 'Permissions of the key.' }),
-  createdAt: Type.String({ format: 'date-time', description: 'When the key was created.' }),
+  name: string('Label for the key.'),
+  permissions: list(Type.String(), 'Permissions of the key.'),
+  createdAt: time('When the key was created.'),
   expiresAt: ExpiresAt,
 };
-const ApiKey = Type.Object(
-  {
-    ...fields,
-    prefix: Type.String({ description: 'First characters of the key, to recognize it.' }),
-    lastUsedAt: orNull(Time, 'When the key was last used; null if never.'),
-  },
-  { title: 'ApiKey' },
-);
-const NewApiKey = Type.Object(
-  {
-    ...fields,
-    key: Type.String({ description: 'The key itself. It is returned only here; store it now.' }),
-  },
-  { title: 'NewApiKey' },
-);
+const ApiKey = named('ApiKey', {
+  ...fields,
+  prefix: string('First characters of the key, to recognize it.'),
+  lastUsedAt: orNull(Time, 'When the key was last used; null if never.'),
+});
+const NewApiKey = named('NewApiKey', {
+  ...fields,
+  key: string('The key itself. It is returned only here; store it now.'),
+});
 
 /** Source: `POST /api-keys/create` of the contract. */
 export const createApiKey = defineOperation({
@@ -55,11 +48,11 @@ export const createApiKey = defineOperation({
   description:
     'Create a key for a program or an agent. The key is returned once and cannot be read again. Grant only the permissions that the program needs; the default is `["*"]`. You cannot grant permissions that you do not have.',
   status: 201,
-  input: strictObject({
+  input: {
     name: Name,
-    permissions: Type.Optional({ ...Permissions, default: ['*'] }),
-    expiresAt: Type.Optional(ExpiresAt),
-  }),
+    permissions: optional({ ...Permissions, default: ['*'] }),
+    expiresAt: optional(ExpiresAt),
+  },
   output: NewApiKey,
   errors: ['permission_not_grantable', 'too_many'],
   example: { name: 'my integration', permissions: ['messages:send', 'messages:read'] },
@@ -100,7 +93,7 @@ export const listApiKeys = defineOperation({
   summary: 'List API keys',
   description:
     "List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned.",
-  input: strictObject(pageInput),
+  input: pageInput,
   output: pageOf(ApiKey),
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
@@ -121,12 +114,12 @@ export const updateApiKey = defineOperation({
   summary: 'Update an API key',
   description:
     'Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once.',
-  input: strictObject({
+  input: {
     keyId: KeyId,
-    name: Type.Optional(Name),
-    permissions: Type.Optional(Permissions),
-    expiresAt: Type.Optional(ExpiresAt),
-  }),
+    name: optional(Name),
+    permissions: optional(Permissions),
+    expiresAt: optional(ExpiresAt),
+  },
   output: ApiKey,
   errors: ['not_found', 'permission_not_grantable'],
   async run(ctx, input) {
@@ -149,7 +142,7 @@ export const rotateApiKey = defineOperation({
   summary: 'Rotate an API key',
   description:
     'Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once.',
-  input: strictObject({ keyId: KeyId }),
+  input: { keyId: KeyId },
   output: NewApiKey,
   errors: ['not_found'],
   async run(ctx, { keyId }) {
@@ -169,8 +162,8 @@ export const revokeApiKey = defineOperation({
   effect: 'destructive',
   summary: 'Revoke an API key',
   description: 'Delete a key. It stops working at once, and its open event streams end.',
-  input: strictObject({ keyId: KeyId }),
-  output: Type.Object({ keyId: KeyId, revoked: Type.Literal(true, { description: 'Always true.' }) }),
+  input: { keyId: KeyId },
+  output: object({ keyId: KeyId, revoked: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { keyId }) {
     const { numDeletedRows } = await ctx.database.commit(({ kysely }) =>

@@ -5,43 +5,31 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { orNull, strictObject } from '../invoke/fields.ts';
+import { list, named, object, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, type PublicContext } from '../invoke/operation.ts';
 
-const Email = Type.String({
+const Email = string('Email address, such as you@example.com. Case does not matter.', {
   maxLength: 254,
-  // Not the whole grammar: something before the @ (at most 64 characters, RFC 5321), and a host after it.
   pattern: '^[^\\s@]{1,64}@[^\\s@]+$',
-  description: 'Email address, such as you@example.com. Case does not matter.',
 });
-const Password = Type.String({
-  minLength: MIN_PASSWORD_LENGTH,
-  maxLength: 256,
-  description: `${MIN_PASSWORD_LENGTH} to 256 characters. Must not be the email address or a common password.`,
-});
-
-const Account = Type.Object(
-  {
-    accountId: Type.String({ description: 'Id of the account (`acc_…`).' }),
-    email: Type.String({ description: 'Email address, in lower case.' }),
-    name: orNull(Type.String(), 'Name of the account; null if none was given.'),
-    createdAt: Type.String({ format: 'date-time', description: 'When the account was registered.' }),
-  },
-  { title: 'Account' },
+const Password = string(
+  `${MIN_PASSWORD_LENGTH} to 256 characters. Must not be the email address or a common password.`,
+  { minLength: MIN_PASSWORD_LENGTH, maxLength: 256 },
 );
 
-const Login = Type.Object(
-  {
-    token: Type.String({
-      description:
-        'Login token (JWT) to send as `Authorization: Bearer`. Empty for the dashboard, which gets a cookie.',
-    }),
-    tokenType: Type.Literal('Bearer', { description: 'Always `Bearer`.' }),
-    expiresAt: Type.String({ format: 'date-time', description: 'When the token stops working.' }),
-    account: Account,
-  },
-  { title: 'Login' },
-);
+const Account = named('Account', {
+  accountId: string('Id of the account (`acc_…`).'),
+  email: string('Email address, in lower case.'),
+  name: orNull(Type.String(), 'Name of the account; null if none was given.'),
+  createdAt: time('When the account was registered.'),
+});
+
+const Login = named('Login', {
+  token: string('Login token (JWT) to send as `Authorization: Bearer`. Empty for the dashboard, which gets a cookie.'),
+  tokenType: Type.Literal('Bearer', { description: 'Always `Bearer`.' }),
+  expiresAt: time('When the token stops working.'),
+  account: Account,
+});
 
 export const register = defineOperation({
   id: 'auth.register',
@@ -55,11 +43,11 @@ export const register = defineOperation({
   description:
     'Create an account and log in. Returns a login token, with which you can create API keys. Fails with `registration_closed` if the server accepts no new accounts.',
   status: 201,
-  input: strictObject({
+  input: {
     email: Email,
     password: Password,
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the account.' })),
-  }),
+    name: optional(string('Name of the account.', { minLength: 1, maxLength: 100 })),
+  },
   output: Login,
   errors: ['email_taken', 'registration_closed', 'too_busy'],
   example: { email: 'you@example.com', password: 'correct horse battery' },
@@ -100,10 +88,10 @@ export const login = defineOperation({
   summary: 'Log in',
   description:
     'Exchange the email address and the password for a login token. Failed logins are limited per account and address.',
-  input: strictObject({
+  input: {
     email: Email,
-    password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the account.' }),
-  }),
+    password: string('Password of the account.', { minLength: 1, maxLength: 256 }),
+  },
   output: Login,
   errors: ['invalid_credentials', 'too_busy'],
   example: { email: 'you@example.com', password: 'correct horse battery' },
@@ -137,8 +125,8 @@ export const logout = defineOperation({
   effect: 'destructive',
   summary: 'Log out everywhere',
   description: 'Revoke all login tokens of the account, on all devices. API keys keep working.',
-  input: strictObject({}),
-  output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
+  input: {},
+  output: object({ loggedOut: onlyTrue() }),
   async run(ctx) {
     await raiseTokenVersion(ctx);
     return { loggedOut: true as const };
@@ -155,8 +143,8 @@ export const forgetLogin = defineOperation({
   effect: 'write',
   summary: 'Log out in this browser',
   description: 'Delete the login cookie of the dashboard. Login tokens keep working; `auth.logout` revokes them.',
-  input: strictObject({}),
-  output: Type.Object({ loggedOut: Type.Literal(true, { description: 'Always true.' }) }),
+  input: {},
+  output: object({ loggedOut: onlyTrue() }),
   run: async () => ({ loggedOut: true as const }),
 });
 
@@ -168,13 +156,13 @@ export const me = defineOperation({
   effect: 'read',
   summary: 'Get the account and the credential',
   description: 'Get the account and the permissions of the credential that you send. Use it to check a credential.',
-  input: strictObject({}),
-  output: Type.Object({
+  input: {},
+  output: object({
     account: Account,
-    credential: Type.Object({
-      type: Type.Enum(['jwt', 'api_key'], { description: '`jwt` is a login token.' }),
-      keyId: Type.Optional(Type.String({ description: 'Id of the API key (`key_…`).' })),
-      permissions: Type.Array(Type.String(), { description: 'Permissions of the credential.' }),
+    credential: object({
+      type: oneOf(['jwt', 'api_key'], '`jwt` is a login token.'),
+      keyId: optional(string('Id of the API key (`key_…`).')),
+      permissions: list(Type.String(), 'Permissions of the credential.'),
     }),
   }),
   async run(ctx) {
@@ -197,10 +185,10 @@ export const changePassword = defineOperation({
   summary: 'Change the password',
   description:
     'Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working.',
-  input: strictObject({
-    currentPassword: Type.String({ minLength: 1, maxLength: 256, description: 'Current password, as a check.' }),
+  input: {
+    currentPassword: string('Current password, as a check.', { minLength: 1, maxLength: 256 }),
     newPassword: Password,
-  }),
+  },
   output: Login,
   errors: ['validation_failed', 'too_busy'],
   async run(ctx, input) {

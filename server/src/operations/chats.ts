@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { orNull, strictObject, Time } from '../invoke/fields.ts';
+import { boolean, integer, named, object, oneOf, optional, orNull, string, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -13,24 +13,18 @@ import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './send.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
-const ChatId = Type.String({
-  maxLength: 200,
-  description: 'Phone number digits of the other person, or the id of the group (`grp_…`).',
-});
+const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 });
 
-const Chat = Type.Object(
-  {
-    chatId: ChatId,
-    sessionId: SessionId,
-    type: Type.Enum(['direct', 'group'], { description: '`direct` is a chat with one person.' }),
-    unreadCount: Type.Integer({ minimum: 0, description: 'Incoming messages that are not marked as read.' }),
-    archived: Type.Boolean({ description: 'Whether the chat is archived.' }),
-    pinned: Type.Boolean({ description: 'Whether the chat is pinned.' }),
-    mutedUntil: orNull(Time, 'Until when the chat is muted; null if it is not.'),
-    lastMessage: orNull(Message, 'Newest message; null if there is none.'),
-  },
-  { title: 'Chat' },
-);
+const Chat = named('Chat', {
+  chatId: ChatId,
+  sessionId: SessionId,
+  type: oneOf(['direct', 'group'], '`direct` is a chat with one person.'),
+  unreadCount: integer('Incoming messages that are not marked as read.', { minimum: 0 }),
+  archived: boolean('Whether the chat is archived.'),
+  pinned: boolean('Whether the chat is pinned.'),
+  mutedUntil: orNull(Time, 'Until when the chat is muted; null if it is not.'),
+  lastMessage: orNull(Message, 'Newest message; null if there is none.'),
+});
 
 export const listChats = defineOperation({
   id: 'chats.list',
@@ -44,7 +38,7 @@ export const listChats = defineOperation({
   summary: 'List chats',
   description:
     'List the chats of a session with their last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.',
-  input: strictObject({ sessionId: OptionalSessionId, ...pageInput }),
+  input: { sessionId: OptionalSessionId, ...pageInput },
   output: pageOf(Chat),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -96,7 +90,7 @@ export const getChat = defineOperation({
   effect: 'read',
   summary: 'Get a chat',
   description: 'Get one chat with its last message, unread count and settings.',
-  input: strictObject({ chatId: ChatId, sessionId: OptionalSessionId }),
+  input: { chatId: ChatId, sessionId: OptionalSessionId },
   output: Chat,
   errors: ['not_found', 'session_required'],
   async run(ctx, { chatId, sessionId }) {
@@ -114,13 +108,13 @@ export const updateChat = defineOperation({
   summary: 'Update a chat',
   description:
     'Archive, pin or mute a chat in Switchboard. The network and the other people in the chat do not see it. Fields that you leave out do not change.',
-  input: strictObject({
+  input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,
-    archived: Type.Optional(Type.Boolean({ description: 'true archives the chat, false restores it.' })),
-    pinned: Type.Optional(Type.Boolean({ description: 'true pins the chat, false unpins it.' })),
-    mutedUntil: Type.Optional(orNull(Time, 'Mutes the chat until this time; null unmutes it.')),
-  }),
+    archived: optional(boolean('true archives the chat, false restores it.')),
+    pinned: optional(boolean('true pins the chat, false unpins it.')),
+    mutedUntil: optional(orNull(Time, 'Mutes the chat until this time; null unmutes it.')),
+  },
   output: Chat,
   errors: ['not_found', 'session_required'],
   example: { chatId: '491707654321', archived: true },
@@ -157,14 +151,12 @@ export const setTyping = defineOperation({
   summary: 'Show a typing indicator',
   description:
     'Show in a chat that the session is typing or recording, such as while you prepare an answer. Networks hide it after some seconds.',
-  input: strictObject({
+  input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,
-    state: Type.Enum(['typing', 'recording', 'paused'], {
-      description: '`recording` is for voice messages; `paused` hides the indicator.',
-    }),
-  }),
-  output: Type.Object({ chatId: ChatId, state: Type.String({ description: 'State that is shown now.' }) }),
+    state: oneOf(['typing', 'recording', 'paused'], '`recording` is for voice messages; `paused` hides the indicator.'),
+  },
+  output: object({ chatId: ChatId, state: string('State that is shown now.') }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
   example: { chatId: '491707654321', state: 'typing' },
   async run(ctx, { chatId, sessionId, state }) {
@@ -188,10 +180,10 @@ export const markChatRead = defineOperation({
   summary: 'Mark a chat as read',
   description:
     'Mark all incoming messages of a chat as read. Senders get read receipts, so call it only once somebody has handled the messages.',
-  input: strictObject({ chatId: ChatId, sessionId: OptionalSessionId }),
-  output: Type.Object({
+  input: { chatId: ChatId, sessionId: OptionalSessionId },
+  output: object({
     chatId: ChatId,
-    read: Type.Integer({ description: 'Number of messages that were unread before.' }),
+    read: integer('Number of messages that were unread before.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
   async run(ctx, { chatId, sessionId: named }) {

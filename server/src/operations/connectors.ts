@@ -1,29 +1,16 @@
-import { Type } from 'typebox';
 import { messageTypes } from '../connectors/connector.ts';
-import { strictObject } from '../invoke/fields.ts';
+import { boolean, integer, list, named, object, oneOf, openObject, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 
-const Connector = Type.Object(
-  {
-    name: Type.String({ description: 'Name to pass as `connector` when you create a session.' }),
-    isDefault: Type.Boolean({ description: 'Whether new sessions use it if they name no connector.' }),
-    options: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          "JSON Schema of a session's `options`. Options that are `writeOnly` are secrets, which are never returned.",
-      },
-    ),
-    messageTypes: Type.Array(Type.Enum([...messageTypes]), {
-      description: 'Types of messages that its sessions can send.',
-    }),
-    takesCallbacks: Type.Boolean({
-      description: 'Whether the network calls this server; its sessions then have a `callbackUrl`.',
-    }),
-  },
-  { title: 'Connector' },
-);
+const Connector = named('Connector', {
+  name: string('Name to pass as `connector` when you create a session.'),
+  isDefault: boolean('Whether new sessions use it if they name no connector.'),
+  options: openObject(
+    "JSON Schema of a session's `options`. Options that are `writeOnly` are secrets, which are never returned.",
+  ),
+  messageTypes: list(oneOf(messageTypes), 'Types of messages that its sessions can send.'),
+  takesCallbacks: boolean('Whether the network calls this server; its sessions then have a `callbackUrl`.'),
+});
 
 export const listConnectors = defineOperation({
   id: 'connectors.list',
@@ -34,14 +21,13 @@ export const listConnectors = defineOperation({
   summary: 'List networks',
   description:
     "List the networks (connectors) that sessions can use, the default one first, with their options and message types. Also returns the server's size limit for files. The list is not paged.",
-  input: strictObject({}),
-  output: Type.Object({
-    data: Type.Array(Connector, { description: 'All networks of this server.' }),
-    mediaMaxBytes: Type.Integer({
-      minimum: 1,
-      description:
-        'Largest file in bytes that can be uploaded or fetched from a `url`. A network can have a lower limit.',
-    }),
+  input: {},
+  output: object({
+    data: list(Connector, 'All networks of this server.'),
+    mediaMaxBytes: integer(
+      'Largest file in bytes that can be uploaded or fetched from a `url`. A network can have a lower limit.',
+      { minimum: 1 },
+    ),
   }),
   async run({ sessions, settings: { defaultConnector, mediaMaxBytes } }) {
     const data = [...sessions.connectors.values()].map(({ name, options, messageTypes: types, takesCallbacks }) => ({

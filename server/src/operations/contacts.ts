@@ -3,24 +3,21 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
-import { orNull, strictObject, Time } from '../invoke/fields.ts';
+import { boolean, entries, named, object, optional, orNull, string, Time, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
-const Contact = Type.Object(
-  {
-    phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
-    sessionId: SessionId,
-    name: orNull(Type.String(), 'Name that the contact chose; null if it is not known.'),
-    blocked: Type.Boolean({ description: 'Whether the session has blocked the contact.' }),
-    onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
-    checkedAt: orNull(Time, 'When the number was last checked; null if never.'),
-  },
-  { title: 'Contact' },
-);
+const Contact = named('Contact', {
+  phoneNumber: string('Phone number digits of the contact.'),
+  sessionId: SessionId,
+  name: orNull(Type.String(), 'Name that the contact chose; null if it is not known.'),
+  blocked: boolean('Whether the session has blocked the contact.'),
+  onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
+  checkedAt: orNull(Time, 'When the number was last checked; null if never.'),
+});
 
 export const listContacts = defineOperation({
   id: 'contacts.list',
@@ -33,23 +30,13 @@ export const listContacts = defineOperation({
   summary: 'List contacts',
   description:
     "List a session's contacts, ordered by phone number: people who wrote to it, whose number was checked, or who were blocked. Use it to find a number by name (`q`).",
-  input: strictObject({
+  input: {
     sessionId: OptionalSessionId,
-    q: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: 'Part of the name, or the first digits of the number.',
-      }),
-    ),
-    phoneNumber: Type.Optional(PhoneNumberInput('Only the contact with this number.')),
-    blocked: Type.Optional(
-      Type.Boolean({
-        description: '`true`: only blocked contacts; `false`: only others.',
-      }),
-    ),
+    q: optional(string('Part of the name, or the first digits of the number.', { minLength: 1, maxLength: 100 })),
+    phoneNumber: optional(PhoneNumberInput('Only the contact with this number.')),
+    blocked: optional(boolean('`true`: only blocked contacts; `false`: only others.')),
     ...pageInput,
-  }),
+  },
   output: pageOf(Contact),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -97,19 +84,16 @@ export const checkContacts = defineOperation({
   summary: 'Check phone numbers',
   description:
     'Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Do not check in bulk: networks ban sessions that do.',
-  input: strictObject({
+  input: {
     sessionId: OptionalSessionId,
     phoneNumbers: Type.Array(PhoneNumberInput('A number to check.'), { minItems: 1, maxItems: CHECKED_AT_ONCE }),
-  }),
-  output: Type.Object({
-    data: Type.Array(
-      Type.Object({
-        phoneNumber: Type.String({ description: 'Phone number digits.' }),
-        onNetwork: Type.Boolean({ description: 'Whether the number has an account on the network.' }),
-        checkedAt: Type.String({ format: 'date-time', description: 'When the network was asked.' }),
-      }),
-      { description: 'One entry per number.' },
-    ),
+  },
+  output: object({
+    data: entries('One entry per number.', {
+      phoneNumber: string('Phone number digits.'),
+      onNetwork: boolean('Whether the number has an account on the network.'),
+      checkedAt: time('When the network was asked.'),
+    }),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { phoneNumbers: ['491707654321'] },
@@ -156,11 +140,11 @@ export const setContactBlocked = defineOperation({
   summary: 'Block or unblock a contact',
   description:
     'Block or unblock a contact. Direct messages sent while a contact is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified.',
-  input: strictObject({
+  input: {
     phoneNumber: PhoneNumberInput('Number of the contact.'),
     sessionId: OptionalSessionId,
-    blocked: Type.Boolean({ description: 'true blocks the contact, false unblocks it.' }),
-  }),
+    blocked: boolean('true blocks the contact, false unblocks it.'),
+  },
   output: Contact,
   errors: [
     'not_found',

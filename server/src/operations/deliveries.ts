@@ -4,7 +4,21 @@ import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { messageContent } from '../events.ts';
-import { orNull, strictObject, Time } from '../invoke/fields.ts';
+import {
+  boolean,
+  entries,
+  integer,
+  list,
+  named,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  string,
+  Time,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -17,60 +31,50 @@ import { withoutContent } from './events.ts';
 import { acceptedKind, acceptedKinds, Kind } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
 
-const DeliveryId = Type.String({ maxLength: 100, description: 'Id of the delivery (`dlv_…`).' });
-const State = Type.Enum(['pending', 'delivered', 'failed', 'expired', 'cancelled'], {
-  description: '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
+const DeliveryId = string('Id of the delivery (`dlv_…`).', { maxLength: 100 });
+const State = oneOf(
+  ['pending', 'delivered', 'failed', 'expired', 'cancelled'],
+  '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
+);
+const SettledState = oneOf(['delivered', 'failed', 'expired', 'cancelled']);
+
+const Delivery = named('Delivery', {
+  deliveryId: DeliveryId,
+  webhookId: string('Id of the webhook (`whk_…`).'),
+  eventId: string('Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`.'),
+  event: Kind,
+  state: State,
+  attempts: integer('Number of attempts so far.'),
+  lastClass: orNull(Class, 'Outcome class of the last attempt; null before the first one.'),
+  lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
+  dueAt: orNull(Time, 'When the next attempt is due, unless the circuit breaker holds it; null once settled.'),
+  messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
+  isTest: boolean('Whether it is the sample event of a test.'),
+  createdAt: time('When the event happened.'),
+  settledAt: orNull(Time, 'When the delivery reached its final state; null while it is pending.'),
 });
-const SettledState = Type.Enum(['delivered', 'failed', 'expired', 'cancelled']);
 
-const Delivery = Type.Object(
-  {
-    deliveryId: DeliveryId,
-    webhookId: Type.String({ description: 'Id of the webhook (`whk_…`).' }),
-    eventId: Type.String({ description: 'Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`.' }),
-    event: Kind,
-    state: State,
-    attempts: Type.Integer({ description: 'Number of attempts so far.' }),
-    lastClass: orNull(Class, 'Outcome class of the last attempt; null before the first one.'),
-    lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
-    dueAt: orNull(Time, 'When the next attempt is due, unless the circuit breaker holds it; null once settled.'),
-    messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
-    isTest: Type.Boolean({ description: 'Whether it is the sample event of a test.' }),
-    createdAt: { ...Time, description: 'When the event happened.' },
-    settledAt: orNull(Time, 'When the delivery reached its final state; null while it is pending.'),
-  },
-  { title: 'Delivery' },
-);
-
-const DeliveryWithAttempts = Type.Object(
-  {
-    ...Delivery.properties,
-    why: Type.String({ description: 'Why the delivery has or has not arrived, as a sentence.' }),
-    body: Type.String({
-      description: 'Body as it is sent. With only `webhooks:metadata`, the content of the message is left out.',
-    }),
-    attemptLog: Type.Array(
-      Type.Object({
-        number: Type.Integer({ description: 'Number of the attempt, from 1.' }),
-        headers: Type.Record(Type.String(), Type.String(), {
-          description:
-            'Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now.',
-        }),
-        class: Class,
-        status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
-        durationMs: Type.Integer({ description: 'Duration of the attempt in milliseconds.' }),
-        message: Type.String({ description: 'Outcome as a sentence.' }),
-        response: Type.Union([Type.String(), Type.Null()], {
-          description: 'First 1 KiB of the answer, which can repeat what was sent; null if there was none.',
-          ...messageContent,
-        }),
-        at: { ...Time, description: 'When the attempt started.' },
-      }),
-      { description: 'Every attempt, oldest first.' },
+const DeliveryWithAttempts = named('DeliveryWithAttempts', {
+  ...Delivery.properties,
+  why: string('Why the delivery has or has not arrived, as a sentence.'),
+  body: string('Body as it is sent. With only `webhooks:metadata`, the content of the message is left out.'),
+  attemptLog: entries('Every attempt, oldest first.', {
+    number: integer('Number of the attempt, from 1.'),
+    headers: record(
+      Type.String(),
+      'Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now.',
     ),
-  },
-  { title: 'DeliveryWithAttempts' },
-);
+    class: Class,
+    status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+    durationMs: integer('Duration of the attempt in milliseconds.'),
+    message: string('Outcome as a sentence.'),
+    response: {
+      ...orNull(Type.String(), 'First 1 KiB of the answer, which can repeat what was sent; null if there was none.'),
+      ...messageContent,
+    },
+    at: time('When the attempt started.'),
+  }),
+});
 
 export const listDeliveries = defineOperation({
   id: 'webhooks.list_deliveries',
@@ -83,22 +87,16 @@ export const listDeliveries = defineOperation({
   summary: 'List deliveries',
   description:
     'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why.',
-  input: strictObject({
-    webhookId: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
-    ),
-    state: Type.Optional({ ...State, description: 'Only deliveries in this state.' }),
-    event: Type.Optional(
-      Type.String({ maxLength: 50, description: 'Only this event type, such as `message.incoming`.' }),
-    ),
-    messageId: Type.Optional(Type.String({ maxLength: 100, description: 'Only events about this message (`msg_…`).' })),
-    phoneNumber: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Only events of the chat with this phone number.' }),
-    ),
-    after: Type.Optional({ ...Time, description: 'Only events at or after this time.' }),
-    before: Type.Optional({ ...Time, description: 'Only events before this time.' }),
+  input: {
+    webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { maxLength: 100 })),
+    state: optional({ ...State, description: 'Only deliveries in this state.' }),
+    event: optional(string('Only this event type, such as `message.incoming`.', { maxLength: 50 })),
+    messageId: optional(string('Only events about this message (`msg_…`).', { maxLength: 100 })),
+    phoneNumber: optional(string('Only events of the chat with this phone number.', { maxLength: 40 })),
+    after: optional(time('Only events at or after this time.')),
+    before: optional(time('Only events before this time.')),
     ...pageInput,
-  }),
+  },
   output: pageOf(Delivery),
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
@@ -136,7 +134,7 @@ export const getDelivery = defineOperation({
   summary: 'Get a delivery',
   description:
     'Get one delivery with its body, every attempt, and `why`: a sentence that says why it has or has not arrived.',
-  input: strictObject({ deliveryId: DeliveryId }),
+  input: { deliveryId: DeliveryId },
   output: DeliveryWithAttempts,
   errors: ['not_found'],
   async run(ctx, { deliveryId }) {
@@ -194,34 +192,21 @@ export const replayDeliveries = defineOperation({
   summary: 'Replay deliveries',
   description:
     'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`. A time range selects failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000.',
-  input: strictObject({
-    deliveryIds: Type.Optional(
-      Type.Array(DeliveryId, { minItems: 1, maxItems: 1000, description: 'Deliveries to send again, up to 1,000.' }),
+  input: {
+    deliveryIds: optional(list(DeliveryId, 'Deliveries to send again, up to 1,000.', { minItems: 1, maxItems: 1000 })),
+    from: optional(time('Only events at or after this time, such as 2026-07-01T12:00:00Z.')),
+    to: optional(time('Only events before this time.')),
+    kinds: optional(list(Type.String(), 'Only these event types.', { minItems: 1, maxItems: 8 })),
+    states: optional(list(SettledState, 'Only deliveries in these states.', { minItems: 1, maxItems: 4 })),
+    webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { maxLength: 100 })),
+    dryRun: optional(boolean('Only counts; sends nothing.', { default: false })),
+    perSecond: optional(
+      integer('Deliveries per second; 100 by default.', { minimum: 1, maximum: 10_000, default: 100 }),
     ),
-    from: Type.Optional({ ...Time, description: 'Only events at or after this time, such as 2026-07-01T12:00:00Z.' }),
-    to: Type.Optional({ ...Time, description: 'Only events before this time.' }),
-    kinds: Type.Optional(
-      Type.Array(Type.String(), { minItems: 1, maxItems: 8, description: 'Only these event types.' }),
-    ),
-    states: Type.Optional(
-      Type.Array(SettledState, { minItems: 1, maxItems: 4, description: 'Only deliveries in these states.' }),
-    ),
-    webhookId: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Only deliveries of this webhook (`whk_…`).' }),
-    ),
-    dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only counts; sends nothing.' })),
-    perSecond: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_000,
-        default: 100,
-        description: 'Deliveries per second; 100 by default.',
-      }),
-    ),
-  }),
-  output: Type.Object({
-    matched: Type.Integer({ description: 'Number of settled deliveries that match.' }),
-    replayed: Type.Integer({ description: 'Number of deliveries that are sent again; 0 on a dry run.' }),
+  },
+  output: object({
+    matched: integer('Number of settled deliveries that match.'),
+    replayed: integer('Number of deliveries that are sent again; 0 on a dry run.'),
     lastDueAt: orNull(Time, 'When the last of them is due; null if none is sent.'),
   }),
   async run(ctx, input) {

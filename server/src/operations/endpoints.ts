@@ -1,7 +1,6 @@
-import { Type } from 'typebox';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { strictObject } from '../invoke/fields.ts';
+import { boolean, integer, named, object, oneOf, onlyTrue, optional } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
@@ -10,26 +9,23 @@ import { acceptedUrl, toConfiguration, WebhookConfiguration, WebhookId, webhookF
 
 /* Webhooks by id, the default one included. */
 
-const MaxInFlight = Type.Integer({
+const MaxInFlight = integer('Number of deliveries in flight at the same time; 8 by default.', {
   minimum: 1,
   maximum: 256,
-  description: 'Number of deliveries in flight at the same time; 8 by default.',
 });
-const Enabled = Type.Boolean({ description: 'Whether events are queued and sent; true by default.' });
-const byId = strictObject({ webhookId: WebhookId });
+const Enabled = boolean('Whether events are queued and sent; true by default.');
+const byId = { webhookId: WebhookId };
 
-const Endpoint = Type.Object(
-  {
-    webhookId: WebhookId,
-    isDefault: Type.Boolean({ description: 'Whether it is the default webhook, which `POST /webhooks/set` manages.' }),
-    ...WebhookConfiguration.properties,
-    maxInFlight: Type.Integer({ description: 'Number of deliveries in flight at the same time.' }),
-    breakerState: Type.Enum(['closed', 'open', 'half_open'], {
-      description: 'State of the circuit breaker; `open` means that deliveries are held.',
-    }),
-  },
-  { title: 'WebhookEndpoint' },
-);
+const Endpoint = named('WebhookEndpoint', {
+  webhookId: WebhookId,
+  isDefault: boolean('Whether it is the default webhook, which `POST /webhooks/set` manages.'),
+  ...WebhookConfiguration.properties,
+  maxInFlight: integer('Number of deliveries in flight at the same time.'),
+  breakerState: oneOf(
+    ['closed', 'open', 'half_open'],
+    'State of the circuit breaker; `open` means that deliveries are held.',
+  ),
+});
 
 const reading = { permission: 'webhooks:metadata', effect: 'read' } as const;
 const writing = { permission: 'webhooks:write', effect: 'write' } as const;
@@ -41,7 +37,7 @@ export const listEndpoints = defineOperation({
   path: '/webhooks/endpoints',
   summary: 'List webhooks',
   description: 'List all webhooks of the account, the default one included, newest first.',
-  input: strictObject(pageInput),
+  input: pageInput,
   output: pageOf(Endpoint),
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
@@ -64,7 +60,7 @@ export const createEndpoint = defineOperation({
     'Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
   status: 201,
   idempotent: true,
-  input: strictObject({ ...webhookFields, enabled: Type.Optional(Enabled), maxInFlight: Type.Optional(MaxInFlight) }),
+  input: { ...webhookFields, enabled: optional(Enabled), maxInFlight: optional(MaxInFlight) },
   output: Endpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
@@ -114,14 +110,14 @@ export const updateEndpoint = defineOperation({
   summary: 'Update a webhook',
   description:
     'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled.',
-  input: strictObject({
+  input: {
     webhookId: WebhookId,
-    webhookUrl: Type.Optional(webhookFields.webhookUrl),
-    events: Type.Optional(webhookFields.events),
+    webhookUrl: optional(webhookFields.webhookUrl),
+    events: optional(webhookFields.events),
     secret: webhookFields.secret,
-    enabled: Type.Optional(Enabled),
-    maxInFlight: Type.Optional(MaxInFlight),
-  }),
+    enabled: optional(Enabled),
+    maxInFlight: optional(MaxInFlight),
+  },
   output: Endpoint,
   errors: ['not_found'],
   async run(ctx, { webhookId, webhookUrl, events, secret, enabled, maxInFlight }) {
@@ -151,7 +147,7 @@ export const deleteEndpoint = defineOperation({
   description:
     'Remove a webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',
   input: byId,
-  output: Type.Object({ webhookId: WebhookId, deleted: Type.Literal(true, { description: 'Always true.' }) }),
+  output: object({ webhookId: WebhookId, deleted: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { webhookId }) {
     await removeWebhook(ctx, (on) => findWebhookRow(on, ctx.accountId, webhookId));

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
 import { type EventKind, eventKinds, isEventKind } from '../events.ts';
+import { oneOf } from '../invoke/fields.ts';
 
 /* Event types as callers name them. */
 
-export const Kind = Type.Enum([...eventKinds], { description: 'Event type.' });
+export const Kind = oneOf(eventKinds, 'Event type.');
 
 /**
  * Returns the event types in the order of the table, each once.

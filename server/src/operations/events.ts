@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { ContentHidden, type Envelope, eventKinds, events } from '../events.ts';
-import { orNull, strictObject } from '../invoke/fields.ts';
+import { entries, integer, list, object, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
@@ -24,38 +24,27 @@ export const listEvents = defineOperation({
   summary: 'List events',
   description:
     "Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.",
-  input: strictObject({
-    after: Type.Optional(
-      Type.String({
-        maxLength: 60,
-        description: '`nextCursor` of the previous response; without it, starts at the oldest event.',
-      }),
+  input: {
+    after: optional(
+      string('`nextCursor` of the previous response; without it, starts at the oldest event.', { maxLength: 60 }),
     ),
-    kinds: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 8, description: 'Only these event types, such as `message.incoming`.' }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Number of events per response.' }),
-    ),
-    wait: Type.Optional(
-      Type.Integer({
+    kinds: optional(list(Type.String(), 'Only these event types, such as `message.incoming`.', { maxItems: 8 })),
+    limit: optional(integer('Number of events per response.', { minimum: 1, maximum: 200, default: 50 })),
+    wait: optional(
+      integer('Seconds to wait for an event if there is none yet; up to 30.', {
         minimum: 0,
         maximum: MAX_WAIT_SECONDS,
         default: 0,
-        description: 'Seconds to wait for an event if there is none yet; up to 30.',
       }),
     ),
-  }),
-  output: Type.Object({
-    data: Type.Array(
-      Type.Object({
-        eventId: Type.String({ description: 'Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`.' }),
-        event: Kind,
-        data: Type.Object({}, { additionalProperties: true, description: 'Data of the event, as webhooks get it.' }),
-        createdAt: Type.String({ format: 'date-time', description: 'When the event happened.' }),
-      }),
-      { description: 'Events, oldest first.' },
-    ),
+  },
+  output: object({
+    data: entries('Events, oldest first.', {
+      eventId: string('Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`.'),
+      event: Kind,
+      data: openObject('Data of the event, as webhooks get it.'),
+      createdAt: time('When the event happened.'),
+    }),
     nextCursor: orNull(
       Type.String(),
       'Pass it as `after` next time, even if `data` is empty; null if there has never been an event.',
@@ -85,7 +74,7 @@ export const listEvents = defineOperation({
 
 const contentless = new Map(
   eventKinds.map((kind) => {
-    const shown = Type.Object({ ...events[kind].data.properties, contentHidden: ContentHidden });
+    const shown = object({ ...events[kind].data.properties, contentHidden: ContentHidden });
     return [kind as string, projector(shown, { hidesContent: true })];
   }),
 );

@@ -5,7 +5,20 @@ import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { Participant } from '../events.ts';
-import { orNull, strictObject } from '../invoke/fields.ts';
+import {
+  boolean,
+  entries,
+  list,
+  named,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  strictPart,
+  string,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -13,28 +26,25 @@ import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
-const GroupId = Type.String({ maxLength: 100, description: 'Id of the group (`grp_…`).' });
-const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'Name of the group.' });
+const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
+const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
 const Description = orNull(Type.String({ maxLength: 2048 }), 'Text that describes the group; null removes it.');
 const PhoneNumbers = Type.Array(PhoneNumberInput('Number of a participant.'), { minItems: 1, maxItems: 1024 });
 
-const Group = Type.Object(
-  {
-    groupId: GroupId,
-    sessionId: SessionId,
-    subject: Subject,
-    description: orNull(Type.String(), 'Text that describes the group; null if there is none.'),
-    participants: Type.Array(Participant, { description: 'Members of the group, with their roles.' }),
-    settings: Type.Object({
-      announce: Type.Boolean({ description: 'Only admins can send messages.' }),
-      locked: Type.Boolean({ description: 'Only admins can change subject, description and picture.' }),
-      joinApproval: Type.Boolean({ description: 'An admin must approve people who join with the invite link.' }),
-    }),
-    pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
-    createdAt: Type.String({ format: 'date-time', description: 'When the group was created.' }),
-  },
-  { title: 'Group' },
-);
+const Group = named('Group', {
+  groupId: GroupId,
+  sessionId: SessionId,
+  subject: Subject,
+  description: orNull(Type.String(), 'Text that describes the group; null if there is none.'),
+  participants: list(Participant, 'Members of the group, with their roles.'),
+  settings: object({
+    announce: boolean('Only admins can send messages.'),
+    locked: boolean('Only admins can change subject, description and picture.'),
+    joinApproval: boolean('An admin must approve people who join with the invite link.'),
+  }),
+  pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
+  createdAt: time('When the group was created.'),
+});
 
 export const listGroups = defineOperation({
   id: 'groups.list',
@@ -47,7 +57,7 @@ export const listGroups = defineOperation({
   summary: 'List groups',
   description:
     'List the groups that a session is a member of, with participants and settings, newest first. Use it to find a `groupId`.',
-  input: strictObject({ sessionId: OptionalSessionId, ...pageInput }),
+  input: { sessionId: OptionalSessionId, ...pageInput },
   output: pageOf(Group),
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
@@ -77,7 +87,7 @@ export const getGroup = defineOperation({
   longField: 'participants',
   summary: 'Get a group',
   description: 'Get one group with its participants, their roles, and its settings. Use it to see who is an admin.',
-  input: strictObject({ groupId: GroupId }),
+  input: { groupId: GroupId },
   output: Group,
   errors: ['not_found'],
   run: async (ctx, { groupId }) => toGroup(ctx, await findGroup(ctx, groupId)),
@@ -97,7 +107,7 @@ export const createGroup = defineOperation({
     'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
   status: 201,
   idempotent: true,
-  input: strictObject({ sessionId: OptionalSessionId, subject: Subject, phoneNumbers: PhoneNumbers }),
+  input: { sessionId: OptionalSessionId, subject: Subject, phoneNumbers: PhoneNumbers },
   output: Group,
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
@@ -123,22 +133,19 @@ export const updateGroup = defineOperation({
   summary: 'Update a group',
   description:
     'Change the subject, description, settings or picture of a group. Fields that you leave out do not change. Only admins can change settings, or anything in a `locked` group.',
-  input: strictObject({
+  input: {
     groupId: GroupId,
-    subject: Type.Optional(Subject),
-    description: Type.Optional(Description),
-    settings: Type.Optional(
-      Type.Object(
-        {
-          announce: Type.Optional(Type.Boolean({ description: 'Only admins can send messages.' })),
-          locked: Type.Optional(Type.Boolean({ description: 'Only admins can change the group.' })),
-          joinApproval: Type.Optional(Type.Boolean({ description: 'Admins approve people who join by link.' })),
-        },
-        { additionalProperties: false, description: 'Settings to change.' },
-      ),
+    subject: optional(Subject),
+    description: optional(Description),
+    settings: optional(
+      strictPart('Settings to change.', {
+        announce: optional(boolean('Only admins can send messages.')),
+        locked: optional(boolean('Only admins can change the group.')),
+        joinApproval: optional(boolean('Admins approve people who join by link.')),
+      }),
     ),
-    pictureMediaId: Type.Optional(PictureMediaId),
-  }),
+    pictureMediaId: optional(PictureMediaId),
+  },
   output: Group,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
@@ -167,23 +174,21 @@ export const updateParticipants = defineOperation({
   summary: 'Update group participants',
   description:
     'Add, remove, promote or demote participants of a group. The session must be an admin. Returns one result per number, because some can fail.',
-  input: strictObject({
+  input: {
     groupId: GroupId,
-    action: Type.Enum(['add', 'remove', 'promote', 'demote'], {
-      description: '`promote` makes participants admins; `demote` makes them members again.',
-    }),
-    phoneNumbers: PhoneNumbers,
-  }),
-  output: Type.Object({
-    groupId: GroupId,
-    results: Type.Array(
-      Type.Object({
-        phoneNumber: Type.String({ description: 'Phone number digits of the participant.' }),
-        ok: Type.Boolean({ description: 'Whether the change was made.' }),
-        reason: Type.Optional(Type.String({ description: 'Why the change was not made.' })),
-      }),
-      { description: 'One entry per number.' },
+    action: oneOf(
+      ['add', 'remove', 'promote', 'demote'],
+      '`promote` makes participants admins; `demote` makes them members again.',
     ),
+    phoneNumbers: PhoneNumbers,
+  },
+  output: object({
+    groupId: GroupId,
+    results: entries('One entry per number.', {
+      phoneNumber: string('Phone number digits of the participant.'),
+      ok: boolean('Whether the change was made.'),
+      reason: optional(string('Why the change was not made.')),
+    }),
   }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId, action, phoneNumbers }) {
@@ -194,14 +199,11 @@ export const updateParticipants = defineOperation({
   },
 });
 
-const Invite = Type.Object(
-  {
-    groupId: GroupId,
-    inviteCode: Type.String({ description: 'Code at the end of the link.' }),
-    inviteLink: Type.String({ description: 'Link to send to people. Anyone with the link can join.' }),
-  },
-  { title: 'GroupInvite' },
-);
+const Invite = named('GroupInvite', {
+  groupId: GroupId,
+  inviteCode: string('Code at the end of the link.'),
+  inviteLink: string('Link to send to people. Anyone with the link can join.'),
+});
 
 export const getInviteLink = defineOperation({
   id: 'groups.get_invite_link',
@@ -215,7 +217,7 @@ export const getInviteLink = defineOperation({
   summary: 'Get the invite link of a group',
   description:
     'Get the invite link of a group, or create it. Anyone with the link can join. Anyone who has the link can join. The session must be an admin.',
-  input: strictObject({ groupId: GroupId }),
+  input: { groupId: GroupId },
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
@@ -235,7 +237,7 @@ export const revokeInviteLink = defineOperation({
   summary: 'Revoke the invite link of a group',
   description:
     'Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin.',
-  input: strictObject({ groupId: GroupId }),
+  input: { groupId: GroupId },
   output: Invite,
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
@@ -258,16 +260,12 @@ export const joinGroup = defineOperation({
   summary: 'Join a group',
   description:
     'Join a group with an invite link or its code. Returns the group, or `requested` if an admin must approve first; `group` is then null.',
-  input: strictObject({
+  input: {
     sessionId: OptionalSessionId,
-    invite: Type.String({
-      minLength: 1,
-      maxLength: 300,
-      description: 'Invite link or its code, such as `https://chat.whatsapp.com/…`.',
-    }),
-  }),
-  output: Type.Object({
-    status: Type.Enum(['joined', 'requested'], { description: '`requested`: an admin must approve first.' }),
+    invite: string('Invite link or its code, such as `https://chat.whatsapp.com/…`.', { minLength: 1, maxLength: 300 }),
+  },
+  output: object({
+    status: oneOf(['joined', 'requested'], '`requested`: an admin must approve first.'),
     group: orNull(Group, 'The group; null until an admin approves.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
@@ -294,8 +292,8 @@ export const leaveGroup = defineOperation({
   tool: true,
   summary: 'Leave a group',
   description: 'Leave a group. The session needs an invite to come back. Existing messages stay readable.',
-  input: strictObject({ groupId: GroupId }),
-  output: Type.Object({ groupId: GroupId, left: Type.Literal(true, { description: 'Always true.' }) }),
+  input: { groupId: GroupId },
+  output: object({ groupId: GroupId, left: onlyTrue() }),
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
     const row = await findGroup(ctx, groupId);

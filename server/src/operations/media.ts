@@ -4,11 +4,11 @@ import type { NetworkMedia } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
-import { orNull, strictObject } from '../invoke/fields.ts';
+import { integer, named, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
-export const MediaId = Type.String({ maxLength: 100, description: 'Id of the file (`med_…`).' });
+export const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
 
 /** The picture of a group or a profile. */
 export const PictureMediaId = orNull(
@@ -16,18 +16,15 @@ export const PictureMediaId = orNull(
   'Id of an uploaded image; null removes the picture.',
 );
 
-const Media = Type.Object(
-  {
-    mediaId: MediaId,
-    mimeType: Type.String({ description: 'Media type, detected from the content, such as `image/jpeg`.' }),
-    size: Type.Integer({ minimum: 1, description: 'Size in bytes.' }),
-    sha256: Type.String({ description: 'SHA-256 of the content, in hexadecimal.' }),
-    fileName: orNull(Type.String(), 'Name of the file; null if it has none.'),
-    createdAt: Type.String({ format: 'date-time', description: 'When the file was first stored.' }),
-    url: Type.String({ description: 'Download the content here, with a credential that has `media:read`.' }),
-  },
-  { title: 'Media' },
-);
+const Media = named('Media', {
+  mediaId: MediaId,
+  mimeType: string('Media type, detected from the content, such as `image/jpeg`.'),
+  size: integer('Size in bytes.', { minimum: 1 }),
+  sha256: string('SHA-256 of the content, in hexadecimal.'),
+  fileName: orNull(Type.String(), 'Name of the file; null if it has none.'),
+  createdAt: time('When the file was first stored.'),
+  url: string('Download the content here, with a credential that has `media:read`.'),
+});
 
 export const uploadMedia = defineOperation({
   id: 'media.upload',
@@ -40,14 +37,11 @@ export const uploadMedia = defineOperation({
     'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe.',
   status: 201,
   takesContent: true,
-  input: strictObject({
-    fileName: Type.Optional(
-      Type.String({
-        maxLength: 255,
-        description: 'Name of the file. By default the name in `Content-Disposition` or in the form.',
-      }),
+  input: {
+    fileName: optional(
+      string('Name of the file. By default the name in `Content-Disposition` or in the form.', { maxLength: 255 }),
     ),
-  }),
+  },
   output: Media,
   errors: ['payload_too_large'],
   async run(ctx, input) {
@@ -71,7 +65,7 @@ export const getMedia = defineOperation({
   thirdPartyText: true,
   summary: 'Get a file',
   description: "Get a file's type, size and download `url`. Use it to look at the file of a message.",
-  input: strictObject({ mediaId: MediaId }),
+  input: { mediaId: MediaId },
   output: Media,
   errors: ['not_found'],
   representations: Object.fromEntries(

@@ -1,7 +1,6 @@
-import { Type } from 'typebox';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { strictObject } from '../invoke/fields.ts';
+import { string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
@@ -32,10 +31,10 @@ export const reactToMessage = defineOperation({
   summary: 'React to a message',
   description:
     'React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions.',
-  input: strictObject({
+  input: {
     messageId: MessageId,
-    emoji: Type.String({ maxLength: 32, description: 'A single emoji, such as 👍. Empty removes the reaction.' }),
-  }),
+    emoji: string('A single emoji, such as 👍. Empty removes the reaction.', { maxLength: 32 }),
+  },
   output: Message,
   errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', emoji: '👍' },
@@ -65,14 +64,10 @@ export const editMessage = defineOperation({
   summary: 'Edit a message',
   description:
     'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited.',
-  input: strictObject({
+  input: {
     messageId: MessageId,
-    message: Type.String({
-      minLength: 1,
-      maxLength: 65_536,
-      description: 'New text; it replaces the old one completely.',
-    }),
-  }),
+    message: string('New text; it replaces the old one completely.', { minLength: 1, maxLength: 65_536 }),
+  },
   output: Message,
   errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
@@ -100,7 +95,7 @@ export const deleteMessage = defineOperation({
   summary: 'Delete a message',
   description:
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
-  input: strictObject({ messageId: MessageId }),
+  input: { messageId: MessageId },
   output: Message,
   errors: changeErrors,
   async run(ctx, { messageId }) {

@@ -5,9 +5,9 @@ import { isStandIn, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { ContentHidden, messageContent, messageParts, SentElsewhere, Unidentified } from '../events.ts';
+import { ContentHidden, messageContent, messageParts, Part, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
-import { strictObject, Time } from '../invoke/fields.ts';
+import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -17,80 +17,58 @@ import { accountWord, wordsOf } from '../messages/search.ts';
 import { findMessage } from '../messages/store.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 
-export const MessageId = Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`).' });
-const Direction = Type.Enum(['incoming', 'outgoing'], { description: '`incoming`: the session received the message.' });
-const Status = Type.Enum(['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'], {
-  description:
-    '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
+export const MessageId = string('Id of the message (`msg_…`).', { maxLength: 100 });
+const Direction = oneOf(['incoming', 'outgoing'], '`incoming`: the session received the message.');
+const Status = oneOf(
+  ['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'],
+  '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
+);
+const MessageType = oneOf(messageTypes, 'Type of the content.');
+
+export const Message = named('Message', {
+  messageId: MessageId,
+  sessionId: SessionId,
+  chatId: string('Phone number digits of the other person, or the id of the group (`grp_…`).'),
+  direction: Direction,
+  type: MessageType,
+  from: string('Phone number digits of the sender.'),
+  to: string('Phone number digits of the recipient, or the id of the group (`grp_…`).'),
+  message: {
+    ...string('Text of the message, caption of the file, or question of the poll.'),
+    ...messageContent,
+  },
+  status: Status,
+  timestamp: time('When the message was sent, or will be sent if it is scheduled.'),
+  replyTo: optional(string('Id of the message that this message replies to.')),
+  ...messageParts,
+  contentHidden: ContentHidden,
+  unidentified: Unidentified,
+  sentElsewhere: SentElsewhere,
+  votes: Part(
+    entries('Votes on the poll, one entry per voter.', {
+      from: string('Phone number digits of the voter.'),
+      options: list(Type.String(), 'Options that the voter chose.'),
+    }),
+  ),
+  reactions: Part(
+    entries('Reactions to the message, one per person.', {
+      from: string('Phone number digits of the person who reacted.'),
+      emoji: string('The emoji.'),
+      at: time('When the person reacted.'),
+    }),
+  ),
+  edited: optional(onlyTrue('Present if the text was edited after sending.')),
+  deleted: optional(onlyTrue('Present if the message was deleted for everyone; its text is then empty.')),
+  error: optional(string('Why the message failed, as a sentence.')),
 });
-const MessageType = Type.Enum([...messageTypes], { description: 'Type of the content.' });
 
-export const Message = Type.Object(
-  {
-    messageId: MessageId,
-    sessionId: SessionId,
-    chatId: Type.String({ description: 'Phone number digits of the other person, or the id of the group (`grp_…`).' }),
-    direction: Direction,
-    type: MessageType,
-    from: Type.String({ description: 'Phone number digits of the sender.' }),
-    to: Type.String({ description: 'Phone number digits of the recipient, or the id of the group (`grp_…`).' }),
-    message: Type.String({
-      description: 'Text of the message, caption of the file, or question of the poll.',
-      ...messageContent,
-    }),
+const MessageWithHistory = named('MessageWithHistory', {
+  ...Message.properties,
+  statusHistory: entries('Every status that the message has had, oldest first.', {
     status: Status,
-    timestamp: Type.String({
-      format: 'date-time',
-      description: 'When the message was sent, or will be sent if it is scheduled.',
-    }),
-    replyTo: Type.Optional(Type.String({ description: 'Id of the message that this message replies to.' })),
-    ...messageParts,
-    contentHidden: ContentHidden,
-    unidentified: Unidentified,
-    sentElsewhere: SentElsewhere,
-    votes: Type.Optional(
-      Type.Array(
-        Type.Object({
-          from: Type.String({ description: 'Phone number digits of the voter.' }),
-          options: Type.Array(Type.String(), { description: 'Options that the voter chose.' }),
-        }),
-        {
-          description: 'Votes on the poll, one entry per voter.',
-          ...messageContent,
-        },
-      ),
-    ),
-    reactions: Type.Optional(
-      Type.Array(
-        Type.Object({
-          from: Type.String({ description: 'Phone number digits of the person who reacted.' }),
-          emoji: Type.String({ description: 'The emoji.' }),
-          at: { ...Time, description: 'When the person reacted.' },
-        }),
-        { description: 'Reactions to the message, one per person.', ...messageContent },
-      ),
-    ),
-    edited: Type.Optional(Type.Literal(true, { description: 'Present if the text was edited after sending.' })),
-    deleted: Type.Optional(
-      Type.Literal(true, { description: 'Present if the message was deleted for everyone; its text is then empty.' }),
-    ),
-    error: Type.Optional(Type.String({ description: 'Why the message failed, as a sentence.' })),
-  },
-  { title: 'Message' },
-);
-
-const MessageWithHistory = Type.Object(
-  {
-    ...Message.properties,
-    statusHistory: Type.Array(
-      Type.Object({ status: Status, at: { ...Time, description: 'When the message reached the status.' } }),
-      {
-        description: 'Every status that the message has had, oldest first.',
-      },
-    ),
-  },
-  { title: 'MessageWithHistory' },
-);
+    at: time('When the message reached the status.'),
+  }),
+});
 
 export const listMessages = defineOperation({
   id: 'messages.list',
@@ -104,30 +82,23 @@ export const listMessages = defineOperation({
   summary: 'List messages',
   description:
     'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`).',
-  input: strictObject({
-    sessionId: Type.Optional(Type.String({ description: 'Only messages of this session (`ses_…`).' })),
-    chatId: Type.Optional(
-      Type.String({ maxLength: 200, description: 'Only this chat: phone number digits or group id (`grp_…`).' }),
-    ),
-    from: Type.Optional(Type.String({ maxLength: 40, description: 'Only messages that this phone number sent.' })),
-    direction: Type.Optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
-    type: Type.Optional({ ...MessageType, description: 'Only messages of this type.' }),
-    status: Type.Optional({ ...Status, description: 'Only messages with this status.' }),
-    after: Type.Optional({
-      ...Time,
-      description: 'Only messages at or after this time, such as 2026-07-01T12:00:00Z.',
-    }),
-    before: Type.Optional({ ...Time, description: 'Only messages before this time.' }),
-    q: Type.Optional(
-      Type.String({
+  input: {
+    sessionId: optional(string('Only messages of this session (`ses_…`).')),
+    chatId: optional(string('Only this chat: phone number digits or group id (`grp_…`).', { maxLength: 200 })),
+    from: optional(string('Only messages that this phone number sent.', { maxLength: 40 })),
+    direction: optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
+    type: optional({ ...MessageType, description: 'Only messages of this type.' }),
+    status: optional({ ...Status, description: 'Only messages with this status.' }),
+    after: optional(time('Only messages at or after this time, such as 2026-07-01T12:00:00Z.')),
+    before: optional(time('Only messages before this time.')),
+    q: optional(
+      string('Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.', {
         minLength: 1,
         maxLength: 200,
-        description:
-          'Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.',
       }),
     ),
     ...pageInput,
-  }),
+  },
   output: pageOf(Message),
   errors: ['not_found'],
   async run(ctx, input) {
@@ -157,20 +128,14 @@ export const messageStats = defineOperation({
   summary: 'Count messages per minute',
   description:
     'Count incoming and outgoing messages for each minute of the last hour. Minutes without messages are left out.',
-  input: strictObject({}),
-  output: Type.Object(
-    {
-      series: Type.Array(
-        Type.Object({
-          minute: { ...Time, description: 'Start of the minute.' },
-          incoming: Type.Integer({ minimum: 0, description: 'Messages received.' }),
-          outgoing: Type.Integer({ minimum: 0, description: 'Messages that the network accepted.' }),
-        }),
-        { description: 'Minutes with at least one message, oldest first.' },
-      ),
-    },
-    { title: 'MessageStats' },
-  ),
+  input: {},
+  output: named('MessageStats', {
+    series: entries('Minutes with at least one message, oldest first.', {
+      minute: time('Start of the minute.'),
+      incoming: integer('Messages received.', { minimum: 0 }),
+      outgoing: integer('Messages that the network accepted.', { minimum: 0 }),
+    }),
+  }),
   async run({ accountId, clock, steady, database }) {
     const now = clock.now();
     const since = now - (now % MINUTE_MS) - (COUNTED_MINUTES - 1) * MINUTE_MS;
@@ -217,7 +182,7 @@ export const getMessage = defineOperation({
   summary: 'Get a message',
   description:
     'Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed.',
-  input: strictObject({ messageId: MessageId }),
+  input: { messageId: MessageId },
   output: MessageWithHistory,
   errors: ['not_found'],
   async run(ctx, { messageId }) {

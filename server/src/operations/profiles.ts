@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { MediaPart } from '../events.ts';
-import { orNull, strictObject } from '../invoke/fields.ts';
+import { named, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
@@ -20,15 +20,12 @@ export const contactProfile = defineOperation({
   summary: 'Get the profile of a contact',
   description:
     'Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account.',
-  input: strictObject({ phoneNumber: PhoneNumberInput('Number of the contact.'), sessionId: OptionalSessionId }),
-  output: Type.Object(
-    {
-      phoneNumber: Type.String({ description: 'Phone number digits of the contact.' }),
-      about: orNull(Type.String(), 'About text of the contact; null if it is empty or hidden from the session.'),
-      picture: orNull(MediaPart, 'Picture of the contact; null if there is none or it is hidden.'),
-    },
-    { title: 'Profile' },
-  ),
+  input: { phoneNumber: PhoneNumberInput('Number of the contact.'), sessionId: OptionalSessionId },
+  output: named('Profile', {
+    phoneNumber: string('Phone number digits of the contact.'),
+    about: orNull(Type.String(), 'About text of the contact; null if it is empty or hidden from the session.'),
+    picture: orNull(MediaPart, 'Picture of the contact; null if there is none or it is hidden.'),
+  }),
   errors: [
     'not_found',
     'session_required',
@@ -59,15 +56,13 @@ export const updateProfile = defineOperation({
   summary: 'Update the profile of a session',
   description:
     "Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
-  input: strictObject({
+  input: {
     sessionId: SessionId,
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 25, description: 'Name that other people see.' })),
-    about: Type.Optional(
-      Type.String({ maxLength: 139, description: 'About text that other people see; empty removes it.' }),
-    ),
-    pictureMediaId: Type.Optional(PictureMediaId),
-  }),
-  output: Type.Object({ sessionId: SessionId, updated: Type.Literal(true, { description: 'Always true.' }) }),
+    name: optional(string('Name that other people see.', { minLength: 1, maxLength: 25 })),
+    about: optional(string('About text that other people see; empty removes it.', { maxLength: 139 })),
+    pictureMediaId: optional(PictureMediaId),
+  },
+  output: object({ sessionId: SessionId, updated: onlyTrue() }),
   errors: [
     'not_found',
     'session_not_connected',

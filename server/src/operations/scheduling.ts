@@ -1,22 +1,19 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { orNull, strictObject, Time } from '../invoke/fields.ts';
+import { integer, list, named, object, optional, orNull, string, Time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
 import { AnyRecipient, envelope, futureTime, recipientOf, SendAt, sendOperation, Text } from './send.ts';
 import { OptionalSessionId, resolveSession } from './sessions.ts';
 
-const BulkResult = Type.Object(
-  {
-    to: Type.String({ description: 'Recipient as you passed it.' }),
-    messageId: orNull(MessageId, 'Id of the message; null if it was refused.'),
-    sendAt: orNull(Time, 'When the message will be sent; null if it was refused.'),
-    error: Type.Optional(Type.String({ description: 'Why the message was refused, as a sentence.' })),
-  },
-  { title: 'BulkResult' },
-);
+const BulkResult = named('BulkResult', {
+  to: string('Recipient as you passed it.'),
+  messageId: orNull(MessageId, 'Id of the message; null if it was refused.'),
+  sendAt: orNull(Time, 'When the message will be sent; null if it was refused.'),
+  error: optional(string('Why the message was refused, as a sentence.')),
+});
 
 export const sendBulk = defineOperation({
   ...sendOperation,
@@ -29,26 +26,21 @@ export const sendBulk = defineOperation({
   description:
     'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',
   status: 202,
-  input: strictObject({
+  input: {
     sessionId: OptionalSessionId,
     // Not `To`: an invalid recipient is reported in its result and does not affect the others.
     to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
     message: Text,
-    intervalMs: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 3_600_000,
-        default: 1000,
-        description: 'Milliseconds between two messages; 1000 by default.',
-      }),
+    intervalMs: optional(
+      integer('Milliseconds between two messages; 1000 by default.', { minimum: 0, maximum: 3_600_000, default: 1000 }),
     ),
     sendAt: SendAt,
     idempotencyKey: envelope.idempotencyKey,
-  }),
-  output: Type.Object({
-    accepted: Type.Integer({ description: 'Number of messages that were scheduled.' }),
-    refused: Type.Integer({ description: 'Number of recipients that cannot be sent to.' }),
-    results: Type.Array(BulkResult, { description: 'One entry per recipient, in the order of `to`.' }),
+  },
+  output: object({
+    accepted: integer('Number of messages that were scheduled.'),
+    refused: integer('Number of recipients that cannot be sent to.'),
+    results: list(BulkResult, 'One entry per recipient, in the order of `to`.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'too_many'],
   example: { to: ['491707654321', '491701112223'], message: 'Hello', intervalMs: 2000 },
@@ -96,7 +88,7 @@ export const cancelMessage = defineOperation({
   summary: 'Cancel a scheduled message',
   description:
     'Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled.',
-  input: strictObject({ messageId: MessageId }),
+  input: { messageId: MessageId },
   output: Message,
   errors: ['not_found', 'message_state'],
   async run(ctx, { messageId }) {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { MessageType } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { optional, string, time } from '../invoke/fields.ts';
 import { type Context, requireContent } from '../invoke/operation.ts';
 import { isPhoneNumber, notPhoneNumber, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -12,37 +13,30 @@ import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 /* Shared by all operations that send a message. */
 
-export const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the message.' });
+export const Text = string('Text of the message.', { minLength: 1, maxLength: 65_536 });
 
-export const AnyRecipient = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description:
-    'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`).',
-});
+export const AnyRecipient = string(
+  'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`).',
+  { minLength: 1, maxLength: 200 },
+);
 export const To = Type.Refine(AnyRecipient, (to) => isGroupId(to) || isPhoneNumber(to), notPhoneNumber);
 
-export const SendAt = Type.Optional(
-  Type.String({
-    format: 'date-time',
-    description:
-      'Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it.',
-  }),
+export const SendAt = optional(
+  time(
+    'Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it.',
+  ),
 );
 
 /** Input fields of every send. */
 export const envelope = {
   sessionId: OptionalSessionId,
   to: To,
-  replyTo: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Id of a message (`msg_…`) in the same session, to reply to it.' }),
-  ),
+  replyTo: optional(string('Id of a message (`msg_…`) in the same session, to reply to it.', { maxLength: 100 })),
   sendAt: SendAt,
-  idempotencyKey: Type.Optional(
-    Type.String({
+  idempotencyKey: optional(
+    string('A unique value per message. A retry with the same key within 24 hours does not send again.', {
       minLength: 1,
       maxLength: 255,
-      description: 'A unique value per message. A retry with the same key within 24 hours does not send again.',
     }),
   ),
 };

@@ -3,7 +3,7 @@ import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { strictObject } from '../invoke/fields.ts';
+import { integer, number, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { type StoredContent, storedMedia } from '../messages/content.ts';
@@ -11,9 +11,9 @@ import { MessageId, requireMessage } from './messages.ts';
 import { envelope, send, sendErrors, sendOperation, Text, To } from './send.ts';
 import { resolveSession } from './sessions.ts';
 
-const Caption = Type.Optional(Type.String({ maxLength: 4096, description: 'Text shown below the file.' }));
+const Caption = optional(string('Text shown below the file.', { maxLength: 4096 }));
 
-const Mentions = Type.Optional(Type.Array(PhoneNumberInput('Number of a person to mention.'), { maxItems: 256 }));
+const Mentions = optional(Type.Array(PhoneNumberInput('Number of a person to mention.'), { maxItems: 256 }));
 
 /** Fetching a file from a URL may take a minute before the send. */
 const FILE_DEADLINE_MS = MAX_SEND_MS + 65_000;
@@ -26,7 +26,7 @@ export const sendMessage = defineOperation({
   summary: 'Send a text message',
   description:
     'Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
-  input: strictObject({ ...envelope, message: Text, mentions: Mentions }),
+  input: { ...envelope, message: Text, mentions: Mentions },
   errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },
   run: (ctx, input) => send(ctx, input, { type: 'text', text: input.message, content: mentioning(input.mentions) }),
@@ -42,25 +42,17 @@ export const sendMedia = defineOperation({
   summary: 'Send a file',
   description:
     'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` of a stored file, or an https `url`, which the server fetches first.',
-  input: strictObject({
+  input: {
     ...envelope,
-    type: Type.Enum([...mediaTypes], {
-      description: '`voice` plays as a voice message; `document` accepts any file.',
-    }),
-    mediaId: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Id of an uploaded or received file (`med_…`).' }),
-    ),
-    url: Type.Optional(Type.String({ maxLength: 2048, description: 'https URL of the file.' })),
+    type: oneOf(mediaTypes, '`voice` plays as a voice message; `document` accepts any file.'),
+    mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { maxLength: 100 })),
+    url: optional(string('https URL of the file.', { maxLength: 2048 })),
     caption: Caption,
-    fileName: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: 'File name to show to the recipient, such as `invoice.pdf`.',
-      }),
+    fileName: optional(
+      string('File name to show to the recipient, such as `invoice.pdf`.', { minLength: 1, maxLength: 255 }),
     ),
     mentions: Mentions,
-  }),
+  },
   errors: [...sendErrors, 'fetch_failed', 'payload_too_large'],
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
@@ -84,13 +76,13 @@ export const sendLocation = defineOperation({
   path: '/messages/send-location',
   summary: 'Send a location',
   description: 'Send a point on the map to a person or a group, with an optional name and address.',
-  input: strictObject({
+  input: {
     ...envelope,
-    latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84), such as 52.5163.' }),
-    longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84), such as 13.3777.' }),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name of the place.' })),
-    address: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'Postal address of the place.' })),
-  }),
+    latitude: number('Degrees north (WGS 84), such as 52.5163.', { minimum: -90, maximum: 90 }),
+    longitude: number('Degrees east (WGS 84), such as 13.3777.', { minimum: -180, maximum: 180 }),
+    name: optional(string('Name of the place.', { minLength: 1, maxLength: 200 })),
+    address: optional(string('Postal address of the place.', { minLength: 1, maxLength: 500 })),
+  },
   errors: sendErrors,
   example: { to: '491707654321', latitude: 52.5163, longitude: 13.3777, name: 'Brandenburg Gate' },
   run(ctx, input) {
@@ -112,11 +104,11 @@ export const sendContact = defineOperation({
   path: '/messages/send-contact',
   summary: 'Send a contact card',
   description: 'Send a contact card, a name with phone numbers, to a person or a group.',
-  input: strictObject({
+  input: {
     ...envelope,
-    name: Type.String({ minLength: 1, maxLength: 200, description: 'Name on the card.' }),
+    name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
     phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
-  }),
+  },
   errors: sendErrors,
   example: { to: '491707654321', name: 'Ada', phoneNumbers: ['491701112223'] },
   run(ctx, input) {
@@ -133,26 +125,18 @@ export const sendPoll = defineOperation({
   summary: 'Send a poll',
   description:
     'Send a question with 2 to 12 answers to choose from. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
-  input: strictObject({
+  input: {
     ...envelope,
-    question: Type.String({ minLength: 1, maxLength: 255, description: 'Question above the options.' }),
-    options: Type.Array(
-      Type.String({ minLength: 1, maxLength: 100, description: 'An answer. Answers must be unique.' }),
-      {
-        minItems: 2,
-        maxItems: 12,
-        uniqueItems: true,
-      },
+    question: string('Question above the options.', { minLength: 1, maxLength: 255 }),
+    options: Type.Array(string('An answer. Answers must be unique.', { minLength: 1, maxLength: 100 }), {
+      minItems: 2,
+      maxItems: 12,
+      uniqueItems: true,
+    }),
+    maxSelections: optional(
+      integer('Number of options that one person can choose; 1 by default.', { minimum: 1, maximum: 12, default: 1 }),
     ),
-    maxSelections: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 12,
-        default: 1,
-        description: 'Number of options that one person can choose; 1 by default.',
-      }),
-    ),
-  }),
+  },
   errors: sendErrors,
   example: { to: '491707654321', question: 'When?', options: ['Today', 'Tomorrow'] },
   run(ctx, input) {
@@ -174,7 +158,7 @@ export const forwardMessage = defineOperation({
   summary: 'Forward a message',
   description:
     'Send a copy of a message, including its file, to another person or group. The copy is marked as forwarded and goes out through the session of the original.',
-  input: strictObject({ messageId: MessageId, to: To, idempotencyKey: envelope.idempotencyKey }),
+  input: { messageId: MessageId, to: To, idempotencyKey: envelope.idempotencyKey },
   errors: [...sendErrors, 'message_state'],
   example: { messageId: 'msg_01JZ0000000000000000000000', to: '491707654321' },
   async run(ctx, { messageId, to }) {

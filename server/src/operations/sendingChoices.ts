@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { invalidField } from '../errors.ts';
-import { strictObject } from '../invoke/fields.ts';
+import { list, optional, strictObject, strictPart, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { envelope, send, sendErrors, sendOperation } from './send.ts';
 
@@ -11,21 +11,16 @@ export const sendTemplate = defineOperation({
   summary: 'Send a template',
   description:
     'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
-  input: strictObject({
+  input: {
     ...envelope,
-    name: Type.String({
-      minLength: 1,
-      maxLength: 512,
-      description: 'Name of the template at the network, such as `order_sent`.',
-    }),
-    language: Type.String({ minLength: 2, maxLength: 20, description: 'Language of the template, such as `en_US`.' }),
-    components: Type.Optional(
-      Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    name: string('Name of the template at the network, such as `order_sent`.', { minLength: 1, maxLength: 512 }),
+    language: string('Language of the template, such as `en_US`.', { minLength: 2, maxLength: 20 }),
+    components: optional(
+      list(Type.Record(Type.String(), Type.Unknown()), "Values for the template, in the network's format.", {
         maxItems: 20,
-        description: "Values for the template, in the network's format.",
       }),
     ),
-  }),
+  },
   errors: sendErrors,
   example: {
     to: '491707654321',
@@ -40,12 +35,11 @@ export const sendTemplate = defineOperation({
 });
 
 const Choice = {
-  id: Type.String({
+  id: string("Your id for this choice. The recipient's reply contains it as `payload`.", {
     minLength: 1,
     maxLength: 200,
-    description: "Your id for this choice. The recipient's reply contains it as `payload`.",
   }),
-  title: Type.String({ minLength: 1, maxLength: 24, description: 'Text of the button or row.' }),
+  title: string('Text of the button or row.', { minLength: 1, maxLength: 24 }),
 };
 
 export const sendInteractive = defineOperation({
@@ -55,56 +49,35 @@ export const sendInteractive = defineOperation({
   summary: 'Send an interactive message',
   description:
     'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
-  input: strictObject({
+  input: {
     ...envelope,
-    message: Type.String({ minLength: 1, maxLength: 1024, description: 'Text above the choices.' }),
-    header: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Bold line above the text.' })),
-    footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Small line below the text.' })),
-    buttons: Type.Optional(
-      Type.Array(strictObject(Choice), {
-        minItems: 1,
-        maxItems: 3,
-        description: 'Up to three buttons.',
+    message: string('Text above the choices.', { minLength: 1, maxLength: 1024 }),
+    header: optional(string('Bold line above the text.', { minLength: 1, maxLength: 60 })),
+    footer: optional(string('Small line below the text.', { minLength: 1, maxLength: 60 })),
+    buttons: optional(list(strictObject(Choice), 'Up to three buttons.', { minItems: 1, maxItems: 3 })),
+    list: optional(
+      strictPart('A list that the recipient opens to choose a row.', {
+        title: string('Text of the button that opens the list.', { minLength: 1, maxLength: 20 }),
+        rows: list(
+          strictObject({
+            ...Choice,
+            description: optional(string('Second line of the row.', { minLength: 1, maxLength: 72 })),
+            section: optional(
+              string('Heading; rows with the same section are grouped.', { minLength: 1, maxLength: 24 }),
+            ),
+          }),
+          'Up to ten rows.',
+          { minItems: 1, maxItems: 10 },
+        ),
       }),
     ),
-    list: Type.Optional(
-      Type.Object(
-        {
-          title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button that opens the list.' }),
-          rows: Type.Array(
-            strictObject({
-              ...Choice,
-              description: Type.Optional(
-                Type.String({ minLength: 1, maxLength: 72, description: 'Second line of the row.' }),
-              ),
-              section: Type.Optional(
-                Type.String({
-                  minLength: 1,
-                  maxLength: 24,
-                  description: 'Heading; rows with the same section are grouped.',
-                }),
-              ),
-            }),
-            { minItems: 1, maxItems: 10, description: 'Up to ten rows.' },
-          ),
-        },
-        { additionalProperties: false, description: 'A list that the recipient opens to choose a row.' },
-      ),
+    link: optional(
+      strictPart('A button that opens a URL.', {
+        title: string('Text of the button.', { minLength: 1, maxLength: 20 }),
+        url: string('http or https URL that the button opens.', { pattern: '^https?://', maxLength: 2000 }),
+      }),
     ),
-    link: Type.Optional(
-      Type.Object(
-        {
-          title: Type.String({ minLength: 1, maxLength: 20, description: 'Text of the button.' }),
-          url: Type.String({
-            pattern: '^https?://',
-            maxLength: 2000,
-            description: 'http or https URL that the button opens.',
-          }),
-        },
-        { additionalProperties: false, description: 'A button that opens a URL.' },
-      ),
-    ),
-  }),
+  },
   errors: sendErrors,
   example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
   run(ctx, input) {

@@ -1,8 +1,7 @@
 import QRCode from 'qrcode';
-import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { strictObject } from '../invoke/fields.ts';
+import { object, string, time } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { findSession, Session, SessionId, sessionInput, toRef, toSession } from './sessions.ts';
@@ -31,9 +30,9 @@ export const connectSession = defineOperation({
   },
 });
 
-const Qr = Type.Object({
-  qr: Type.String({ description: 'Text to show as a QR code.' }),
-  expiresAt: Type.String({ format: 'date-time', description: 'When a new QR code replaces this one.' }),
+const Qr = object({
+  qr: string('Text to show as a QR code.'),
+  expiresAt: time('When a new QR code replaces this one.'),
 });
 
 export const getSessionQr = defineOperation({
@@ -78,10 +77,10 @@ export const requestPairingCode = defineOperation({
   summary: 'Request a pairing code',
   description:
     "Get a code that the phone's owner enters instead of scanning a QR code. Works only while the status is `awaiting_pairing`, and not on every network.",
-  input: strictObject({ sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') }),
-  output: Type.Object({
-    code: Type.String({ description: 'Code to enter on the phone.' }),
-    expiresAt: Type.String({ format: 'date-time', description: 'When the code stops working.' }),
+  input: { sessionId: SessionId, phoneNumber: PhoneNumberInput('Number of the phone to link.') },
+  output: object({
+    code: string('Code to enter on the phone.'),
+    expiresAt: time('When the code stops working.'),
   }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
   async run(ctx, input) {

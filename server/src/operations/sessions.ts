@@ -4,7 +4,19 @@ import type { Tx } from '../db/commit.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { lockAccount } from '../invoke/accountLock.ts';
-import { orNull, strictObject, Time } from '../invoke/fields.ts';
+import {
+  named,
+  object,
+  oneOf,
+  onlyTrue,
+  openObject,
+  optional,
+  orNull,
+  record,
+  string,
+  Time,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -20,53 +32,39 @@ import {
   withoutSecrets,
 } from '../sessions/options.ts';
 
-export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
-export const OptionalSessionId = Type.Optional(
-  Type.String({ description: 'Id of the session (`ses_…`). Required if the account has several sessions.' }),
+export const SessionId = string('Id of the session (`ses_…`).');
+export const OptionalSessionId = optional(
+  string('Id of the session (`ses_…`). Required if the account has several sessions.'),
 );
-const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Label for people, such as `support`.' });
+const Name = string('Label for people, such as `support`.', { minLength: 1, maxLength: 100 });
 const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
   description: 'Your own data: up to 50 strings by key, such as `{"team": "sales"}`.',
 });
-const Options = Type.Object(
-  {},
-  {
-    additionalProperties: true,
-    description: 'Options of the network, as `connectors.list` describes them.',
-  },
-);
+const Options = openObject('Options of the network, as `connectors.list` describes them.');
 
-export const Session = Type.Object(
-  {
-    sessionId: SessionId,
-    name: orNull(Type.String(), 'Label for people; null if none was set.'),
-    connector: Type.String({ description: 'Network of the session, such as `whatsapp`.' }),
-    phoneNumber: orNull(Type.String(), 'Phone number digits; null until the network has reported them.'),
-    status: Type.Enum(
-      ['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed'],
-      {
-        description:
-          'Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code.',
-      },
-    ),
-    connectedAt: orNull(Time, 'When the session connected; null while it is not connected.'),
-    lastEventAt: orNull(Time, 'When the network last reported something; null if it never did.'),
-    error: orNull(Type.String(), 'Why the session is not connected, as a sentence; null if there was no error.'),
-    options: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Options of the network, without their secrets.',
-    }),
-    callbackUrl: orNull(
-      Type.String(),
-      'URL that the network calls for this session; null if the network makes no calls.',
-    ),
-    metadata: Type.Record(Type.String(), Type.String(), { description: 'Your own data, as you set it.' }),
-    createdAt: Type.String({ format: 'date-time', description: 'When the session was created.' }),
-  },
-  { title: 'Session' },
-);
+export const Session = named('Session', {
+  sessionId: SessionId,
+  name: orNull(Type.String(), 'Label for people; null if none was set.'),
+  connector: string('Network of the session, such as `whatsapp`.'),
+  phoneNumber: orNull(Type.String(), 'Phone number digits; null until the network has reported them.'),
+  status: oneOf(
+    ['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed'],
+    'Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code.',
+  ),
+  connectedAt: orNull(Time, 'When the session connected; null while it is not connected.'),
+  lastEventAt: orNull(Time, 'When the network last reported something; null if it never did.'),
+  error: orNull(Type.String(), 'Why the session is not connected, as a sentence; null if there was no error.'),
+  options: record(Type.Unknown(), 'Options of the network, without their secrets.'),
+  callbackUrl: orNull(
+    Type.String(),
+    'URL that the network calls for this session; null if the network makes no calls.',
+  ),
+  metadata: record(Type.String(), 'Your own data, as you set it.'),
+  createdAt: time('When the session was created.'),
+});
 
-export const sessionInput = strictObject({ sessionId: SessionId });
+export const sessionInput = { sessionId: SessionId };
 
 export const listSessions = defineOperation({
   id: 'sessions.list',
@@ -78,7 +76,7 @@ export const listSessions = defineOperation({
   summary: 'List sessions',
   description:
     "List the account's sessions with their status, phone number and network, newest first. Use it to find a `sessionId`.",
-  input: strictObject(pageInput),
+  input: pageInput,
   output: pageOf(Session),
   async run(ctx, input) {
     const { after, limit, rows } = pageStart(input);
@@ -106,18 +104,15 @@ export const createSession = defineOperation({
     'Add a session, which is one phone number on one network. Returns it with the status `created`; call `sessions.connect` next.',
   status: 201,
   idempotent: true,
-  input: strictObject({
-    name: Type.Optional(Name),
-    connector: Type.Optional(
-      Type.String({
-        maxLength: 50,
-        description: "Network, such as `sandbox` or `whatsapp`; the server's default if left out.",
-      }),
+  input: {
+    name: optional(Name),
+    connector: optional(
+      string("Network, such as `sandbox` or `whatsapp`; the server's default if left out.", { maxLength: 50 }),
     ),
-    phoneNumber: Type.Optional(PhoneNumberInput('Number of the session, if the network lets you choose it.')),
-    options: Type.Optional(Options),
-    metadata: Type.Optional(Metadata),
-  }),
+    phoneNumber: optional(PhoneNumberInput('Number of the session, if the network lets you choose it.')),
+    options: optional(Options),
+    metadata: optional(Metadata),
+  },
   output: Session,
   errors: ['too_many'],
   example: { name: 'support', phoneNumber: '491701234567' },
@@ -197,12 +192,12 @@ export const updateSession = defineOperation({
   summary: 'Update a session',
   description:
     'Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. New options take effect the next time the session connects.',
-  input: strictObject({
+  input: {
     sessionId: SessionId,
-    name: Type.Optional(orNull(Name, 'Label for people; null removes it.')),
-    metadata: Type.Optional(Metadata),
-    options: Type.Optional(Options),
-  }),
+    name: optional(orNull(Name, 'Label for people; null removes it.')),
+    metadata: optional(Metadata),
+    options: optional(Options),
+  },
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId, name, metadata, options }) {
@@ -234,12 +229,12 @@ export const sessionHistory = defineOperation({
   effect: 'read',
   summary: 'List the status changes of a session',
   description: 'List when and why the status of a session changed, newest first. Use it to investigate outages.',
-  input: strictObject({ sessionId: SessionId, ...pageInput }),
+  input: { sessionId: SessionId, ...pageInput },
   output: pageOf(
-    Type.Object({
-      status: Type.String({ description: 'Status that the session changed to.' }),
+    object({
+      status: string('Status that the session changed to.'),
       reason: orNull(Type.String(), 'Why, as a sentence; null if not known.'),
-      at: Type.String({ format: 'date-time', description: 'When the status changed.' }),
+      at: time('When the status changed.'),
     }),
   ),
   errors: ['not_found'],
@@ -273,7 +268,7 @@ export const deleteSession = defineOperation({
   description:
     'Delete a session with its chats, messages, contacts and groups. This cannot be undone. A connected session is first logged out of its network, which may take up to 5 s. Its events stay in the delivery log.',
   input: sessionInput,
-  output: Type.Object({ sessionId: SessionId, deleted: Type.Literal(true, { description: 'Always true.' }) }),
+  output: object({ sessionId: SessionId, deleted: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
     const session = toRef(await findSession(ctx, sessionId));
@@ -334,7 +329,7 @@ function checkedOptions(
     throw invalidField('connector', `This server has no connector "${name}"; use one of ${known}`, 'unknown_connector');
   }
   const options = present ? keepSecrets(connector.options, readOptions(seal, present), given) : given;
-  const checked = validator(Type.Object({ options: connector.options }))({ options })['options'] as OptionValues;
+  const checked = validator(object({ options: connector.options }))({ options })['options'] as OptionValues;
   connector.checkOptions?.(checked);
   return optionsColumn(seal, sessionId, checked);
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { MessageContent, Simulation } from '../connectors/connector.ts';
 import { mediaTypes } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { orNull } from '../invoke/fields.ts';
+import { integer, list, number, object, oneOf, optional, orNull, strictPart, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
@@ -10,7 +10,7 @@ import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
 import { findSession, SessionId, toRef } from './sessions.ts';
 
-const Action = Type.Enum(
+const Action = oneOf(
   [
     'pair',
     'incoming',
@@ -25,7 +25,7 @@ const Action = Type.Enum(
     'group_subject',
     'group_leave',
   ],
-  { description: 'Event to simulate; see the description of the operation.' },
+  'Event to simulate; see the description of the operation.',
 );
 
 export const simulateSession = defineOperation({
@@ -46,93 +46,61 @@ export const simulateSession = defineOperation({
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
-  input: Type.Object(
-    {
-      sessionId: SessionId,
-      action: Action,
-      from: Type.Optional(PhoneNumberInput('Number of the person who acts.')),
-      senderName: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 100, description: 'Name that the sender shows.' }),
-      ),
-      message: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 65_536,
-          description: 'Text, caption of the file, or question of the poll.',
-        }),
-      ),
-      type: Type.Optional(
-        Type.Enum([...mediaTypes], { description: 'Type in which the file is sent; `document` by default.' }),
-      ),
-      mediaId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of an uploaded file (`med_…`).' })),
-      location: Type.Optional(
-        Type.Object(
-          {
-            latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
-            longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
-            name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place.' })),
-            address: Type.Optional(Type.String({ maxLength: 500, description: 'Postal address of the place.' })),
-          },
-          { additionalProperties: false, description: 'Location to send.' },
-        ),
-      ),
-      contact: Type.Optional(
-        Type.Object(
-          {
-            name: Type.String({ minLength: 1, maxLength: 200, description: 'Name on the card.' }),
-            phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
-          },
-          { additionalProperties: false, description: 'Contact card to send.' },
-        ),
-      ),
-      poll: Type.Optional(
-        Type.Object(
-          {
-            options: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-              minItems: 2,
-              maxItems: 12,
-              description: 'Answers to choose from.',
-            }),
-            maxSelections: Type.Integer({
-              minimum: 1,
-              maximum: 12,
-              description: 'Number of options that one person can choose.',
-            }),
-          },
-          { additionalProperties: false, description: 'Poll to send; the question is in `message`.' },
-        ),
-      ),
-      options: Type.Optional(
-        Type.Array(Type.String({ maxLength: 100 }), {
+  input: {
+    sessionId: SessionId,
+    action: Action,
+    from: optional(PhoneNumberInput('Number of the person who acts.')),
+    senderName: optional(string('Name that the sender shows.', { minLength: 1, maxLength: 100 })),
+    message: optional(
+      string('Text, caption of the file, or question of the poll.', { minLength: 1, maxLength: 65_536 }),
+    ),
+    type: optional(oneOf(mediaTypes, 'Type in which the file is sent; `document` by default.')),
+    mediaId: optional(string('Id of an uploaded file (`med_…`).', { maxLength: 100 })),
+    location: optional(
+      strictPart('Location to send.', {
+        latitude: number('Degrees north (WGS 84).', { minimum: -90, maximum: 90 }),
+        longitude: number('Degrees east (WGS 84).', { minimum: -180, maximum: 180 }),
+        name: optional(string('Name of the place.', { maxLength: 200 })),
+        address: optional(string('Postal address of the place.', { maxLength: 500 })),
+      }),
+    ),
+    contact: optional(
+      strictPart('Contact card to send.', {
+        name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
+        phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
+      }),
+    ),
+    poll: optional(
+      strictPart('Poll to send; the question is in `message`.', {
+        options: list(Type.String({ minLength: 1, maxLength: 100 }), 'Answers to choose from.', {
+          minItems: 2,
           maxItems: 12,
-          description: 'Options of the poll that the person chooses; empty withdraws the vote.',
         }),
+        maxSelections: integer('Number of options that one person can choose.', { minimum: 1, maximum: 12 }),
+      }),
+    ),
+    options: optional(
+      list(Type.String({ maxLength: 100 }), 'Options of the poll that the person chooses; empty withdraws the vote.', {
+        maxItems: 12,
+      }),
+    ),
+    emoji: optional(string('A single emoji; empty removes the reaction.', { maxLength: 32 })),
+    groupId: optional(string('Id of the group (`grp_…`).', { maxLength: 100 })),
+    messageId: optional(string('Id of the message (`msg_…`) that changes, or is replied to.', { maxLength: 100 })),
+    status: optional(oneOf(['delivered', 'read', 'failed'], 'Status that the receipt reports.')),
+    reason: optional(string('Reason that the network gives, as a sentence.', { minLength: 1, maxLength: 200 })),
+    reconnectAfterMs: optional(
+      orNull(
+        Type.Integer({ minimum: 0, maximum: 3_600_000 }),
+        'Milliseconds until the session reconnects; 1000 by default, null for never.',
       ),
-      emoji: Type.Optional(Type.String({ maxLength: 32, description: 'A single emoji; empty removes the reaction.' })),
-      groupId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the group (`grp_…`).' })),
-      messageId: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Id of the message (`msg_…`) that changes, or is replied to.' }),
-      ),
-      status: Type.Optional(
-        Type.Enum(['delivered', 'read', 'failed'], { description: 'Status that the receipt reports.' }),
-      ),
-      reason: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'Reason that the network gives, as a sentence.' }),
-      ),
-      reconnectAfterMs: Type.Optional(
-        orNull(
-          Type.Integer({ minimum: 0, maximum: 3_600_000 }),
-          'Milliseconds until the session reconnects; 1000 by default, null for never.',
-        ),
-      ),
-      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the group.' })),
-      phoneNumbers: Type.Optional(
-        Type.Array(PhoneNumberInput('Number of another member of the new group.'), { maxItems: 1024 }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({ simulated: Action }),
+    ),
+    subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
+    phoneNumbers: optional(
+      Type.Array(PhoneNumberInput('Number of another member of the new group.'), { maxItems: 1024 }),
+    ),
+  },
+  output: object({ simulated: Action }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {

@@ -1,7 +1,20 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { WebhookTable } from '../db/schema.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import {
+  entries,
+  integer,
+  named,
+  number,
+  object,
+  oneOf,
+  orNull,
+  part,
+  record,
+  string,
+  Time,
+  time,
+} from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { type Breaker, newBreaker, thresholds, windowTotals } from '../webhooks/breaker.ts';
 import { resetBreaker } from '../webhooks/destinations.ts';
@@ -13,127 +26,94 @@ import { Class } from './webhookRecord.ts';
 
 /* The health of a webhook: its circuit breaker and its statistics. */
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
-const State = Type.Enum(['closed', 'open', 'half_open'], {
-  description: '`closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe.',
-});
+const Count = (description: string) => integer(description, { minimum: 0 });
+const State = oneOf(
+  ['closed', 'open', 'half_open'],
+  '`closed`: deliveries go out. `open`: they are held. `half_open`: one goes out at a time, as a probe.',
+);
 
-const Window = Type.Object({
+const Window = object({
   attempts: Count('Number of attempts.'),
   successRate: orNull(
     Type.Number({ minimum: 0, maximum: 1 }),
     'Share of attempts that succeeded, from 0 to 1; null without attempts.',
   ),
-  latencyMs: Type.Object(
-    {
-      p50: orNull(Type.Integer(), 'Median; null without attempts.'),
-      p95: orNull(Type.Integer(), '95th percentile; null without attempts.'),
-      p99: orNull(Type.Integer(), '99th percentile; null without attempts.'),
-    },
-    { description: 'Duration of attempts in milliseconds.' },
-  ),
-  byClass: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
-    description: 'Number of attempts by outcome class.',
+  latencyMs: part('Duration of attempts in milliseconds.', {
+    p50: orNull(Type.Integer(), 'Median; null without attempts.'),
+    p95: orNull(Type.Integer(), '95th percentile; null without attempts.'),
+    p99: orNull(Type.Integer(), '99th percentile; null without attempts.'),
   }),
-  byState: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
-    description: 'Number of deliveries by final state.',
+  byClass: record(Type.Integer({ minimum: 0 }), 'Number of attempts by outcome class.'),
+  byState: record(Type.Integer({ minimum: 0 }), 'Number of deliveries by final state.'),
+});
+
+const WebhookStats = named('WebhookStats', {
+  pending: Count('Number of deliveries that are not settled.'),
+  held: Count('Number of pending deliveries while the circuit breaker is open or half open.'),
+  oldestPendingAgeMs: orNull(
+    Type.Integer(),
+    'Age of the oldest pending delivery in milliseconds; null if none is pending.',
+  ),
+  windows: part('Totals by period.', { '1h': Window, '24h': Window, '7d': Window }),
+  series: entries('Minutes of the last hour with at least one attempt, oldest first.', {
+    minute: time('Start of the minute.'),
+    attempts: Count('Number of attempts.'),
+    delivered: Count('Number of attempts that succeeded.'),
+    failedAttempts: Count('Number of attempts that failed.'),
+    p95Ms: orNull(Type.Integer(), '95th percentile of the duration in milliseconds.'),
   }),
 });
 
-const WebhookStats = Type.Object(
-  {
-    pending: Count('Number of deliveries that are not settled.'),
-    held: Count('Number of pending deliveries while the circuit breaker is open or half open.'),
-    oldestPendingAgeMs: orNull(
-      Type.Integer(),
-      'Age of the oldest pending delivery in milliseconds; null if none is pending.',
-    ),
-    windows: Type.Object({ '1h': Window, '24h': Window, '7d': Window }, { description: 'Totals by period.' }),
-    series: Type.Array(
-      Type.Object({
-        minute: { ...Time, description: 'Start of the minute.' },
-        attempts: Count('Number of attempts.'),
-        delivered: Count('Number of attempts that succeeded.'),
-        failedAttempts: Count('Number of attempts that failed.'),
-        p95Ms: orNull(Type.Integer(), '95th percentile of the duration in milliseconds.'),
-      }),
-      { description: 'Minutes of the last hour with at least one attempt, oldest first.' },
-    ),
-  },
-  { title: 'WebhookStats' },
-);
+const CircuitBreaker = named('CircuitBreaker', {
+  state: State,
+  since: orNull(Time, 'When the circuit breaker entered this state; null if no webhook is set.'),
+  reason: orNull(Type.String(), 'Why the circuit breaker entered this state.'),
+  lastError: orNull(
+    object({
+      class: Class,
+      status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+      message: string('Error as a sentence.'),
+      at: time('When the attempt failed.'),
+    }),
+    'Last attempt that failed; null if none has.',
+  ),
+  failuresInARow: Count('Number of attempts that failed since the last success.'),
+  window: part('Recent attempts, which determine the failure rate.', {
+    seconds: Count('Length of the window.'),
+    attempts: Count('Number of attempts in the window.'),
+    failures: Count('Number of failed attempts in the window.'),
+  }),
+  openUntil: orNull(Time, 'When the open period ends; null if the circuit breaker is not open.'),
+  nextProbeAt: orNull(
+    Time,
+    'When the next held delivery goes out as a probe; null unless the breaker is open and holds deliveries.',
+  ),
+  held: part('Deliveries that wait until the circuit breaker closes.', {
+    count: Count('Number of held deliveries.'),
+    oldestAt: orNull(Time, 'Time of the oldest held delivery; null unless the breaker is open and holds deliveries.'),
+  }),
+  thresholds: part('Rules by which the circuit breaker opens and closes.', {
+    failuresInARow: Count('Failed attempts in a row that open the circuit breaker.'),
+    windowSeconds: Count('Length of the window for the failure rate.'),
+    windowAttempts: Count('Minimum attempts in the window before the failure rate applies.'),
+    windowFailureRate: number('Failure rate in the window that opens it, from 0 to 1.'),
+    successesToClose: Count('Successful probes in a row that close it.'),
+    openSeconds: Count('Length of the first open period. Each failed probe doubles it.'),
+    longestOpenSeconds: Count('Length of the longest open period.'),
+  }),
+  transitions: entries('Latest changes of the state, newest first.', {
+    at: time('When the state changed.'),
+    from: State,
+    to: State,
+    reason: string('Why the state changed.'),
+  }),
+});
 
-const CircuitBreaker = Type.Object(
-  {
-    state: State,
-    since: orNull(Time, 'When the circuit breaker entered this state; null if no webhook is set.'),
-    reason: orNull(Type.String(), 'Why the circuit breaker entered this state.'),
-    lastError: orNull(
-      Type.Object({
-        class: Class,
-        status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
-        message: Type.String({ description: 'Error as a sentence.' }),
-        at: { ...Time, description: 'When the attempt failed.' },
-      }),
-      'Last attempt that failed; null if none has.',
-    ),
-    failuresInARow: Count('Number of attempts that failed since the last success.'),
-    window: Type.Object(
-      {
-        seconds: Count('Length of the window.'),
-        attempts: Count('Number of attempts in the window.'),
-        failures: Count('Number of failed attempts in the window.'),
-      },
-      { description: 'Recent attempts, which determine the failure rate.' },
-    ),
-    openUntil: orNull(Time, 'When the open period ends; null if the circuit breaker is not open.'),
-    nextProbeAt: orNull(
-      Time,
-      'When the next held delivery goes out as a probe; null unless the breaker is open and holds deliveries.',
-    ),
-    held: Type.Object(
-      {
-        count: Count('Number of held deliveries.'),
-        oldestAt: orNull(
-          Time,
-          'Time of the oldest held delivery; null unless the breaker is open and holds deliveries.',
-        ),
-      },
-      { description: 'Deliveries that wait until the circuit breaker closes.' },
-    ),
-    thresholds: Type.Object(
-      {
-        failuresInARow: Count('Failed attempts in a row that open the circuit breaker.'),
-        windowSeconds: Count('Length of the window for the failure rate.'),
-        windowAttempts: Count('Minimum attempts in the window before the failure rate applies.'),
-        windowFailureRate: Type.Number({ description: 'Failure rate in the window that opens it, from 0 to 1.' }),
-        successesToClose: Count('Successful probes in a row that close it.'),
-        openSeconds: Count('Length of the first open period. Each failed probe doubles it.'),
-        longestOpenSeconds: Count('Length of the longest open period.'),
-      },
-      { description: 'Rules by which the circuit breaker opens and closes.' },
-    ),
-    transitions: Type.Array(
-      Type.Object({
-        at: { ...Time, description: 'When the state changed.' },
-        from: State,
-        to: State,
-        reason: Type.String({ description: 'Why the state changed.' }),
-      }),
-      { description: 'Latest changes of the state, newest first.' },
-    ),
-  },
-  { title: 'CircuitBreaker' },
-);
-
-const BreakerReset = Type.Object(
-  {
-    previousState: State,
-    state: State,
-    released: Type.Integer({ minimum: 0, description: 'Number of deliveries that were held and now go out.' }),
-  },
-  { title: 'BreakerReset' },
-);
+const BreakerReset = named('BreakerReset', {
+  previousState: State,
+  state: State,
+  released: integer('Number of deliveries that were held and now go out.', { minimum: 0 }),
+});
 
 /** Source: `GET /webhooks/stats` of the contract. */
 export const [webhookStats, endpointStats] = onAnyWebhook(

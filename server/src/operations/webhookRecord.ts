@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import { eventKinds, isEventKind } from '../events.ts';
-import { orNull, Time } from '../invoke/fields.ts';
+import { boolean, list, named, oneOf, optional, orNull, string, Time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { checkUrl } from '../target.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
@@ -11,23 +11,19 @@ import { Kind } from './eventTypes.ts';
 
 /* The configuration of a webhook, as operations take and return it. */
 
-export const Class = Type.Enum(Object.keys(outcomeClasses) as OutcomeClass[], {
-  description: 'Outcome class; `ok` means that the receiver answered 2xx.',
-});
+export const Class = oneOf(
+  Object.keys(outcomeClasses) as OutcomeClass[],
+  'Outcome class; `ok` means that the receiver answered 2xx.',
+);
 
 /** Input fields that configure a webhook. */
 export const webhookFields = {
-  webhookUrl: Type.String({
+  webhookUrl: string('http or https URL, such as https://example.com/hooks. Private addresses are refused.', {
     minLength: 1,
     maxLength: 2048,
-    description: 'http or https URL, such as https://example.com/hooks. Private addresses are refused.',
   }),
-  events: Type.Array(Type.String(), {
-    minItems: 1,
-    maxItems: 50,
-    description: `Event types to receive: ${eventKinds.join(', ')}.`,
-  }),
-  secret: Type.Optional(
+  events: list(Type.String(), `Event types to receive: ${eventKinds.join(', ')}.`, { minItems: 1, maxItems: 50 }),
+  secret: optional(
     orNull(
       Type.String({ minLength: 1, maxLength: 512 }),
       'Signs deliveries. Never returned. Left out: no change; `null`: removed.',
@@ -35,19 +31,16 @@ export const webhookFields = {
   ),
 };
 
-export const WebhookConfiguration = Type.Object(
-  {
-    webhookUrl: orNull(Type.String(), 'URL that receives events; null if no webhook is set.'),
-    events: Type.Array(Kind, { description: 'Event types that the webhook receives.' }),
-    hasSecret: Type.Boolean({ description: 'Whether a secret is set. The secret itself is never returned.' }),
-    enabled: Type.Boolean({ description: 'Whether events are sent.' }),
-    createdAt: orNull(Time, 'When the webhook was first set; null if none is set.'),
-    updatedAt: orNull(Time, 'When the webhook was last changed; null if none is set.'),
-  },
-  { title: 'WebhookConfiguration' },
-);
+export const WebhookConfiguration = named('WebhookConfiguration', {
+  webhookUrl: orNull(Type.String(), 'URL that receives events; null if no webhook is set.'),
+  events: list(Kind, 'Event types that the webhook receives.'),
+  hasSecret: boolean('Whether a secret is set. The secret itself is never returned.'),
+  enabled: boolean('Whether events are sent.'),
+  createdAt: orNull(Time, 'When the webhook was first set; null if none is set.'),
+  updatedAt: orNull(Time, 'When the webhook was last changed; null if none is set.'),
+});
 
-export const WebhookId = Type.String({ maxLength: 100, description: 'Id of the webhook (`whk_…`).' });
+export const WebhookId = string('Id of the webhook (`whk_…`).', { maxLength: 100 });
 
 export function toConfiguration(row: WebhookTable | undefined) {
   if (row === undefined) {

@@ -1,30 +1,20 @@
-import { Type } from 'typebox';
-import { orNull, Time } from '../invoke/fields.ts';
+import { boolean, integer, named, optional, orNull, string, Time } from '../invoke/fields.ts';
 import { rotateSecret } from '../webhooks/destinations.ts';
 import { onAnyWebhook, requireSet } from './anyWebhook.ts';
 
-const SecretRotation = Type.Object(
-  {
-    hasSecret: Type.Boolean({ description: 'Whether a secret is set.' }),
-    previousSecretValidUntil: orNull(Time, 'Until when `webhook-signature` has both signatures; null if it has one.'),
-  },
-  { title: 'SecretRotation' },
-);
+const SecretRotation = named('SecretRotation', {
+  hasSecret: boolean('Whether a secret is set.'),
+  previousSecretValidUntil: orNull(Time, 'Until when `webhook-signature` has both signatures; null if it has one.'),
+});
 
 const rotationFields = {
   // `/webhooks/set` accepts any length, as the contract requires. A rotation must not weaken the secret.
-  secret: Type.String({
-    minLength: 16,
-    maxLength: 512,
-    description: 'New secret, with at least 16 characters. Never returned.',
-  }),
-  graceSeconds: Type.Optional(
-    Type.Integer({
+  secret: string('New secret, with at least 16 characters. Never returned.', { minLength: 16, maxLength: 512 }),
+  graceSeconds: optional(
+    integer('Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.', {
       minimum: 0,
       maximum: 2_592_000,
       default: 86_400,
-      description:
-        'Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.',
     }),
   ),
 };

@@ -1,43 +1,37 @@
 import { Type } from 'typebox';
-import { orNull } from '../invoke/fields.ts';
+import { boolean, integer, list, named, object, oneOf, optional, orNull, record, string } from '../invoke/fields.ts';
 import { sendTest } from '../webhooks/testDelivery.ts';
 import { toWebhook } from '../webhooks/webhook.ts';
 import { onAnyWebhook, requireSet } from './anyWebhook.ts';
 import { acceptedKind } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
 
-const Stage = Type.Object({
-  stage: Type.Enum(['url', 'dns', 'connect', 'tls', 'http'], { description: 'Stage of the request.' }),
-  result: Type.Enum(['ok', 'failed', 'skipped'], { description: 'Result of the stage.' }),
+const Stage = object({
+  stage: oneOf(['url', 'dns', 'connect', 'tls', 'http'], 'Stage of the request.'),
+  result: oneOf(['ok', 'failed', 'skipped'], 'Result of the stage.'),
   ms: orNull(Type.Integer(), 'Duration in milliseconds; null if the stage was not reached.'),
 });
 
-const WebhookTest = Type.Object(
-  {
-    delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx.' }),
-    class: Class,
-    status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
-    message: Type.String({ description: 'Result as a sentence.' }),
-    latencyMs: Type.Integer({ description: 'Duration of the request in milliseconds.' }),
-    stages: Type.Array(Stage, {
-      description: 'Result of each stage, in order: URL, name lookup, connection, TLS, HTTP.',
-    }),
-    deliveryId: Type.String({ description: 'Id of the entry in the delivery log (`dlv_…`).' }),
-    request: Type.Object({
-      url: Type.String({ description: 'URL of the request.' }),
-      headers: Type.Record(Type.String(), Type.String(), { description: 'Headers as sent, signatures included.' }),
-      body: Type.String({ description: 'Body as sent.' }),
-    }),
-    response: orNull(Type.String(), 'First 1 KiB of the answer; null if there was none.'),
-  },
-  { title: 'WebhookTest' },
-);
+const WebhookTest = named('WebhookTest', {
+  delivered: boolean('Whether the receiver answered 2xx.'),
+  class: Class,
+  status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+  message: string('Result as a sentence.'),
+  latencyMs: integer('Duration of the request in milliseconds.'),
+  stages: list(Stage, 'Result of each stage, in order: URL, name lookup, connection, TLS, HTTP.'),
+  deliveryId: string('Id of the entry in the delivery log (`dlv_…`).'),
+  request: object({
+    url: string('URL of the request.'),
+    headers: record(Type.String(), 'Headers as sent, signatures included.'),
+    body: string('Body as sent.'),
+  }),
+  response: orNull(Type.String(), 'First 1 KiB of the answer; null if there was none.'),
+});
 
 const testFields = {
-  event: Type.Optional(
-    Type.String({
+  event: optional(
+    string('Event type of the sample, such as `message.incoming`; by default the first one of the webhook.', {
       maxLength: 50,
-      description: 'Event type of the sample, such as `message.incoming`; by default the first one of the webhook.',
     }),
   ),
 };

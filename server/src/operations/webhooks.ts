@@ -1,13 +1,10 @@
-import { Type } from 'typebox';
-import { strictObject } from '../invoke/fields.ts';
+import { boolean, object } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
 import { acceptedKinds } from './eventTypes.ts';
 import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
 
 /* The account's default webhook, which the contract requires. */
-
-const none = strictObject({});
 
 /** Source: `POST /webhooks/set` of the contract. */
 export const setWebhook = defineOperation({
@@ -20,7 +17,7 @@ export const setWebhook = defineOperation({
   summary: 'Set the webhook',
   description:
     'Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
-  input: strictObject(webhookFields),
+  input: webhookFields,
   output: WebhookConfiguration,
   example: {
     webhookUrl: 'https://example.com/hooks',
@@ -48,7 +45,7 @@ export const getWebhook = defineOperation({
   summary: 'Get the webhook',
   description:
     'Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them.',
-  input: none,
+  input: {},
   output: WebhookConfiguration,
   run: async (ctx) => toConfiguration(await findDefault(ctx.database.reader, ctx.accountId)),
 });
@@ -63,9 +60,9 @@ export const deleteWebhook = defineOperation({
   summary: 'Remove the webhook',
   description:
     'Remove the default webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',
-  input: none,
-  output: Type.Object({
-    deleted: Type.Boolean({ description: 'Whether a webhook was removed; false if none was set.' }),
+  input: {},
+  output: object({
+    deleted: boolean('Whether a webhook was removed; false if none was set.'),
   }),
   run: async (ctx) => ({ deleted: await removeWebhook(ctx, (on) => findDefault(on, ctx.accountId)) }),
 });

@@ -1,7 +1,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { TObject, TProperties, TSchema } from 'typebox';
 import { toProblem } from '../../errors.ts';
 import { messageContent } from '../../events.ts';
+import { boolean, integer, object, optional } from '../../invoke/fields.ts';
 import { type Invoke, isRepeatable, type Operation, permits } from '../../invoke/operation.ts';
 import { PHONE_NUMBER_FORMAT } from '../../invoke/phoneNumbers.ts';
 import { validator } from '../../invoke/validate.ts';
@@ -38,7 +39,7 @@ export function createTools(operations: readonly Operation[], invoke: Invoke): T
       {
         operation,
         definition: definitionOf(operation, ids),
-        readReading: validator(Type.Object(readingOf(operation))),
+        readReading: validator(object(readingOf(operation))),
       },
     ]),
   );
@@ -103,15 +104,10 @@ export function withPageSize(operation: Operation, input: unknown): unknown {
 function readingOf({ longField, preview }: Operation): TProperties {
   return {
     ...(longField !== undefined && {
-      offset: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          description: `Reads on in \`${longField}\`: pass \`nextOffset\`.`,
-        }),
-      ),
+      offset: optional(integer(`Reads on in \`${longField}\`: pass \`nextOffset\`.`, { minimum: 0 })),
     }),
     ...(preview !== undefined && {
-      picture: Type.Optional(Type.Boolean({ description: 'true also shows an image, scaled down.' })),
+      picture: optional(boolean('true also shows an image, scaled down.')),
     }),
   };
 }
