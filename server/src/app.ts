@@ -93,7 +93,7 @@ export class App {
     retention.start();
     await media.start();
     sessions.start();
-    sandbox.start();
+    sandbox.mailboxes.start();
     await cluster.start({ sessions, webhooks: engine });
     sender.start();
     const address = await this.http.listen({ host: settings.host, port: settings.port });
@@ -126,7 +126,7 @@ export class App {
     sender.stop();
     // Other nodes can acquire the sessions once they are closed, and the webhooks once their deliveries are settled.
     await sessions.stop();
-    await sandbox.stop();
+    await sandbox.mailboxes.stop();
     await engine.stop(DELIVERY_GRACE_MS);
     await deliver.close();
     await retention.stop();

@@ -158,8 +158,8 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
     steady,
     log,
   });
-  cluster.signals.on('mailbox', (sessionId) => sandbox.wake(sessionId));
-  cluster.signals.on('gap', () => void sandbox.poll());
+  cluster.signals.on('mailbox', (sessionId) => sandbox.mailboxes.wake(sessionId));
+  cluster.signals.on('gap', () => void sandbox.mailboxes.poll());
   const stored = new DatabaseInbox({ ...foundation, media, emit, trace: () => tracing?.current() ?? null });
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });

@@ -6,10 +6,11 @@ import type { NetworkEvent } from '../connector.ts';
 import { isPassing, MailboxReader, type Phone, RETRY_MS } from './mailboxReader.ts';
 import type { Envelope, SandboxStore } from './store.ts';
 
+/** An envelope on its way. */
 interface Delivery {
   readonly envelope: Envelope;
-  /** Its phone could not store it, so it goes to the mailbox. */
-  readonly isRefused: boolean;
+  /** Whether it must go to the mailbox, because its phone could not store it. */
+  readonly isForMailbox: boolean;
   resolve(delivered: void | Promise<void>): void;
   reject(error: unknown): void;
 }
@@ -19,9 +20,9 @@ const DELIVERED_AT_ONCE = 500;
 const POLL_MS = 10_000;
 const PRUNE_MS = 3_600_000;
 
-interface Parts {
+export interface MailboxOptions {
   readonly store: SandboxStore;
-  /** Wakes the other node that owns this session. */
+  /** Wakes the other node that owns this session, because the session has mail. */
   readonly wakeOwner: (sessionId: string) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,24 +37,22 @@ interface Parts {
  * connects.
  */
 export class Mailboxes {
-  readonly #parts: Parts;
+  readonly #options: MailboxOptions;
   readonly #byAddress = new Map<string, MailboxReader>();
   readonly #bySession = new Map<string, MailboxReader>();
   #queue: Delivery[] = [];
-  /** Address of a sender → messages that have reached all recipients. */
-  #receipts = new Map<string, string[]>();
   #delivering: Promise<void> | undefined;
   #isStopped = false;
   #cancelPoll = () => {};
   #pruneAt = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(options: MailboxOptions) {
+    this.#options = options;
   }
 
   start(): void {
     this.#cancelPoll();
-    this.#cancelPoll = this.#parts.clock.after(POLL_MS, () => {
+    this.#cancelPoll = this.#options.clock.after(POLL_MS, () => {
       void this.poll().finally(() => !this.#isStopped && this.start());
     });
   }
@@ -71,11 +70,11 @@ export class Mailboxes {
    */
   async join(phone: Phone): Promise<void> {
     const { address, sessionId, number } = phone;
-    if ((await this.#parts.store.claim(address, sessionId)) !== sessionId)
+    if ((await this.#options.store.claim(address, sessionId)) !== sessionId)
       throw new AppError('phone_number_in_use', `Another session uses ${number}; log it out or delete it first`);
     const announce = (sessionIds: readonly string[]) => this.announce(sessionIds);
-    const reader = new MailboxReader(phone, await this.#parts.store.newestMail(sessionId), {
-      ...this.#parts,
+    const reader = new MailboxReader(phone, await this.#options.store.newestMail(sessionId), {
+      ...this.#options,
       announce,
     });
     this.#byAddress.set(address, reader);
@@ -102,14 +101,14 @@ export class Mailboxes {
    * @throws {AppError} `storage_unavailable` if the server stops, or the sender leaves, before that
    */
   deliver(envelope: Envelope): Promise<void> {
-    return new Promise((resolve, reject) => this.#enqueue({ envelope, isRefused: false, resolve, reject }));
+    return new Promise((resolve, reject) => this.#enqueue({ envelope, isForMailbox: false, resolve, reject }));
   }
 
   /** Announces new mail of these sessions. Resolves once those that are online here have read it. */
   async announce(sessionIds: readonly string[]): Promise<void> {
     for (const sessionId of new Set(sessionIds)) {
       const reader = this.#bySession.get(sessionId);
-      if (reader === undefined) this.#parts.wakeOwner(sessionId);
+      if (reader === undefined) this.#options.wakeOwner(sessionId);
       else reader.wake();
     }
     for (const sessionId of sessionIds) await this.#bySession.get(sessionId)?.caughtUp();
@@ -122,7 +121,7 @@ export class Mailboxes {
 
   /** Looks for mail of all sessions that are online here. */
   async poll(): Promise<void> {
-    const { store, clock, log } = this.#parts;
+    const { store, clock, log } = this.#options;
     try {
       for (const sessionId of await store.withMail([...this.#bySession.keys()])) this.wake(sessionId);
       if (clock.now() < this.#pruneAt) return;
@@ -145,10 +144,10 @@ export class Mailboxes {
 
   async #deliverAll(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // events of the same moment share a round
-    while (this.#queue.length > 0 || this.#receipts.size > 0) {
-      const round = [...this.#takeReceipts(), ...this.#queue.splice(0, DELIVERED_AT_ONCE)];
+    while (this.#queue.length > 0) {
+      const round = this.#queue.splice(0, DELIVERED_AT_ONCE);
       const failed = await this.#signedUp(round).then(
-        (signedUp) => this.#put(this.#deliverDirectly(round, signedUp)),
+        (signedUp) => this.#put(this.#dispatchToPhones(round, signedUp)),
         (error) => round.filter((delivery) => mayPass(delivery, error)),
       );
       if (failed.length > 0) await this.#retryLater(failed);
@@ -156,73 +155,66 @@ export class Mailboxes {
     this.#delivering = undefined;
   }
 
-  /** Receipts for one sender at the same moment share a delivery. */
-  #takeReceipts(): Delivery[] {
-    const timestamp = this.#parts.clock.now();
-    const receipts = [...this.#receipts].map(([address, networkIds]): Delivery => {
-      const event: NetworkEvent = { type: 'receipt', networkIds, status: 'delivered', timestamp };
-      return this.#unattended({ to: [address], event }, false);
-    });
-    this.#receipts = new Map();
-    return receipts;
-  }
-
-  /** A delivery without a waiting caller. */
-  #unattended(envelope: Envelope, isRefused: boolean): Delivery {
-    const reject = (error: unknown) => this.#parts.log.warn({ err: error }, 'dropped a sandbox event');
-    return { envelope, isRefused, resolve: () => {}, reject };
-  }
-
   async #signedUp(round: readonly Delivery[]): Promise<ReadonlySet<string>> {
     const addresses = new Set(round.flatMap(({ envelope }) => envelope.to));
     const elsewhere = [...addresses].filter((address) => !this.#byAddress.has(address));
-    return elsewhere.length === 0 ? new Set() : this.#parts.store.signedUp(elsewhere);
+    return elsewhere.length === 0 ? new Set() : this.#options.store.signedUp(elsewhere);
   }
 
-  /** @returns the deliveries that must go to mailboxes, with the recipients that have one */
-  #deliverDirectly(round: readonly Delivery[], signedUp: ReadonlySet<string>): Delivery[] {
-    const toStore: Delivery[] = [];
-    const busy = new Set<string>();
-    for (const delivery of round) {
-      const to = delivery.envelope.to.filter((address) => this.#byAddress.has(address) || signedUp.has(address));
-      const readers = to.flatMap((address) => this.#byAddress.get(address) ?? []);
-      const areFree = readers.length === to.length && readers.every(({ isIdle }) => isIdle);
-      if (areFree && !delivery.isRefused && !to.some((address) => busy.has(address))) {
-        delivery.resolve(this.#receive(delivery.envelope, readers));
-        continue;
+  /**
+   * Dispatches each event whose phones are all online here and have all of their mail.
+   * @returns the other deliveries, which must go to mailboxes, with the recipients that have one
+   */
+  #dispatchToPhones(round: readonly Delivery[], signedUp: ReadonlySet<string>): Delivery[] {
+    // Addresses that get mail in this round: later events must not overtake it.
+    const withMail = new Set<string>();
+    const isFree = (address: string) => !withMail.has(address) && this.#byAddress.get(address)?.isIdle === true;
+    return round.flatMap((delivery) => {
+      const { envelope, isForMailbox } = delivery;
+      const to = envelope.to.filter((address) => this.#byAddress.has(address) || signedUp.has(address));
+      if (!isForMailbox && to.every(isFree)) {
+        delivery.resolve(this.#dispatch(envelope, to));
+        return [];
       }
-      for (const address of to) busy.add(address);
-      toStore.push({ ...delivery, envelope: { ...delivery.envelope, to } });
-    }
-    return toStore;
+      for (const address of to) withMail.add(address);
+      return { ...delivery, envelope: { ...envelope, to } };
+    });
   }
 
-  async #receive(envelope: Envelope, readers: readonly MailboxReader[]): Promise<void> {
+  /** Dispatches an event to phones, and a receipt for it to its sender once all of them have stored it. */
+  async #dispatch(envelope: Envelope, to: readonly string[]): Promise<void> {
     const { event, sentAt, directFrom, sender } = envelope;
-    const stored = await Promise.all(
-      readers.map(async ({ phone }) => {
+    const phones = to.flatMap((address) => this.#byAddress.get(address)?.phone ?? []);
+    const areStored = await Promise.all(
+      phones.map(async (phone) => {
         if (directFrom !== undefined && phone.refuses(directFrom, sentAt ?? 0)) return false;
         try {
           await phone.receive(event, sentAt !== undefined && sentAt < phone.onlineSince);
           return true;
         } catch {
-          this.#enqueue(this.#unattended({ ...envelope, to: [phone.address] }, true));
+          this.#deliverUnattended({ ...envelope, to: [phone.address] }, true);
           return false;
         }
       }),
     );
-    if (sender === undefined || event.type !== 'message' || envelope.to.length === 0 || stored.includes(false)) return;
-    const waiting = this.#receipts.get(sender.address);
-    if (waiting === undefined) this.#receipts.set(sender.address, [event.networkId]);
-    else waiting.push(event.networkId);
-    this.#delivering ??= this.#deliverAll();
+    if (sender === undefined || event.type !== 'message' || envelope.to.length === 0 || areStored.includes(false))
+      return;
+    const timestamp = this.#options.clock.now();
+    const receipt: NetworkEvent = { type: 'receipt', networkIds: [event.networkId], status: 'delivered', timestamp };
+    this.#deliverUnattended({ to: [sender.address], event: receipt }, false);
+  }
+
+  /** Delivers an event for which no caller waits. */
+  #deliverUnattended(envelope: Envelope, isForMailbox: boolean): void {
+    const reject = (error: unknown) => this.#options.log.warn({ err: error }, 'dropped a sandbox event');
+    this.#enqueue({ envelope, isForMailbox, resolve: () => {}, reject });
   }
 
   /** @returns the deliveries to retry */
   async #put(deliveries: readonly Delivery[]): Promise<Delivery[]> {
     const failed = await Promise.all(
       deliveries.map((delivery) =>
-        this.#parts.store.put(delivery.envelope).then(
+        this.#options.store.put(delivery.envelope).then(
           (hasMail) => {
             delivery.resolve(this.announce(hasMail));
             return false;
@@ -236,7 +228,7 @@ export class Mailboxes {
 
   /** Retries while the database is unavailable, unless the sender leaves: its next owner repeats the message. */
   async #retryLater(failed: readonly Delivery[]): Promise<void> {
-    if (!this.#isStopped) await sleep(this.#parts.clock, RETRY_MS);
+    if (!this.#isStopped) await sleep(this.#options.clock, RETRY_MS);
     for (const delivery of [...failed, ...this.#queue.splice(0)]) {
       const { sender } = delivery.envelope;
       const hasLeft = sender !== undefined && this.#byAddress.get(sender.address)?.phone !== sender;
