@@ -12,7 +12,7 @@ import type {
   SessionHost,
   Simulation,
 } from '../connector.ts';
-import { createGroup, leaveGroup, renameGroup, requireVoice, SandboxGroups } from './groups.ts';
+import { requireVoice, SandboxGroups } from './groups.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf } from './simulation.ts';
@@ -59,7 +59,7 @@ export class SandboxConnection implements Connection, Phone {
       },
       update: async (change) => {
         this.requireOnline();
-        await network.changeProfile(this, change);
+        await network.store.changeProfile(this.address, change);
         if (change.name !== undefined) this.#name = change.name;
       },
     };
@@ -168,11 +168,7 @@ export class SandboxConnection implements Connection, Phone {
   }
 
   async requestPairingCode(phoneNumber: string) {
-    if (!this.#isPairing)
-      throw new AppError(
-        'session_state',
-        'The session is not waiting to be paired; its status must be awaiting_pairing',
-      );
+    this.#requirePairing();
     this.#number = phoneNumber;
     this.#cancelTimer();
     const expiresAt = this.#host.clock.now() + PAIRING_CODE_MS;
@@ -252,11 +248,7 @@ export class SandboxConnection implements Connection, Phone {
     if (this.#isKeptOut(action)) return;
     switch (action.action) {
       case 'pair': {
-        if (!this.#isPairing)
-          throw new AppError(
-            'session_state',
-            'The session is not waiting to be paired; its status must be awaiting_pairing',
-          );
+        this.#requirePairing();
         this.#cancelTimer();
         await this.#join();
         this.#isPairing = false;
@@ -287,32 +279,31 @@ export class SandboxConnection implements Connection, Phone {
         return this.receive({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
       case 'group_create': {
         this.requireOnline();
-        const { from, subject, phoneNumbers } = action;
-        await createGroup(this.#network, from, subject, [this.#number, ...phoneNumbers]);
+        await this.#groupsOf(action.from).create(action.subject, [this.#number, ...action.phoneNumbers]);
         return;
       }
-      case 'group_subject':
-        return renameGroup(this.#network, action.group, action.subject);
+      case 'group_subject': {
+        const { group: networkId, subject } = action;
+        await this.#network.changeGroup(networkId, (group) => [
+          { ...group, subject },
+          { type: 'subject', subject },
+        ]);
+        return;
+      }
       case 'group_leave':
-        return leaveGroup(this.#network, action.group, action.from);
+        return this.#groupsOf(action.from).leave(action.group);
     }
   }
 
-  /**
-   * Whether the action comes from a contact that the session has blocked. In groups, the other members still see it.
-   */
+  /** The group actions of a person whom a simulation plays. */
+  #groupsOf(number: string): GroupActions {
+    return new SandboxGroups(this.#network, { number, requireOnline: () => {} });
+  }
+
+  /** Whether the action comes from a contact that the session has blocked. In groups, its members still see it. */
   #isKeptOut(action: Simulation): boolean {
-    switch (action.action) {
-      case 'incoming':
-        return action.group === null && this.#blocked.has(action.from);
-      case 'edit':
-      case 'delete':
-      case 'react':
-      case 'vote':
-        return action.chat.type === 'direct' && this.#blocked.has(action.from);
-      default:
-        return false;
-    }
+    if (!('from' in action) || !this.#blocked.has(action.from)) return false;
+    return 'chat' in action ? action.chat.type === 'direct' : action.action === 'incoming' && action.group === null;
   }
 
   async close(): Promise<void> {
@@ -322,8 +313,17 @@ export class SandboxConnection implements Connection, Phone {
 
   async logout(): Promise<void> {
     await this.close();
-    await this.#network.signOff(this.sessionId);
+    await this.#network.store.release(this.sessionId);
     await this.#host.store.clear();
+  }
+
+  /** @throws {AppError} `session_state` */
+  #requirePairing(): void {
+    if (!this.#isPairing)
+      throw new AppError(
+        'session_state',
+        'The session is not waiting to be paired; its status must be awaiting_pairing',
+      );
   }
 
   /** @throws {AppError} `session_not_connected` */

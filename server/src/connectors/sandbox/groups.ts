@@ -16,7 +16,7 @@ type Participants = NetworkGroup['participants'];
 /** Prefix of this network's invite links, followed by the code. */
 const LINK = 'sandbox:join/';
 
-/** A session as a member of its groups. */
+/** A member of groups: a session, or a person whom a simulation plays. */
 interface Member {
   readonly number: string;
   /** @throws {AppError} `session_not_connected` */
@@ -35,7 +35,24 @@ export class SandboxGroups implements GroupActions {
 
   async create(subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup> {
     this.#self.requireOnline();
-    return createGroup(this.#network, this.#self.number, subject, phoneNumbers);
+    const owner = this.#self.number;
+    const others = [...new Set(phoneNumbers)].filter((number) => number !== owner);
+    const group: NetworkGroup = {
+      networkId: `${randomUUID()}@sandbox`,
+      subject,
+      description: null,
+      createdBy: owner,
+      createdAt: this.#network.clock.now(),
+      participants: [
+        { phoneNumber: owner, role: 'owner' },
+        ...others.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
+      ],
+      settings: { announce: false, locked: false, joinApproval: false },
+      inviteCode: null,
+      picture: null,
+    };
+    await this.#network.addGroup(group);
+    return group;
   }
 
   async setSubject(networkId: string, subject: string): Promise<void> {
@@ -84,14 +101,10 @@ export class SandboxGroups implements GroupActions {
   }
 
   async invite(networkId: string): Promise<GroupInvite> {
-    this.#self.requireOnline();
     // Creating the first link is not a change that others can see.
-    const { inviteCode } = await this.#network.changeGroup(networkId, (group) => {
-      this.#requireAdmin(group);
-      if (group.inviteCode !== null) return undefined;
-      const invited = { ...group, inviteCode: newCode() };
-      return { group: invited, event: { type: 'group_invite', group: invited } };
-    });
+    const { inviteCode } = await this.#change(networkId, this.#requireAdmin, (group) =>
+      group.inviteCode === null ? [{ ...group, inviteCode: newCode() }, null] : undefined,
+    );
     return inviteOf(inviteCode ?? '');
   }
 
@@ -114,19 +127,30 @@ export class SandboxGroups implements GroupActions {
       if (group.inviteCode !== code) throw unknown();
     };
     const group = await this.#change(found.networkId, requireInvite, (before) => {
-      if (isMember(before, number) || before.settings.joinApproval) return undefined;
+      if (roleOf(before, number) !== undefined || before.settings.joinApproval) return undefined;
       const { participants } = changeParticipants(before.participants, 'add', [number]);
       return [
         { ...before, participants },
         { type: 'participants', action: 'add', phoneNumbers: [number] },
       ];
     });
-    return isMember(group, number) ? group : null;
+    return roleOf(group, number) === undefined ? null : group;
   }
 
+  /** If the owner leaves, the first admin or else the first member becomes the owner. */
   async leave(networkId: string): Promise<void> {
-    this.#self.requireOnline();
-    await leaveGroup(this.#network, networkId, this.#self.number);
+    const { number } = this.#self;
+    const requireMembership = (group: NetworkGroup) => requireMember(group, number);
+    await this.#change(networkId, requireMembership, (group) => {
+      const rest = group.participants.filter(({ phoneNumber }) => phoneNumber !== number);
+      const heir =
+        roleOf(group, number) === 'owner' ? (rest.find(({ role }) => role === 'admin') ?? rest[0]) : undefined;
+      const participants: Participants = rest.map((one) => (one === heir ? { ...one, role: 'owner' } : one));
+      return [
+        { ...group, participants },
+        { type: 'participants', action: 'remove', phoneNumbers: [number] },
+      ];
+    });
   }
 
   /** @throws {AppError} `not_found`, and the errors of `require` */
@@ -136,15 +160,14 @@ export class SandboxGroups implements GroupActions {
     changed: (group: NetworkGroup) => ChangedGroup | undefined,
   ): Promise<NetworkGroup> {
     this.#self.requireOnline();
-    return this.#network.updateGroup(networkId, (group) => {
+    return this.#network.changeGroup(networkId, (group) => {
       require(group);
       return changed(group);
     });
   }
 
   readonly #requireAdmin = (group: NetworkGroup): void => {
-    requireMember(group, this.#self.number);
-    if (!isAdmin(group, this.#self.number))
+    if (requireMember(group, this.#self.number) === 'member')
       throw new AppError('network_denied', 'Only an admin of the group can do this');
   };
 
@@ -155,81 +178,24 @@ export class SandboxGroups implements GroupActions {
   };
 }
 
-/** Creates a group with its owner and members, and notifies all of them. */
-export async function createGroup(
-  network: SandboxNetwork,
-  owner: string,
-  subject: string,
-  phoneNumbers: readonly string[],
-): Promise<NetworkGroup> {
-  const others = [...new Set(phoneNumbers)].filter((number) => number !== owner);
-  const group: NetworkGroup = {
-    networkId: `${randomUUID()}@sandbox`,
-    subject,
-    description: null,
-    createdBy: owner,
-    createdAt: network.clock.now(),
-    participants: [
-      { phoneNumber: owner, role: 'owner' },
-      ...others.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
-    ],
-    settings: { announce: false, locked: false, joinApproval: false },
-    inviteCode: null,
-    picture: null,
-  };
-  await network.addGroup({ group, event: { type: 'group_created', group } });
-  return group;
-}
+type Role = Participants[number]['role'];
 
-/** Changes the subject of a group, as one of its members. */
-export async function renameGroup(network: SandboxNetwork, networkId: string, subject: string): Promise<void> {
-  await network.updateGroup(networkId, (group) => [
-    { ...group, subject },
-    { type: 'subject', subject },
-  ]);
-}
-
-/** Removes a member who leaves. If the owner leaves, the first admin or else the first member becomes the owner. */
-export async function leaveGroup(network: SandboxNetwork, networkId: string, number: string): Promise<void> {
-  await network.updateGroup(networkId, (group) => {
-    requireMember(group, number);
-    const rest = group.participants.filter(({ phoneNumber }) => phoneNumber !== number);
-    const heir = rest.find(({ role }) => role === 'owner') ?? rest.find(({ role }) => role === 'admin') ?? rest[0];
-    const participants: Participants = rest.map((one) =>
-      one === heir && isLed(group, number) ? { ...one, role: 'owner' } : one,
-    );
-    return [
-      { ...group, participants },
-      { type: 'participants', action: 'remove', phoneNumbers: [number] },
-    ];
-  });
-}
-
-function isLed({ participants }: NetworkGroup, number: string): boolean {
-  return participants.some(({ phoneNumber, role }) => phoneNumber === number && role === 'owner');
-}
-
-function isAdmin({ participants }: NetworkGroup, number: string): boolean {
-  return participants.some(({ phoneNumber, role }) => phoneNumber === number && role !== 'member');
-}
-
-function isMember({ participants }: NetworkGroup, number: string): boolean {
-  return participants.some(({ phoneNumber }) => phoneNumber === number);
+/** Undefined if the number is not a member. */
+function roleOf({ participants }: NetworkGroup, number: string): Role | undefined {
+  return participants.find(({ phoneNumber }) => phoneNumber === number)?.role;
 }
 
 /** @throws {AppError} `network_denied` */
-function requireMember(group: NetworkGroup, number: string): void {
-  if (!isMember(group, number)) {
-    throw new AppError('network_denied', 'The session is not a member of the group');
-  }
+function requireMember(group: NetworkGroup, number: string): Role {
+  const role = roleOf(group, number);
+  if (role === undefined) throw new AppError('network_denied', 'The session is not a member of the group');
+  return role;
 }
 
 /** @throws {AppError} `network_denied` if the number may not write to the group */
 export function requireVoice(group: NetworkGroup, number: string): void {
-  requireMember(group, number);
-  if (group.settings.announce && !isAdmin(group, number)) {
+  if (requireMember(group, number) === 'member' && group.settings.announce)
     throw new AppError('network_denied', 'Only admins can send messages to this group');
-  }
 }
 
 const newCode = () => randomBytes(16).toString('base64url');

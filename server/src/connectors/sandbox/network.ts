@@ -3,16 +3,16 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { GroupChange } from '../../events.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
-import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage, ProfileChange } from '../connector.ts';
+import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import type { Phone } from './mailboxReader.ts';
-import { addressOf, type Envelope, type GroupStep, type SandboxProfile, type SandboxStore } from './store.ts';
+import { addressOf, type Envelope, type SandboxProfile, type SandboxStore } from './store.ts';
 
 /** Numbers of people who are not on the network. */
 const ABSENT = /^1555000\d{4}$/;
 
-/** A group after a change, and the change. */
-export type ChangedGroup = readonly [NetworkGroup, GroupChange];
+/** A group after a change, and the change; null for a change that the other members do not see. */
+export type ChangedGroup = readonly [NetworkGroup, GroupChange | null];
 
 /**
  * The network of one scope. The numbers of its sessions reach one another. Any other number is a virtual contact that
@@ -23,15 +23,15 @@ export class SandboxNetwork {
   /** The clock for the order of events, because the time of day can be set. */
   readonly steady: SteadyClock;
   readonly mailboxes: Mailboxes;
+  readonly store: SandboxStore;
   readonly #scope: string;
-  readonly #store: SandboxStore;
 
   constructor(scope: string, parts: { store: SandboxStore; mailboxes: Mailboxes; clock: Clock; steady: SteadyClock }) {
     this.clock = parts.clock;
     this.steady = parts.steady;
     this.mailboxes = parts.mailboxes;
     this.#scope = scope;
-    this.#store = parts.store;
+    this.store = parts.store;
   }
 
   addressOf(id: string): string {
@@ -96,28 +96,27 @@ export class SandboxNetwork {
   }
 
   findGroup(networkId: string): Promise<NetworkGroup | undefined> {
-    return this.#store.group(this.addressOf(networkId));
+    return this.store.group(this.addressOf(networkId));
   }
 
   /** @throws {AppError} `not_found` */
   async group(networkId: string): Promise<NetworkGroup> {
-    const group = await this.findGroup(networkId);
-    if (group === undefined) throw noSuchGroup();
-    return group;
+    return required(await this.findGroup(networkId));
   }
 
   groupByInvite(code: string): Promise<NetworkGroup | undefined> {
-    return this.#store.groupByInvite(this.addressOf(code));
+    return this.store.groupByInvite(this.addressOf(code));
   }
 
   /** Adds groups that a session knows from before they were stored by the network. */
   async restoreGroups(groups: readonly NetworkGroup[]): Promise<void> {
-    if (groups.length > 0) await this.#store.restoreGroups(this.#scope, groups);
+    if (groups.length > 0) await this.store.restoreGroups(this.#scope, groups);
   }
 
   /** Adds a group and notifies its members. */
-  async addGroup(step: GroupStep): Promise<void> {
-    const { hasMail } = await this.#store.changeGroup(this.#scope, step.group.networkId, () => step);
+  async addGroup(group: NetworkGroup): Promise<void> {
+    const step = { group, event: { type: 'group_created', group } } as const;
+    const { hasMail } = await this.store.changeGroup(this.#scope, group.networkId, () => step);
     await this.mailboxes.announce(hasMail);
   }
 
@@ -127,38 +126,26 @@ export class SandboxNetwork {
    * @returns the group afterwards
    * @throws {AppError} `not_found`
    */
-  async changeGroup(networkId: string, change: (group: NetworkGroup) => GroupStep | undefined): Promise<NetworkGroup> {
-    const { group, hasMail } = await this.#store.changeGroup(this.#scope, networkId, (before) => {
-      if (before === undefined) throw noSuchGroup();
-      return change(before);
+  async changeGroup(
+    networkId: string,
+    change: (group: NetworkGroup) => ChangedGroup | undefined,
+  ): Promise<NetworkGroup> {
+    const { group, hasMail } = await this.store.changeGroup(this.#scope, networkId, (before) => {
+      const changed = change(required(before));
+      return changed && { group: changed[0], event: this.#eventOf(changed) };
     });
     await this.mailboxes.announce(hasMail);
-    if (group === undefined) throw noSuchGroup();
-    return group;
-  }
-
-  /** Like `changeGroup`, for a change that members see. */
-  updateGroup(networkId: string, change: (group: NetworkGroup) => ChangedGroup | undefined): Promise<NetworkGroup> {
-    return this.changeGroup(networkId, (before) => {
-      const changed = change(before);
-      if (changed === undefined) return undefined;
-      const [group, what] = changed;
-      const [changeId, timestamp] = [randomUUID(), this.clock.now()];
-      return { group, event: { type: 'group_updated', group, change: what, changeId, timestamp } };
-    });
+    return required(group);
   }
 
   profile(number: string): Promise<SandboxProfile> {
-    return this.#store.profile(this.addressOf(number));
+    return this.store.profile(this.addressOf(number));
   }
 
-  changeProfile(sender: Phone, change: ProfileChange): Promise<void> {
-    return this.#store.changeProfile(sender.address, change);
-  }
-
-  /** Releases the session's number, with its mail and profile. */
-  signOff(sessionId: string): Promise<void> {
-    return this.#store.release(sessionId);
+  #eventOf([group, change]: ChangedGroup): NetworkEvent {
+    if (change === null) return { type: 'group_invite', group };
+    const [changeId, timestamp] = [randomUUID(), this.clock.now()];
+    return { type: 'group_updated', group, change, changeId, timestamp };
   }
 
   #envelope(
@@ -175,8 +162,12 @@ export class SandboxNetwork {
   }
 
   #signedUp(numbers: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#store.signedUp(numbers.map((number) => this.addressOf(number)));
+    return this.store.signedUp(numbers.map((number) => this.addressOf(number)));
   }
 }
 
-const noSuchGroup = () => new AppError('not_found', 'The group does not exist on the network');
+/** @throws {AppError} `not_found` */
+function required(group: NetworkGroup | undefined): NetworkGroup {
+  if (group === undefined) throw new AppError('not_found', 'The group does not exist on the network');
+  return group;
+}
