@@ -36,20 +36,23 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async claim(address: string, sessionId: string): Promise<string> {
     const { reader, commit } = this.#database;
-    const owner = (on: Queryable) => ownerOf.first(on, { address });
     const found =
-      (await owner(reader)) ??
+      (await readNumber(reader, address)) ??
       (await commit(async (tx) => {
-        await insertNumber.run(tx, { address, sessionId });
-        return owner(tx);
+        await tx.kysely
+          .insertInto('sandbox_numbers')
+          .values({ number: address, session_id: sessionId, profile: null })
+          .onConflict((conflict) => conflict.column('number').doNothing())
+          .execute();
+        return readNumber(tx, address);
       }));
     return found?.session_id ?? sessionId;
   }
 
   async release(sessionId: string): Promise<void> {
-    await this.#database.commit(async (tx) => {
-      await deleteNumbers.run(tx, { sessionId });
-      await deleteMailbox.run(tx, { sessionId });
+    await this.#database.commit(async ({ kysely }) => {
+      await kysely.deleteFrom('sandbox_numbers').where('session_id', '=', sessionId).execute();
+      await kysely.deleteFrom('sandbox_mailbox').where('session_id', '=', sessionId).execute();
     });
   }
 
@@ -80,7 +83,12 @@ export class DatabaseSandboxStore implements SandboxStore {
   }
 
   async newestMail(sessionId: string): Promise<number> {
-    return (await newestMail.first(this.#database.reader, { sessionId }))?.mail_id ?? 0;
+    const { newest } = await this.#database.reader.kysely
+      .selectFrom('sandbox_mailbox')
+      .select((eb) => eb.fn.max('mail_id').as('newest'))
+      .where('session_id', '=', sessionId)
+      .executeTakeFirstOrThrow();
+    return newest ?? 0;
   }
 
   async withMail(sessionIds: readonly string[]): Promise<readonly string[]> {
@@ -113,22 +121,35 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async prune(): Promise<void> {
     const before = this.#clock.now() - MAIL_KEPT_MS;
-    await this.#database.commit((tx) => deleteOld.run(tx, { before }));
+    await this.#database.commit(({ kysely }) =>
+      kysely.deleteFrom('sandbox_mailbox').where('created_at', '<', before).execute(),
+    );
   }
 
-  async group(address: string): Promise<NetworkGroup | undefined> {
-    const row = await groupById.first(this.#database.reader, { address });
-    return row && this.#parse(row.state);
+  group(address: string): Promise<NetworkGroup | undefined> {
+    return this.#groupBy('network_id', address);
   }
 
-  async groupByInvite(address: string): Promise<NetworkGroup | undefined> {
-    const row = await groupByCode.first(this.#database.reader, { address });
+  groupByInvite(address: string): Promise<NetworkGroup | undefined> {
+    return this.#groupBy('invite_code', address);
+  }
+
+  async #groupBy(column: 'network_id' | 'invite_code', address: string): Promise<NetworkGroup | undefined> {
+    const { kysely } = this.#database.reader;
+    const query = kysely.selectFrom('sandbox_groups').select('state').where(column, '=', address);
+    const row = await query.executeTakeFirst();
     return row && this.#parse(row.state);
   }
 
   async restoreGroups(scope: string, groups: readonly NetworkGroup[]): Promise<void> {
     const rows = groups.map((group) => groupRow(scope, group));
-    await this.#database.commit((tx) => insertGroups.run(tx, rows));
+    await this.#database.commit(({ kysely }) =>
+      kysely
+        .insertInto('sandbox_groups')
+        .values(rows)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute(),
+    );
   }
 
   changeGroup(
@@ -138,13 +159,23 @@ export class DatabaseSandboxStore implements SandboxStore {
   ): Promise<{ group: NetworkGroup | undefined; hasMail: readonly string[] }> {
     const address = addressOf(scope, networkId);
     return this.#database.commit(async (tx) => {
-      const row = await lockGroup.first(tx, { address });
+      // Changes nothing, but locks the group until the transaction ends, on both databases.
+      const row = await tx.kysely
+        .updateTable('sandbox_groups')
+        .set(({ ref }) => ({ state: ref('state') }))
+        .where('network_id', '=', address)
+        .returning('state')
+        .executeTakeFirst();
       const before = row && this.#parse<NetworkGroup>(row.state);
       const step = change(before);
       if (step === undefined) return { group: before, hasMail: [] };
       const { group, event } = step;
-      if (before === undefined) await insertGroups.run(tx, [groupRow(scope, group)]);
-      else await updateGroup.run(tx, groupRow(scope, group));
+      const changed = groupRow(scope, group);
+      await tx.kysely
+        .insertInto('sandbox_groups')
+        .values(changed)
+        .onConflict((conflict) => conflict.column('network_id').doUpdateSet(changed))
+        .execute();
       const concerned = [...(before?.participants ?? []), ...group.participants];
       const to = concerned.map(({ phoneNumber }) => addressOf(scope, phoneNumber));
       return { group, hasMail: await this.#insert(tx, [{ to: [...new Set(to)], event }]) };
@@ -152,7 +183,7 @@ export class DatabaseSandboxStore implements SandboxStore {
   }
 
   async profile(address: string, on: Queryable = this.#database.reader): Promise<SandboxProfile> {
-    const row = await ownerOf.first(on, { address });
+    const row = await readNumber(on, address);
     return row?.profile ? this.#parse(row.profile) : NO_PROFILE;
   }
 
@@ -164,7 +195,11 @@ export class DatabaseSandboxStore implements SandboxStore {
         ...(about !== undefined && { about: about === '' ? null : about }),
         ...(picture !== undefined && { picture }),
       };
-      await updateProfile.run(tx, { address, profile: JSON.stringify(profile) });
+      await tx.kysely
+        .updateTable('sandbox_numbers')
+        .set({ profile: JSON.stringify(profile) })
+        .where('number', '=', address)
+        .execute();
     }, address);
   }
 
@@ -208,44 +243,31 @@ function groupRow(scope: string, group: NetworkGroup) {
   };
 }
 
-const ownerOf = query((db, p: { address: string }) =>
-  db.selectFrom('sandbox_numbers').select(['session_id', 'profile']).where('number', '=', p.address),
-);
-
-const insertNumber = query((db, p: { address: string; sessionId: string }) =>
-  db
-    .insertInto('sandbox_numbers')
-    .values({ number: p.address, session_id: p.sessionId, profile: null })
-    .onConflict((conflict) => conflict.column('number').doNothing()),
-);
-
-const updateProfile = query((db, p: { address: string; profile: string }) =>
-  db.updateTable('sandbox_numbers').set({ profile: p.profile }).where('number', '=', p.address),
-);
-
-const deleteNumbers = query((db, p: { sessionId: string }) =>
-  db.deleteFrom('sandbox_numbers').where('session_id', '=', p.sessionId),
-);
+function readNumber({ kysely }: Queryable, address: string) {
+  return kysely
+    .selectFrom('sandbox_numbers')
+    .select(['session_id', 'profile'])
+    .where('number', '=', address)
+    .executeTakeFirst();
+}
 
 const signedUpOf = query((db, p: { addresses: string }, dialect) =>
   db.selectFrom('sandbox_numbers').select('number').where('number', 'in', dialect.texts(p.addresses)),
 );
 
-const mailColumns = {
-  place: 'bigint',
-  number: 'text',
-  event: 'text',
-  direct_from: 'text',
-  sent_at: 'bigint',
-  message_id: 'text',
-  receipt_to: 'text',
-  created_at: 'bigint',
-} as const;
-
 /** Inserts mail for registered numbers. A message that its sender repeats may already be there. */
-const insertMail = batch<typeof mailColumns, { session_id: string }>(
-  mailColumns,
-  (rows) => sql`
+const insertMail = batch(
+  {
+    place: 'bigint',
+    number: 'text',
+    event: 'text',
+    direct_from: 'text',
+    sent_at: 'bigint',
+    message_id: 'text',
+    receipt_to: 'text',
+    created_at: 'bigint',
+  },
+  (rows) => sql<Pick<SandboxMailTable, 'session_id'>>`
     insert into sandbox_mailbox (session_id, event, direct_from, sent_at, message_id, receipt_to, created_at)
     select n.session_id, r.event, r.direct_from, r.sent_at, r.message_id, r.receipt_to, r.created_at
     from ${rows} as r join sandbox_numbers n on n.number = r.number where true order by r.place
@@ -274,15 +296,6 @@ const oldestMail = query((db, p: { sessionId: string; limit: number }) =>
     .limit(p.limit),
 );
 
-const newestMail = query((db, p: { sessionId: string }) =>
-  db
-    .selectFrom('sandbox_mailbox')
-    .select('mail_id')
-    .where('session_id', '=', p.sessionId)
-    .orderBy('mail_id', 'desc')
-    .limit(1),
-);
-
 const sessionsWithMail = query((db, p: { sessionIds: string }, dialect) =>
   db
     .selectFrom('sandbox_mailbox')
@@ -291,48 +304,9 @@ const sessionsWithMail = query((db, p: { sessionIds: string }, dialect) =>
     .where('session_id', 'in', dialect.texts(p.sessionIds)),
 );
 
-const deleteMail = batch<{ mail_id: 'bigint' }, Pick<MailRow, 'mail_id' | 'message_id' | 'receipt_to'>>(
+const deleteMail = batch(
   { mail_id: 'bigint' },
-  (rows) => sql`
+  (rows) => sql<Pick<MailRow, 'mail_id' | 'message_id' | 'receipt_to'>>`
     delete from sandbox_mailbox where mail_id in (select r.mail_id from ${rows} as r)
     returning mail_id, message_id, receipt_to`,
-);
-
-const deleteMailbox = query((db, p: { sessionId: string }) =>
-  db.deleteFrom('sandbox_mailbox').where('session_id', '=', p.sessionId),
-);
-
-const deleteOld = query((db, p: { before: number }) =>
-  db.deleteFrom('sandbox_mailbox').where('created_at', '<', p.before),
-);
-
-const groupById = query((db, p: { address: string }) =>
-  db.selectFrom('sandbox_groups').select('state').where('network_id', '=', p.address),
-);
-
-const groupByCode = query((db, p: { address: string }) =>
-  db.selectFrom('sandbox_groups').select('state').where('invite_code', '=', p.address),
-);
-
-/** Changes nothing, but locks the group until the transaction ends, on both databases. */
-const lockGroup = query((db, p: { address: string }) =>
-  db
-    .updateTable('sandbox_groups')
-    .set(({ ref }) => ({ state: ref('state') }))
-    .where('network_id', '=', p.address)
-    .returning('state'),
-);
-
-const insertGroups = batch(
-  { network_id: 'text', invite_code: 'text', state: 'text' },
-  (rows) => sql`
-    insert into sandbox_groups (network_id, invite_code, state)
-    select network_id, invite_code, state from ${rows} as r where true on conflict do nothing`,
-);
-
-const updateGroup = query((db, p: ReturnType<typeof groupRow>) =>
-  db
-    .updateTable('sandbox_groups')
-    .set({ invite_code: p.invite_code, state: p.state })
-    .where('network_id', '=', p.network_id),
 );
