@@ -27,7 +27,7 @@ export const errors = {
   webhook_not_set: [409, 'The account has no webhook; set one first'],
   not_supported: [422, 'The network of this session does not support this'],
   recipient_not_on_network: [422, 'The recipient is not on this network; check the number'],
-  session_unavailable: [503, 'The node that owns the session or webhook does not answer; try again'],
+  session_unavailable: [503, 'The session or webhook is temporarily unavailable; try again'],
   template_required: [
     422,
     'The network currently accepts only template messages to this recipient; use `messages/send-template`',

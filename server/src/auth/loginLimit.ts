@@ -146,7 +146,7 @@ export function createLoginLimit(
       if (registrationsPerHour === 0) return { giveBack: nothing };
       const key = digest(`registrations of ${networkOf(address)}`);
       const bucket = { key, most: registrationsPerHour, periodMs: HOUR_MS };
-      const refusal = `An address may register ${registrationsPerHour} accounts per hour`;
+      const refusal = `Your IP address has reached its limit of ${registrationsPerHour} registrations per hour; wait before you try again`;
       const buckets = await take(async () => ({ returnable: [bucket], kept: [] }), refusal);
       return { giveBack: () => commit((tx) => giveBack(tx, buckets)) };
     },

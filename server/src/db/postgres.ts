@@ -288,7 +288,7 @@ function asUnknown(error: unknown): never {
   if (!postgres.isUnavailable(error)) throw error;
   throw new AppError(
     'storage_unavailable',
-    'The connection to the database was lost during the commit: the change may or may not have been made',
+    'The connection to the database was lost during the commit; check whether the change was made before you repeat it',
     { cause: error },
   );
 }
