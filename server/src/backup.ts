@@ -2,7 +2,8 @@ import { constants, existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { contentDir, readSettings, type Settings, SettingsError } from './config.ts';
+import { contentDir, readSettings, type Settings } from './config.ts';
+import { OperatorError } from './errors.ts';
 
 /*
  * npm run backup -- <folder>
@@ -11,12 +12,7 @@ import { contentDir, readSettings, type Settings, SettingsError } from './config
  */
 
 /** The backup failed; the message says what to do. */
-export class BackupError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'BackupError';
-  }
-}
+export class BackupError extends OperatorError {}
 
 const BUSY_MS = 5000;
 
@@ -123,9 +119,8 @@ async function run([folder, ...rest]: readonly string[]): Promise<void> {
     const { files } = await backUp(readSettings(process.env), target);
     process.stdout.write(`Backup complete: ${target} (database, login secret and ${files} files)\n`);
   } catch (error) {
-    const isExpected = error instanceof BackupError || error instanceof SettingsError;
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${isExpected ? message : `The backup failed: ${message}`}\n`);
+    process.stderr.write(`${error instanceof OperatorError ? message : `The backup failed: ${message}`}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OperatorError } from './errors.ts';
 import {
   bucket,
   cidrs,
@@ -216,13 +217,12 @@ type Table = typeof settingsTable;
 export type Settings = { readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never };
 
 /** Reports all problems of the environment at once. */
-export class SettingsError extends Error {
+export class SettingsError extends OperatorError {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(
       `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} invalid:\n${problems.join('\n')}`,
     );
-    this.name = 'SettingsError';
     this.problems = problems;
   }
 }

@@ -85,6 +85,14 @@ export class AppError extends Error {
   }
 }
 
+/** A problem that the operator can fix. Its message explains it completely. */
+export class OperatorError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
 /** Whether the database or the media store is temporarily unavailable, so that background work should retry. */
 export const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
 

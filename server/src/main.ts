@@ -1,28 +1,10 @@
 import { createApp } from './app.ts';
-import { CopiedFolderError, OtherSecretError } from './cluster/members.ts';
-import { readSettings, SettingsError, settingsHelp } from './config.ts';
-import { DataInUseError } from './db/database.ts';
-import { MigrationError, NewerSchemaError, OlderNodesError, SchemaMismatchError } from './db/migrate.ts';
-import { WrongKeyError } from './db/sealing.ts';
-import { DatabaseDamagedError } from './db/sqliteFiles.ts';
+import { readSettings, settingsHelp } from './config.ts';
+import { OperatorError } from './errors.ts';
 import { version } from './version.ts';
 
 /** Errors of files, addresses and databases. Their cause is outside our code, so a stack trace would not help. */
 const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
-
-/** Errors whose message is a complete explanation. */
-const FIXABLE = [
-  SettingsError,
-  DataInUseError,
-  NewerSchemaError,
-  SchemaMismatchError,
-  MigrationError,
-  DatabaseDamagedError,
-  OlderNodesError,
-  WrongKeyError,
-  OtherSecretError,
-  CopiedFolderError,
-];
 
 if (process.argv.includes('--help'))
   print(`Switchboard ${version}: a self-hosted messaging gateway.\n\nnpm start\n\n${settingsHelp()}`);
@@ -68,7 +50,7 @@ async function run(): Promise<void> {
  * Explains problems that the operator can fix in plain words. Anything else is a bug and is shown with its stack trace.
  */
 function explain(error: unknown): string {
-  if (FIXABLE.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (error instanceof OperatorError) return error.message;
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Another program uses the port. Stop it, or set PORT to another port.';
     if (error.code === 'EACCES') return `The server lacks a permission: ${error.message}`;

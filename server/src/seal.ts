@@ -16,10 +16,7 @@ export interface Seal {
 }
 
 export class SealError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'SealError';
-  }
+  override readonly name = 'SealError';
 }
 
 const SEALED = 'sealed:v1:';

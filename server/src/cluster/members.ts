@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Membership, Queryable } from '../db/dialect.ts';
+import { OperatorError } from '../errors.ts';
 
 /*
  * The rows of `nodes` and the leases that depend on them, in SQL that only PostgreSQL runs. The clock of the database
@@ -33,17 +34,16 @@ export interface Joining extends Membership {
 }
 
 /** The running nodes sign login tokens with another secret. */
-export class OtherSecretError extends Error {
+export class OtherSecretError extends OperatorError {
   constructor(others: readonly string[]) {
     super(
       `JWT_SECRET differs from that of the running nodes (${others.join(', ')}), so they would refuse each other's login tokens. Set the same value on all nodes, or on none. To change it, stop all nodes first; a killed node counts as running until its lease ends (LEASE_SECONDS).`,
     );
-    this.name = 'OtherSecretError';
   }
 }
 
 /** A live node has a data folder with the same id, and never ran on this one. */
-export class CopiedFolderError extends Error {
+export class CopiedFolderError extends OperatorError {
   /** When the last of their leases ends unless it is renewed, in ms of the database's clock. */
   readonly expiresAt: number;
 
@@ -51,7 +51,6 @@ export class CopiedFolderError extends Error {
     super(
       `DATA_DIR is a copy of the folder of a running node (${others.join(', ')}), or that node runs on a copy of this folder. Every node needs its own DATA_DIR; start one of the two with an empty folder.`,
     );
-    this.name = 'CopiedFolderError';
     this.expiresAt = expiresAt;
   }
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import type { Membership, Shared } from '../db/dialect.ts';
 import { SteadyTimeSync } from '../db/steadyTime.ts';
+import { OperatorError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ClusterCounts } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -13,17 +14,7 @@ import { Channel } from './channel.ts';
 import { begunSoon, type Cluster, type Workers } from './cluster.ts';
 import { NodeLeases } from './leases.ts';
 import { LeaseTerm } from './leaseTerm.ts';
-import {
-  announce,
-  beat,
-  CopiedFolderError,
-  evictDead,
-  join,
-  leasable,
-  leave,
-  OtherSecretError,
-  shortenLeases,
-} from './members.ts';
+import { announce, beat, CopiedFolderError, evictDead, join, leasable, leave, shortenLeases } from './members.ts';
 import { Peers } from './peers.ts';
 
 /*
@@ -217,7 +208,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     while (!this.#isStopped && this.#membership === undefined) {
       await this.#join().catch((error) => {
         // For example, all other nodes were restarted with a new secret while this one was cut off.
-        const needsOperator = error instanceof OtherSecretError || error instanceof CopiedFolderError;
+        const needsOperator = error instanceof OperatorError;
         if (needsOperator && !isLogged) log.error(`node cannot join: ${error.message}`);
         else log.debug({ err: error }, 'failed to join; trying again');
         isLogged ||= needsOperator;

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
 import type { Seal } from '../seal.ts';
 import type { Commit, CommitJointly, Tx } from './commit.ts';
 import type { Membership, PoolUse, Queryable, Shared, Store } from './dialect.ts';
@@ -48,10 +49,9 @@ export interface Database {
 }
 
 /** Another process works on the same data. */
-export class DataInUseError extends Error {
+export class DataInUseError extends OperatorError {
   constructor(dataDir: string) {
     super(`Another Switchboard is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`);
-    this.name = 'DataInUseError';
   }
 }
 

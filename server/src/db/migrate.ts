@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
+import { OperatorError } from '../errors.ts';
 import type { OpenTransaction, Queryable, Store } from './dialect.ts';
 import { migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { differences } from './shape.ts';
 
 /** A newer version upgraded the database in a way that this version does not support. */
-export class NewerSchemaError extends Error {
+export class NewerSchemaError extends OperatorError {
   constructor(found: number, known: number) {
     super(
       `The database has schema version ${found}, but this version of Switchboard supports at most ${known}. Start a newer version.`,
     );
-    this.name = 'NewerSchemaError';
   }
 }
 
 /** The tables differ from the schema version that the database records. */
-export class SchemaMismatchError extends Error {
+export class SchemaMismatchError extends OperatorError {
   constructor(version: number, found: readonly string[]) {
     const shown = found.slice(0, DIFFERENCES_SHOWN).map((difference) => `  ${difference}`);
     if (found.length > shown.length) shown.push(`  and ${found.length - shown.length} more`);
@@ -27,13 +27,12 @@ export class SchemaMismatchError extends Error {
         'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
       ].join('\n'),
     );
-    this.name = 'SchemaMismatchError';
   }
 }
 const DIFFERENCES_SHOWN = 10;
 
 /** A migration failed. */
-export class MigrationError extends Error {
+export class MigrationError extends OperatorError {
   constructor({ version, name }: Migration, recorded: number, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
     super(
@@ -44,18 +43,16 @@ export class MigrationError extends Error {
       ].join('\n'),
       { cause },
     );
-    this.name = 'MigrationError';
   }
 }
 
 /** An upgrade cannot run while older nodes are running. */
-export class OlderNodesError extends Error {
+export class OlderNodesError extends OperatorError {
   constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
     const list = nodes.map(({ nodeId, version }) => `${nodeId} (${version})`).join(', ');
     super(
       `The upgrade "${name}" breaks older nodes: ${breaksOlder}. First stop the older nodes that are running (${list}), then start this one.`,
     );
-    this.name = 'OlderNodesError';
   }
 }
 

@@ -1,13 +1,9 @@
+import { OperatorError } from '../errors.ts';
 import { createSeal, type Seal, SealError } from '../seal.ts';
 import type { Commit, Tx } from './commit.ts';
 
 /** `ENCRYPTION_KEY` is missing or is not the key that the database was written with. */
-export class WrongKeyError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'WrongKeyError';
-  }
-}
+export class WrongKeyError extends OperatorError {}
 
 export interface EncryptionKeys {
   /** Empty for no encryption. */

@@ -13,15 +13,10 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../errors.ts';
+import { AppError, OperatorError } from '../errors.ts';
 
 /** The database lacks acknowledged transactions or is unreadable. */
-export class DatabaseDamagedError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'DatabaseDamagedError';
-  }
-}
+export class DatabaseDamagedError extends OperatorError {}
 
 /** Called when the files are found deleted, replaced or destroyed, and again with what was saved. */
 export type DamageListener = (reason: string) => void;
@@ -171,10 +166,9 @@ export class SqliteFiles {
     }
   }
 
-  /** Reads the whole database in its own thread, because 1 GB takes seconds. */
   /**
-   * Starts looking for damaged pages if the last process did not close the database. Call it once the server has
-   * started: on damage the server becomes unready and continues to serve reads.
+   * Starts looking for damaged pages if the last process did not close the database, in a thread, because 1 GB takes
+   * seconds. Call it once the server has started: on damage the server becomes unready and continues to serve reads.
    */
   startCheck(): void {
     const file = this.#unclean;
