@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Seal } from '../seal.ts';
 import type { Commit, CommitJointly, Tx } from './commit.ts';
-import type { Membership, PoolUse, Queryable, Shared, Store } from './dialect.ts';
+import type { Membership, PoolUse, Queryable, Shared } from './dialect.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
@@ -79,49 +79,36 @@ export async function openDatabase(
   clock: Clock,
   onDamage: DamageListener = () => {},
 ): Promise<Database> {
-  const unlock = lockFolder(dataDir);
-  let store: Store | undefined;
-  try {
-    store =
-      databaseUrl === ''
-        ? openSqlite(join(dataDir, 'switchboard.db'), onDamage)
-        : openPostgres(databaseUrl, {
-            directUrl: databaseDirectUrl || databaseUrl,
-            poolSize: databasePoolSize,
-            clientName,
-          });
-    await migrate(store, clock.now);
-  } catch (error) {
-    await store?.close();
-    unlock();
-    throw error;
-  }
-  const opened = store;
-  const group = new GroupCommit(opened);
-  const close = async () => {
-    await group.stop();
-    await opened.close();
-    unlock();
+  await using opening = new AsyncDisposableStack(); // closes everything again if a step fails
+  opening.defer(lockFolder(dataDir));
+  const store =
+    databaseUrl === ''
+      ? openSqlite(join(dataDir, 'switchboard.db'), onDamage)
+      : openPostgres(databaseUrl, {
+          directUrl: databaseDirectUrl || databaseUrl,
+          poolSize: databasePoolSize,
+          clientName,
+        });
+  opening.defer(() => store.close());
+  await migrate(store, clock.now);
+  const group = new GroupCommit(store);
+  opening.defer(() => group.stop());
+  const seal = await openSeal(group.commit, { encryptionKey, encryptionKeyPrevious }, store.rewrite);
+  const opened = opening.move();
+  return {
+    reader: store.reader,
+    commit: group.commit,
+    commitJointly: group.commitJointly,
+    shared: store.shared,
+    poolUse: store.poolUse,
+    join: (work) => group.join(work),
+    shutOut: () => group.shutOut(),
+    on: (event, listener) => void group.on(event, listener),
+    trimLog: store.trimLog,
+    startCheck: store.startCheck,
+    seal,
+    close: () => opened.disposeAsync(),
   };
-  try {
-    return {
-      reader: opened.reader,
-      commit: group.commit,
-      commitJointly: group.commitJointly,
-      shared: opened.shared,
-      poolUse: opened.poolUse,
-      join: (work) => group.join(work),
-      shutOut: () => group.shutOut(),
-      on: (event, listener) => void group.on(event, listener),
-      trimLog: opened.trimLog,
-      startCheck: opened.startCheck,
-      seal: await openSeal(group.commit, { encryptionKey, encryptionKeyPrevious }, opened.rewrite),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
 /**
