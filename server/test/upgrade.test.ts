@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
+import type { Store } from '../src/db/dialect.ts';
 import { MigrationError, migrate, SchemaMismatchError } from '../src/db/migrate.ts';
-import { migrations } from '../src/db/migrations/index.ts';
+import { migrations, newestShape } from '../src/db/migrations/index.ts';
+import { fingerprintOf, readShape } from '../src/db/shape.ts';
 import { type DatabaseName, describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -201,7 +203,26 @@ describeOnEachDatabase('a released migration', (newHome, database) => {
     ]);
     assert.deepEqual(Object.fromEntries(hashes), FROZEN[database]);
   });
+
+  it('creates the tables that a start expects', async (test) => {
+    const home = await newHome();
+    const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
+    await migrate(store, Date.now);
+    assert.equal(fingerprintOf(await readShape(store.reader)), newestShape[database]);
+    await migrate(withoutScratch(store), Date.now);
+  });
 });
+
+/** The same database, but its dialect cannot create tables for a comparison. */
+function withoutScratch(store: Store): Store {
+  const inScratch = () => assert.fail('compared with new tables');
+  const dialect = { ...store.dialect, shape: { ...store.dialect.shape, inScratch } };
+  return { ...store, dialect, begin: async () => ({ ...(await store.begin()), dialect }) };
+}
 
 describeOnEachDatabase('a failed upgrade', (newHome) => {
   it('names the failed step and the cause, and changes nothing', async (test) => {

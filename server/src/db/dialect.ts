@@ -9,7 +9,6 @@ import {
 } from 'kysely';
 import { AppError } from '../errors.ts';
 import type { Schema } from './schema.ts';
-import type { Shape } from './shape.ts';
 
 /** Work that only one process does at a time. */
 export type OneAtATime = 'migrate' | 'nodes' | 'register';
@@ -76,7 +75,8 @@ export interface Dialect {
   readonly logPositions: readonly string[];
   /** Compares the existing tables with those that the migrations create. */
   readonly shape: {
-    read(db: Queryable): Promise<Shape>;
+    /** A query of the parts of all tables, as `Part`. */
+    readonly parts: string;
     /** Runs `work` in an empty schema and drops everything it creates. */
     inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;
   };

@@ -15,10 +15,35 @@ import {
   type Store,
 } from './dialect.ts';
 import { logPositions, readHorizon } from './postgresLog.ts';
-import { type PartRow, toShape } from './shape.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
 const locks: Readonly<Record<OneAtATime, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
+
+/** The tables beside `schema_versions` and itself. Indexes made by constraints are identified by their columns. */
+const PARTS = `
+  with tables as (
+    select c.oid, c.relname as name from pg_class c
+    where c.relkind in ('r', 'p')
+      and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_versions'))),
+  indexes as (
+    select t.name as table_name, c.relname as name, i.indisunique, o.contype, pg_get_expr(i.indpred, i.indrelid) as predicate,
+      m.amname || ' (' || (select string_agg(pg_get_indexdef(i.indexrelid, k, true) ||
+        case when (i.indoption[k - 1] & 1) = 1 then ' desc' else '' end, ', ' order by k)
+        from generate_series(1, i.indnkeyatts::int) k) || ')' as columns
+    from tables t join pg_index i on i.indrelid = t.oid and i.indisvalid join pg_class c on c.oid = i.indexrelid
+      join pg_am m on m.oid = c.relam left join pg_constraint o on o.conindid = i.indexrelid and o.contype in ('p', 'u'))
+  select name as table, 'options' as part, '' as definition, false as binding from tables
+  union all
+  select t.name, 'column ' || a.attname, format_type(a.atttypid, a.atttypmod)
+      || case when a.attnotnull then ' not null' else '' end
+      || case when a.atthasdef or a.attidentity <> '' then ' with default' else '' end,
+    a.attnotnull and not a.atthasdef and a.attidentity = ''
+    from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
+  union all
+  select table_name,
+    case contype when 'p' then 'primary key ' || columns when 'u' then 'unique ' || columns else 'index ' || name end,
+    case when indisunique then 'unique ' else '' end || columns || coalesce(' where ' || predicate, ''), indisunique
+    from indexes`;
 
 const postgres: Dialect = {
   name: 'postgres',
@@ -58,7 +83,7 @@ const postgres: Dialect = {
   },
   logPositions,
   shape: {
-    read: async ({ connection }) => toShape((await connection.query<PartRow>(SHAPE, [])).rows),
+    parts: PARTS,
     async inScratch(tx, work) {
       const run = (text: string) => tx.connection.query<{ allowed: boolean }>(text, []);
       const { rows } = await run(`select has_database_privilege(current_database(), 'create') as allowed`);
@@ -95,32 +120,6 @@ const postgres: Dialect = {
   isFull: (error) => ['53100', '58030'].includes(postgresCode(error)),
   isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
 };
-
-/** The tables other than `schema_versions`. Indexes made by constraints are identified by their columns. */
-const SHAPE = `
-  with tables as (
-    select c.oid, c.relname as name from pg_class c
-    where c.relkind in ('r', 'p')
-      and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_versions'))),
-  indexes as (
-    select t.name as table_name, c.relname as name, i.indisunique, o.contype, pg_get_expr(i.indpred, i.indrelid) as predicate,
-      m.amname || ' (' || (select string_agg(pg_get_indexdef(i.indexrelid, k, true) ||
-        case when (i.indoption[k - 1] & 1) = 1 then ' desc' else '' end, ', ' order by k)
-        from generate_series(1, i.indnkeyatts::int) k) || ')' as columns
-    from tables t join pg_index i on i.indrelid = t.oid and i.indisvalid join pg_class c on c.oid = i.indexrelid
-      join pg_am m on m.oid = c.relam left join pg_constraint o on o.conindid = i.indexrelid and o.contype in ('p', 'u'))
-  select name as table, 'options' as part, '' as definition, false as binding from tables
-  union all
-  select t.name, 'column ' || a.attname, format_type(a.atttypid, a.atttypmod)
-      || case when a.attnotnull then ' not null' else '' end
-      || case when a.atthasdef or a.attidentity <> '' then ' with default' else '' end,
-    a.attnotnull and not a.atthasdef and a.attidentity = ''
-    from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
-  union all
-  select table_name,
-    case contype when 'p' then 'primary key ' || columns when 'u' then 'unique ' || columns else 'index ' || name end,
-    case when indisunique then 'unique ' else '' end || columns || coalesce(' where ' || predicate, ''), indisunique
-    from indexes`;
 
 function postgresCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,57 +1,47 @@
-/** The tables of a database, by name. */
-export type Shape = ReadonlyMap<string, TableShape>;
-/** The columns, indexes and options of a table, under names for operators: `column email`, `index messages_from`. */
-export type TableShape = ReadonlyMap<string, Part>;
+import { createHash } from 'node:crypto';
+import type { Queryable } from './dialect.ts';
 
+/** A column, an index or the options of a table. */
 export interface Part {
+  readonly table: string;
+  /** The name for operators: `column email`, `index messages_from`. */
+  readonly part: string;
   /** Parts are equal if their definitions are. */
   readonly definition: string;
   /** Whether inserts that do not know this part can fail: a required column, a unique index. */
-  readonly isBinding: boolean;
-}
-
-/** A row of the query with which a dialect describes its tables. */
-export interface PartRow {
-  readonly table: string;
-  readonly part: string;
-  readonly definition: string;
   readonly binding: number | boolean;
 }
 
-export function toShape(rows: readonly PartRow[]): Shape {
-  const byTable = Map.groupBy(rows, ({ table }) => table);
-  return new Map(
-    [...byTable].map(([table, parts]) => [
-      table,
-      new Map(
-        parts.map(({ part, definition, binding }) => [part, { definition: plain(definition), isBinding: !!binding }]),
-      ),
-    ]),
-  );
+/** Reads the parts of all tables. */
+export async function readShape({ connection, dialect }: Queryable): Promise<Part[]> {
+  const { rows } = await connection.query<Part>(dialect.shape.parts, []);
+  // Spacing and case of a table's SQL do not matter.
+  return rows.map((row) => ({ ...row, definition: row.definition.replaceAll(/\s+/g, ' ').trim().toLowerCase() }));
 }
 
-/** Spacing and case of a table's SQL do not matter. */
-const plain = (definition: string) => definition.replaceAll(/\s+/g, ' ').trim().toLowerCase();
+const nameOf = ({ table, part }: Part) => `${table}: ${part}`;
+
+/** Two databases with the same fingerprint have the same tables. */
+export function fingerprintOf(shape: readonly Part[]): string {
+  const parts = shape.map((part) => `${nameOf(part)} ${part.definition}`).sort();
+  return createHash('sha256').update(parts.join('\n')).digest('base64url');
+}
 
 /**
  * Describes how a database differs from the expected shape, one phrase per difference; empty if it is usable. Tables,
  * columns and indexes that an operator added count only if they can make inserts fail.
  */
-export function differences(expected: Shape, actual: Shape): string[] {
-  const found = [...expected].flatMap(([table, parts]) => {
-    const shape = actual.get(table);
-    return shape === undefined ? [`table ${table} is missing`] : [...differencesOf(table, parts, shape)];
+export function differences(expected: readonly Part[], actual: readonly Part[]): string[] {
+  const tables = new Set(actual.map(({ table }) => table));
+  const found = new Map(actual.map((part) => [nameOf(part), part.definition]));
+  const changed = expected.flatMap((part) => {
+    const [name, definition] = [nameOf(part), found.get(nameOf(part))];
+    if (!tables.has(part.table)) return `table ${part.table} is missing`;
+    if (definition === undefined) return `${name} is missing`;
+    return definition === part.definition ? [] : `${name} is "${definition}", not "${part.definition}"`;
   });
-  return found.sort();
-}
-
-function* differencesOf(table: string, expected: TableShape, actual: TableShape): Generator<string> {
-  for (const [part, { definition }] of expected) {
-    const found = actual.get(part);
-    if (found === undefined) yield `${table}: ${part} is missing`;
-    else if (found.definition !== definition) yield `${table}: ${part} is "${found.definition}", not "${definition}"`;
-  }
-  for (const [part, { definition, isBinding }] of actual) {
-    if (isBinding && !expected.has(part)) yield `${table}: ${part} is unexpected (${definition})`;
-  }
+  const known = new Set(expected.flatMap((part) => [part.table, nameOf(part)]));
+  const unexpected = actual.filter((part) => part.binding && known.has(part.table) && !known.has(nameOf(part)));
+  const added = unexpected.map((part) => `${nameOf(part)} is unexpected (${part.definition})`);
+  return [...new Set([...changed, ...added])].sort();
 }

@@ -11,10 +11,31 @@ import {
   type Result,
   type Store,
 } from './dialect.ts';
-import { type PartRow, toShape } from './shape.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
 
 const STATEMENTS_KEPT = 500;
+
+/** SQLite numbers the indexes that constraints create, so those are identified by their columns. */
+const PARTS = `
+  with tables as (select name, type, wr from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
+    and name not like 'sqlite%'),
+  indexes as (
+    select t.name as table_name, i.name, i."unique" as is_unique, i.origin, s.sql,
+      (select group_concat(coalesce(x.name, 'expression') || iif(x."desc", ' desc', ''), ', ' order by x.seqno)
+        from pragma_index_xinfo(i.name) x where x.key = 1) as columns
+    from tables t join pragma_index_list(t.name) i left join sqlite_schema s on s.name = i.name
+    where t.type = 'table')
+  select name as "table", 'options' as part, iif(type = 'virtual', (select sql from sqlite_schema s where s.name = tables.name),
+    iif(wr, 'without rowid', '')) as definition, 0 as binding from tables
+  union all
+  select t.name, 'column ' || c.name, c.type || iif(c."notnull", ' not null', '') || iif(c.pk > 0, ' in primary key', '')
+    || iif(c.dflt_value is null, '', ' with default'), c."notnull" and c.dflt_value is null
+    from tables t join pragma_table_info(t.name) c where t.type = 'table'
+  union all
+  select table_name, iif(origin = 'c', 'index ' || name, iif(origin = 'pk', 'primary key', 'unique') || ' (' || columns || ')'),
+    iif(is_unique, 'unique ', '') || '(' || columns || ')' ||
+      iif(instr(lower(sql), ' where '), substr(sql, instr(lower(sql), ' where ')), ''), is_unique
+    from indexes`;
 
 const sqlite: Dialect = {
   name: 'sqlite',
@@ -54,7 +75,7 @@ const sqlite: Dialect = {
   log: { order: ['event_id'], horizon: async () => 0, tables: [], position: () => '0' },
   logPositions: [],
   shape: {
-    read: async ({ connection }) => toShape((await connection.query<PartRow>(SHAPE, [])).rows),
+    parts: PARTS,
     async inScratch(_, work) {
       const database = new DatabaseSync(':memory:');
       try {
@@ -74,28 +95,6 @@ const sqlite: Dialect = {
   isFull: () => false, // the disk is on this machine, where the free space is measured
   isConflict: () => false,
 };
-
-/** SQLite numbers the indexes that constraints create, so those are identified by their columns. */
-const SHAPE = `
-  with tables as (select name, type, wr from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
-    and name not like 'sqlite%'),
-  indexes as (
-    select t.name as table_name, i.name, i."unique" as is_unique, i.origin, s.sql,
-      (select group_concat(coalesce(x.name, 'expression') || iif(x."desc", ' desc', ''), ', ' order by x.seqno)
-        from pragma_index_xinfo(i.name) x where x.key = 1) as columns
-    from tables t join pragma_index_list(t.name) i left join sqlite_schema s on s.name = i.name
-    where t.type = 'table')
-  select name as "table", 'options' as part, iif(type = 'virtual', (select sql from sqlite_schema s where s.name = tables.name),
-    iif(wr, 'without rowid', '')) as definition, 0 as binding from tables
-  union all
-  select t.name, 'column ' || c.name, c.type || iif(c."notnull", ' not null', '') || iif(c.pk > 0, ' in primary key', '')
-    || iif(c.dflt_value is null, '', ' with default'), c."notnull" and c.dflt_value is null
-    from tables t join pragma_table_info(t.name) c where t.type = 'table'
-  union all
-  select table_name, iif(origin = 'c', 'index ' || name, iif(origin = 'pk', 'primary key', 'unique') || ' (' || columns || ')'),
-    iif(is_unique, 'unique ', '') || '(' || columns || ')' ||
-      iif(instr(lower(sql), ' where '), substr(sql, instr(lower(sql), ' where ')), ''), is_unique
-    from indexes`;
 
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;

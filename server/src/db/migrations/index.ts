@@ -5,5 +5,11 @@ import { logPositions } from './0004-log-positions.ts';
 import { sandboxMailbox } from './0005-sandbox-mailbox.ts';
 import type { Migration } from './migration.ts';
 
+/** Fingerprints of the tables that all migrations together create. A test computes them. */
+export const newestShape = {
+  sqlite: 'wxHbPcS1tQTLhO8rELK4bE1p2wY3RqR5j6r286uY_RI',
+  postgres: 'wmpUbt4lug29Engw-sGmzRsPIoMJBmGLYp-BCatuPaw',
+};
+
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
 export const migrations: readonly Migration[] = [foundation, sandboxScopes, order, logPositions, sandboxMailbox];
