@@ -1,7 +1,7 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Driver,
+  DummyDriver,
   Kysely,
   type Dialect as KyselyDialect,
   type QueryResult,
@@ -217,29 +217,32 @@ export function queryable(dialect: Dialect, connection: Connection): Queryable {
   return { dialect, connection, kysely: kyselyOn(dialect, connection) };
 }
 
-/** Kysely builds and runs queries on a given connection; it opens none and begins no transactions. */
+/** Kysely builds queries and runs them on a given connection. */
 function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
-  const single: DatabaseConnection = {
-    async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const { rows, changed } = await connection.query<R>(text, parameters);
-      return { rows, numAffectedRows: BigInt(changed) };
-    },
-    streamQuery() {
-      throw new Error('results are read whole, in pages');
-    },
-  };
-  const refuse = async () => {
+  return new Kysely<Schema>({ dialect: { createDriver: () => new ConnectionDriver(connection), ...dialect.kysely } });
+}
+
+class ConnectionDriver extends DummyDriver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(connection: Connection) {
+    super();
+    this.#connection = {
+      async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+        const { rows, changed } = await connection.query<R>(text, parameters);
+        return { rows, numAffectedRows: BigInt(changed) };
+      },
+      streamQuery() {
+        throw new Error('results are read whole, in pages');
+      },
+    };
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  override async beginTransaction(): Promise<void> {
     throw new Error('transactions are begun by commit.ts');
-  };
-  const nothing = async () => {};
-  const driver: Driver = {
-    init: nothing,
-    acquireConnection: async () => single,
-    releaseConnection: nothing,
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    destroy: nothing,
-  };
-  return new Kysely<Schema>({ dialect: { createDriver: () => driver, ...dialect.kysely } });
+  }
 }

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import {
   answering,
@@ -205,10 +206,18 @@ function openFile(file: string): DatabaseSync {
   return database;
 }
 
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
 class SqliteConnection implements Connection {
   readonly #database: DatabaseSync;
   readonly #files: SqliteFiles | undefined;
-  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>();
+  readonly #statements = new LRUCache<string, Prepared>({
+    max: STATEMENTS_KEPT,
+    memoMethod: (text) => this.#prepare(text),
+  });
 
   constructor(database: DatabaseSync, files?: SqliteFiles) {
     this.#database = database;
@@ -217,7 +226,7 @@ class SqliteConnection implements Connection {
 
   async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
     try {
-      const { statement, returnsRows } = this.#prepare(text);
+      const { statement, returnsRows } = this.#statements.memo(text);
       // Our own queries bind only text, numbers and null.
       const values = parameters as readonly SQLInputValue[];
       if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
@@ -229,17 +238,12 @@ class SqliteConnection implements Connection {
     }
   }
 
-  #prepare(text: string) {
-    let prepared = this.#statements.get(text);
-    if (prepared === undefined) {
-      const statement = this.#database.prepare(text);
-      prepared = { statement, returnsRows: statement.columns().length > 0 };
-      // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number,
-      // and every later change would throw.
-      if (!prepared.returnsRows) statement.setReadBigInts(true);
-      if (this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(this.#statements.keys().next().value ?? '');
-      this.#statements.set(text, prepared);
-    }
-    return prepared;
+  #prepare(text: string): Prepared {
+    const statement = this.#database.prepare(text);
+    const returnsRows = statement.columns().length > 0;
+    // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number, and
+    // every later change would throw.
+    if (!returnsRows) statement.setReadBigInts(true);
+    return { statement, returnsRows };
   }
 }

@@ -51,7 +51,6 @@ export class SqliteFiles {
   readonly #mark: number;
   readonly #flushing: NodeJS.Timeout;
   #commits: number;
-  #isNoted = true;
   #isFlushed = true;
   /** The database to check, if the last process did not close it. */
   #unclean: string | undefined;
@@ -64,10 +63,11 @@ export class SqliteFiles {
    * @throws {DatabaseDamagedError} if acknowledged transactions are missing, or the file is not a database
    */
   static requireComplete(file: string): void {
-    requireSqlite(file);
+    const exists = existsSync(file);
+    if (exists) requireSqlite(file);
     const mark = readMark(markOf(file));
     if (mark === undefined) return;
-    const commits = existsSync(file) ? readCommits(file) : undefined;
+    const commits = exists ? readCommits(file) : undefined;
     if (commits === undefined && mark.commits === 0) return;
     // The counter wraps, so only the difference shows which one is ahead.
     const missing = (mark.commits - (commits ?? 0)) | 0;
@@ -184,13 +184,13 @@ export class SqliteFiles {
   }
 
   /** A failed write of the count does not undo the commit: a count that lags only detects less. */
-  #note(): void {
+  #note(): boolean {
+    this.#isFlushed = false;
     try {
       this.#write({ commits: this.#commits, isOpen: true });
-      this.#isNoted = true;
-      this.#isFlushed = false;
+      return true;
     } catch {
-      this.#isNoted = false;
+      return false;
     }
   }
 
@@ -201,8 +201,7 @@ export class SqliteFiles {
   }
 
   #flush(): void {
-    if (!this.#isNoted) this.#note();
-    if (this.#isFlushed) return;
+    if (this.#isFlushed || !this.#note()) return;
     this.#isFlushed = true;
     fdatasync(this.#mark, (error) => {
       if (error !== null) this.#isFlushed = false;
@@ -231,7 +230,7 @@ function readMark(path: string): Mark | undefined {
  */
 function requireSqlite(file: string): void {
   const header = readHeader(file);
-  if (header === undefined || header.equals(SQLITE_HEADER)) return;
+  if (header.equals(SQLITE_HEADER)) return;
   const logBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (header.length === 0 && logBytes === 0) return;
   const what = header.length === 0 ? 'is empty, but its write-ahead log is not' : 'is not a SQLite database';
@@ -240,9 +239,7 @@ function requireSqlite(file: string): void {
   );
 }
 
-/** @returns undefined if there is no such file */
-function readHeader(file: string): Buffer | undefined {
-  if (!existsSync(file)) return undefined;
+function readHeader(file: string): Buffer {
   const descriptor = openSync(file, 'r');
   try {
     const header = Buffer.alloc(SQLITE_HEADER.length);
