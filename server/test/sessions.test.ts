@@ -172,11 +172,11 @@ describe('a session that its node loses while connecting', () => {
       const opened = holdOpening(test);
       const answer = call('POST', `/sessions/${sessionId}/connect`);
       await isOpened();
-      const { sessions, cluster } = server.app.services;
+      const { liveSessions, cluster } = server.app.services;
       await queryOf(home)('delete from nodes');
       await eventually(
-        async () => sessions.isLive({ accountId, sessionId }),
-        (isLive) => !isLive,
+        async () => liveSessions.stateOf({ accountId, sessionId }),
+        (state) => state === undefined,
       );
       await eventually(
         async () => cluster.sessions.owns(sessionId),

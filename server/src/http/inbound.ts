@@ -9,12 +9,14 @@ import { type Owners, runAtOwner } from '../invoke/owners.ts';
 import type { Log } from '../log.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
+import type { LiveSessions } from '../sessions/liveSessions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
 import type { ForwardedRequests } from './forwardedRequests.ts';
 
 export interface InboundDeps {
-  readonly sessions: Pick<Sessions, 'find' | 'receive' | 'requireReceiver'>;
+  readonly sessions: Pick<Sessions, 'find'>;
+  readonly liveSessions: Pick<LiveSessions, 'part'>;
   readonly owners: Pick<Owners, 'ofSession'>;
   readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect'>;
   readonly forward: Pick<Forward, 'relay'>;
@@ -34,7 +36,7 @@ const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 102
  */
 export function addInbound(
   app: FastifyInstance,
-  { sessions, owners, cluster, forward, forwardedRequests, log }: InboundDeps,
+  { sessions, liveSessions, owners, cluster, forward, forwardedRequests, log }: InboundDeps,
 ): void {
   const budget = new BodyBudget(LIMITS);
   const callbacks = new WeakMap<FastifyRequest, { session: SessionRef; body: BudgetedBody }>();
@@ -52,9 +54,9 @@ export function addInbound(
       onRequest: async (request, reply) => {
         const session = await sessions.find(request.params.sessionId);
         // The owner verifies the call.
-        await atOwner(
+        await atOwner<unknown>(
           session,
-          () => sessions.requireReceiver(session),
+          () => liveSessions.part(session, 'takeCallback'),
           async () => {},
         );
         const body = budget.open(session);
@@ -79,7 +81,10 @@ export function addInbound(
   async function answer(request: FastifyRequest): Promise<CallbackAnswer> {
     const session = callbacks.get(request)?.session;
     if (session === undefined) throw new AppError('internal_error');
-    const receive = () => sessions.receive(session, toCallback(request));
+    const receive = async () => {
+      const take = await liveSessions.part(session, 'takeCallback');
+      return take(toCallback(request));
+    };
     return forwardedRequests.has(request) ? receive() : atOwner(session, receive, (owner) => relay(owner, request));
   }
 

@@ -69,7 +69,7 @@ export class Owners {
   ): Promise<string | undefined> {
     const { database, sessions, liveSessions } = this.#services;
     if (id === undefined) {
-      const sole = await sessions.sole(accountId);
+      const sole = await sessions.sole.of(accountId);
       return typeof sole === 'object' ? sole.sessionId : undefined;
     }
     if (of === 'sessionId' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;

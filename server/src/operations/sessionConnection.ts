@@ -55,7 +55,7 @@ export const getSessionQr = defineOperation({
     const { status } = await findSession(ctx, sessionId);
     const session = { accountId: ctx.accountId, sessionId };
     await ctx.liveSessions.requireOwner(session);
-    const pairing = ctx.sessions.pairing(session);
+    const pairing = ctx.liveSessions.stateOf(session)?.pairing;
     if (pairing === undefined) {
       throw new AppError(
         'session_state',

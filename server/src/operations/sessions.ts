@@ -139,7 +139,7 @@ export const createSession = defineOperation({
       lease_generation: 0,
     };
     await ctx.database.commit((tx) => insertSession(ctx, tx, row));
-    ctx.sessions.recount(ctx.accountId);
+    ctx.sessions.sole.forget(ctx.accountId);
     return toSession(ctx, await findSession(ctx, row.session_id));
   },
 });
@@ -274,7 +274,7 @@ export const deleteSession = defineOperation({
     const session = toRef(await findSession(ctx, sessionId));
     await ctx.sessions.forget(session);
     await deleteSessionRows(ctx.database.commit, session);
-    ctx.sessions.recount(ctx.accountId);
+    ctx.sessions.sole.forget(ctx.accountId);
     return { sessionId, deleted: true as const };
   },
 });
@@ -287,9 +287,10 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
   const { accountId } = ctx;
   if (sessionId !== undefined) {
     const session = { accountId, sessionId };
-    return ctx.sessions.isLive(session) ? session : toRef(await findSession(ctx, sessionId));
+    const isLive = ctx.liveSessions.stateOf(session) !== undefined;
+    return isLive ? session : toRef(await findSession(ctx, sessionId));
   }
-  const sole = await ctx.sessions.sole(accountId);
+  const sole = await ctx.sessions.sole.of(accountId);
   if (sole === 'none') {
     throw new AppError('session_required', 'The account has no session; create and connect one first');
   }
@@ -359,7 +360,7 @@ export function toSession(ctx: Context, row: SessionTable) {
     // Written by us, from the same list.
     status: row.status,
     connectedAt: isoTime(row.connected_at),
-    lastEventAt: isoTime(ctx.sessions.lastEventAt(row.session_id) ?? row.last_event_at),
+    lastEventAt: isoTime(ctx.liveSessions.stateById(row.session_id)?.lastEventAt ?? row.last_event_at),
     error: row.error,
     options: visibleOptions(ctx, row),
     callbackUrl: callbackUrlOf(ctx, row),

@@ -3,19 +3,13 @@ import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { Log } from '../log.ts';
 import type { SessionRef } from '../messages/store.ts';
+import type { LiveSessions, SessionState } from './liveSessions.ts';
 
-/** A session, and when its network last reported something. */
-export interface Heard extends SessionRef {
-  readonly lastEventAt: number | undefined;
-  /** The stored `lastEventAt`. */
-  notedAt: number | undefined;
-}
-
-export interface LastHeard {
-  start(): void;
-  /** Stores the time for a session that is about to leave `sessions`. Ignores errors. */
-  keep(session: Heard): Promise<void>;
-  stop(): Promise<void>;
+interface Options {
+  readonly database: Database;
+  readonly live: LiveSessions;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 const EVERY_MS = 10_000;
@@ -23,51 +17,51 @@ const EVERY_MS = 10_000;
 /**
  * Stores when the network last reported something for each session, periodically, because it is not worth a write per
  * message.
- * @param sessions the sessions of this process
  */
-export function createLastHeard(
-  { commit }: Database,
-  sessions: () => Iterable<Heard>,
-  clock: Clock,
-  log: Log,
-): LastHeard {
-  let isStopped = false;
-  let cancel = () => {};
+export class LastHeard {
+  readonly #options: Options;
+  #isStopped = false;
+  #cancel = () => {};
 
-  async function note(some: Iterable<Heard>): Promise<void> {
-    const heard = [...some].filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt);
-    if (heard.length === 0) return;
-    const rows = heard.map(({ accountId, sessionId, lastEventAt }) => ({
-      accountId,
-      sessionId,
-      at: lastEventAt ?? null,
-    }));
-    await commit(async (tx) => {
-      for (const row of rows) await updateLastEvent.run(tx, row);
-    });
-    for (const [place, entry] of heard.entries()) entry.notedAt = rows[place]?.at ?? undefined;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
-  function start(): void {
-    cancel = clock.after(EVERY_MS, () => {
-      note(sessions())
+  start(): void {
+    const { live, clock, log } = this.#options;
+    this.#cancel = clock.after(EVERY_MS, () => {
+      this.#store(live.states())
         .catch((error) => log.warn({ err: error }, 'failed to store when sessions were last active'))
-        .finally(() => !isStopped && start());
+        .finally(() => !this.#isStopped && this.start());
     });
   }
 
-  return {
-    start,
-    keep: (session) =>
-      note([session]).catch((error) =>
-        log.warn({ err: error, session: session.sessionId }, 'failed to store when the session was last active'),
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel();
+    await this.#store(this.#options.live.states()).catch(() => {}); // ignored: the next event stores it
+  }
+
+  /** Stores the time for a session that leaves the live ones. Ignores errors. */
+  async keep(state: SessionState): Promise<void> {
+    await this.#store([state]).catch((error) =>
+      this.#options.log.warn(
+        { err: error, session: state.sessionId },
+        'failed to store when the session was last active',
       ),
-    async stop() {
-      isStopped = true;
-      cancel();
-      await note(sessions()).catch(() => {}); // ignored: the next event stores it
-    },
-  };
+    );
+  }
+
+  async #store(states: Iterable<SessionState>): Promise<void> {
+    const heard = [...states]
+      .filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt)
+      .map((state) => ({ state, at: state.lastEventAt }));
+    if (heard.length === 0) return;
+    await this.#options.database.commit(async (tx) => {
+      for (const { state, at } of heard) await updateLastEvent.run(tx, { ...state, at: at ?? null });
+    });
+    for (const { state, at } of heard) state.notedAt = at;
+  }
 }
 
 const updateLastEvent = query((db, p: SessionRef & { at: number | null }) =>

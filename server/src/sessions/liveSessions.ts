@@ -9,7 +9,7 @@ import type { SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 
-export interface Pairing {
+interface Pairing {
   readonly qr: string;
   readonly expiresAt: number;
 }
@@ -27,24 +27,41 @@ export interface LiveSession extends SessionRef {
 }
 
 /** The state of a session that has, or is opening, a connection in this process. */
-export interface SessionState extends SessionRef {
+export class SessionState implements SessionRef {
+  readonly accountId: string;
+  readonly sessionId: string;
   readonly connector: Connector;
   connection: Connection | undefined;
   phoneNumber: string | null;
-  isConnected: boolean;
+  isConnected = false;
   /** It was connected elsewhere or earlier, and its network has not confirmed the new connection yet. */
   isReturning: boolean;
   /**
    * This node is closing it or has closed it: it sends nothing more, and an error does not settle a message that is in
    * flight.
    */
-  isClosing: boolean;
+  isClosing = false;
   /** Another node owns the session, or may own it: reports of this connection must not change anything. */
-  isLost: boolean;
+  isLost = false;
+  /** The current QR code. */
   pairing: Pairing | undefined;
+  /** When the network last reported something on this connection. */
   lastEventAt: number | undefined;
   /** The stored `lastEventAt`. */
   notedAt: number | undefined;
+
+  constructor(row: SessionTable, connector: Connector, isReturning: boolean) {
+    this.accountId = row.account_id;
+    this.sessionId = row.session_id;
+    this.connector = connector;
+    this.phoneNumber = row.phone_number;
+    this.isReturning = isReturning;
+  }
+
+  /** Whether the session no longer sends, because it is closing or another node may own it. */
+  get isEnding(): boolean {
+    return this.isClosing || this.isLost;
+  }
 }
 
 export type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
@@ -105,6 +122,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return this.#states.get(sessionId);
   }
 
+  /** Returns the session's state; undefined if this process neither has nor opens a connection of it. */
   stateOf({ accountId, sessionId }: SessionRef): SessionState | undefined {
     const state = this.#states.get(sessionId);
     return state?.accountId === accountId ? state : undefined;
@@ -212,13 +230,10 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = state;
     if (connection === undefined || !isConnected) return undefined;
     const isOurs = () => !state.isLost;
-    const isOpen = () => !isEnding(state) && this.#cluster.sessions.owns(sessionId) && this.#cluster.isMember();
+    const isOpen = () => !state.isEnding && this.#cluster.sessions.owns(sessionId) && this.#cluster.isMember();
     return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
   }
 }
-
-/** Whether the session no longer sends, because it is closing or another node may own it. */
-export const isEnding = ({ isClosing, isLost }: SessionState) => isClosing || isLost;
 
 const notConnected = (state: SessionState | undefined) =>
   state?.isReturning || state?.isConnected // the network reported it before it returned the connection

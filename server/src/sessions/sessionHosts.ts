@@ -26,13 +26,13 @@ const TELLS_OF_CONNECTION: ReadonlySet<NetworkEvent['type']> = new Set([
   'logged_out',
 ]);
 
-interface Options {
+/** The dependencies of all parts that connect sessions. */
+export interface HostOptions {
   readonly database: Database;
   readonly cluster: Cluster;
   readonly inbox: Inbox;
   readonly media: Media;
   readonly live: LiveSessions;
-  readonly lastHeard: LastHeard;
   /** Where networks reach the server; undefined unless it is configured. */
   readonly publicUrl: URL | undefined;
   /** See `SessionHost.scope`. */
@@ -43,10 +43,12 @@ interface Options {
 
 /** Creates the hosts that connectors get for their sessions. Reported events are stored, and then change the state. */
 export class SessionHosts {
-  readonly #options: Options;
+  readonly #options: HostOptions;
+  readonly #lastHeard: LastHeard;
 
-  constructor(options: Options) {
+  constructor(options: HostOptions, lastHeard: LastHeard) {
     this.#options = options;
+    this.#lastHeard = lastHeard;
   }
 
   of(state: SessionState, row: SessionTable): SessionHost {
@@ -123,7 +125,7 @@ export class SessionHosts {
   async #drop(state: SessionState): Promise<void> {
     // first, because callers may connect the session again as soon as they see the event
     this.#options.live.remove(state);
-    await this.#options.lastHeard.keep(state);
+    await this.#lastHeard.keep(state);
   }
 }
 

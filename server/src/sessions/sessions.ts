@@ -1,21 +1,15 @@
 import { once } from 'node:events';
 import { KeyedQueue, settledWithin, sleep, withTimeout } from '../async.ts';
-import type { Clock } from '../clock.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import type { LeaseWorker } from '../cluster/leases.ts';
-import type { CallbackAnswer, CallbackRequest, Connection, Connector } from '../connectors/connector.ts';
-import type { Database } from '../db/database.ts';
+import type { Connection, Connector } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Media } from '../media/media.ts';
-import type { Inbox } from '../messages/inbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
-import { createLastHeard, type LastHeard } from './lastHeard.ts';
-import { isEnding, type LiveSessions, type Pairing, type SessionState } from './liveSessions.ts';
-import { SessionHosts } from './sessionHosts.ts';
-import { createSoleSessions, type Sole, type SoleSessions } from './soleSession.ts';
+import { LastHeard } from './lastHeard.ts';
+import { type LiveSessions, SessionState } from './liveSessions.ts';
+import { type HostOptions, SessionHosts } from './sessionHosts.ts';
+import { SoleSessions } from './soleSessions.ts';
 import { storeOf } from './store.ts';
 
 const RESTORED_AT_ONCE = 50;
@@ -25,19 +19,8 @@ const TURNS_MS = 10_000;
 /** How long a deletion waits for the network to log the session out. */
 const LOGOUT_MS = 5000;
 
-interface Options {
-  readonly database: Database;
-  readonly cluster: Cluster;
-  readonly inbox: Inbox;
-  readonly media: Media;
+interface Options extends HostOptions {
   readonly connectors: readonly Connector[];
-  readonly live: LiveSessions;
-  /** Where networks reach the server; undefined unless it is configured. */
-  readonly publicUrl: URL | undefined;
-  /** See `SessionHost.scope`. */
-  readonly scopeOf: (accountId: string) => string;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**
@@ -47,24 +30,24 @@ interface Options {
 export class Sessions implements LeaseWorker {
   /** By name; each has the schema of its options. */
   readonly connectors: ReadonlyMap<string, Connector>;
+  readonly sole: SoleSessions;
   readonly #options: Options;
   readonly #live: LiveSessions;
   readonly #hosts: SessionHosts;
   readonly #lastHeard: LastHeard;
-  readonly #soles: SoleSessions;
   /** Serializes changes of a session's connection, which would otherwise undo each other. */
   readonly #turns = new KeyedQueue();
   #isStarted = false;
   #isStopped = false;
 
   constructor(options: Options) {
-    const { database, cluster, connectors, live, clock, log } = options;
+    const { database, cluster, connectors, live, clock } = options;
     this.#options = options;
     this.#live = live;
     this.connectors = new Map(connectors.map((connector) => [connector.name, connector]));
-    this.#lastHeard = createLastHeard(database, () => live.states(), clock, log);
-    this.#hosts = new SessionHosts({ ...options, lastHeard: this.#lastHeard });
-    this.#soles = createSoleSessions(database.reader, clock);
+    this.sole = new SoleSessions(database.reader, clock);
+    this.#lastHeard = new LastHeard(options);
+    this.#hosts = new SessionHosts(options, this.#lastHeard);
     cluster.on('lost', () => this.#dropAll());
   }
 
@@ -163,43 +146,6 @@ export class Sessions implements LeaseWorker {
     return statuses.all(this.#options.database.reader, {});
   }
 
-  /** Whether this process has a connection of the session, or is opening one. */
-  isLive(session: SessionRef): boolean {
-    return this.#live.stateOf(session) !== undefined;
-  }
-
-  /** The current QR code; undefined if there is none. */
-  pairing(session: SessionRef): Pairing | undefined {
-    return this.#live.stateOf(session)?.pairing;
-  }
-
-  /** When the network last reported something; undefined if it has not since the session was opened here. */
-  lastEventAt(sessionId: string): number | undefined {
-    return this.#live.stateById(sessionId)?.lastEventAt;
-  }
-
-  sole(accountId: string): Promise<Sole> {
-    return this.#soles.sole(accountId);
-  }
-
-  recount(accountId: string): void {
-    this.#soles.recount(accountId);
-  }
-
-  /**
-   * Dispatches a request to the session's callback.
-   * @throws {AppError} the errors of `LiveSessions.part`
-   */
-  async receive(session: SessionRef, request: CallbackRequest): Promise<CallbackAnswer> {
-    const take = await this.#live.part(session, 'takeCallback');
-    return take(request);
-  }
-
-  /** @throws {AppError} the error with which `receive` would answer any request */
-  async requireReceiver(session: SessionRef): Promise<void> {
-    await this.#live.part(session, 'takeCallback');
-  }
-
   /**
    * Finds a session of any account, because the callback of a network has no credential.
    * @throws {AppError} `not_found`
@@ -268,31 +214,18 @@ export class Sessions implements LeaseWorker {
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.isOurs(row.session_id)) return;
-    const state: SessionState = {
-      accountId: row.account_id,
-      sessionId: row.session_id,
-      connector,
-      connection: undefined,
-      phoneNumber: row.phone_number,
-      isConnected: false,
-      isReturning,
-      isClosing: false,
-      isLost: false,
-      pairing: undefined,
-      lastEventAt: undefined,
-      notedAt: undefined,
-    };
+    const state = new SessionState(row, connector, isReturning);
     this.#live.add(state);
     let connection: Connection;
     try {
       connection = await connector.open(this.#hosts.of(state, row));
     } catch (error) {
       this.#live.remove(state);
-      if (isEnding(state)) return; // its next owner opens it
+      if (state.isEnding) return; // its next owner opens it
       throw error;
     }
     // While it was being opened there was nothing to close.
-    if (isEnding(state)) return connection.close().catch(() => {});
+    if (state.isEnding) return connection.close().catch(() => {});
     state.connection = connection;
     this.#live.announce(state);
   }
