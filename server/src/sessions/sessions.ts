@@ -112,7 +112,7 @@ export class Sessions implements LeaseWorker {
         await connection.close().catch(() => {});
         this.#requireOurs(session);
       }
-      await this.#end(session, 'disconnected', 'The account disconnected it');
+      await this.#end(session, 'disconnected', 'The account disconnected the session');
     });
   }
 
@@ -126,7 +126,7 @@ export class Sessions implements LeaseWorker {
       }
       await this.#freeNumber(session);
       await storeOf(this.#options.database, session.sessionId).clear();
-      await this.#end(session, 'logged_out', 'The account logged it out');
+      await this.#end(session, 'logged_out', 'The account logged the session out');
     });
   }
 
@@ -135,7 +135,7 @@ export class Sessions implements LeaseWorker {
     return this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
       // Before the network reports the end with its own reason.
-      await this.#options.inbox.end(session, 'disconnected', 'The account deleted it');
+      await this.#options.inbox.end(session, 'disconnected', 'The account deleted the session');
       if (connection !== undefined) await this.#logoutInTime(session, connection);
       await this.#freeNumber(session);
       await this.#options.cluster.sessions.release(session.sessionId);

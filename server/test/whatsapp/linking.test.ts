@@ -113,7 +113,7 @@ it('a session that is deleted is unlinked on the phone', async () => {
   const told = await eventsOf(call, sessionId, ['session.disconnected']);
   assert.deepEqual(
     told.map(({ data }) => data.reason),
-    ['The account deleted it'],
+    ['The account deleted the session'],
   );
 });
 
