@@ -168,7 +168,7 @@ class UncertainError extends AppError {
   constructor() {
     super(
       'send_failed',
-      'WhatsApp did not answer: the message may or may not have been sent, and is not sent again automatically; check the chat before you send it again',
+      'WhatsApp did not answer: the message may or may not have been sent, and is not sent again automatically; check its status before you send it again',
     );
   }
 }

@@ -179,7 +179,7 @@ export class Sender {
 }
 
 const UNCONFIRMED =
-  'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically; check the chat before you send it again';
+  'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically; check its status before you send it again';
 
 function unsent(error: unknown): AppError {
   if (error instanceof AppError) return error;
