@@ -116,7 +116,13 @@ describe('a file in a WhatsApp message', () => {
         mimeType: 'image/png',
         size: 12,
         fileName: null,
-        file: { directPath: file.directPath, mediaKey: bytes(32), hash: bytes(32), encryptedHash: bytes(32) },
+        file: {
+          directPath: file.directPath,
+          mediaKey: bytes(32),
+          keyType: type === 'voice' ? 'ptt' : type,
+          hash: bytes(32),
+          encryptedHash: bytes(32),
+        },
       });
     }
     assert.equal(parse({ documentMessage: { ...described, fileName: 'a.pdf' } })?.media?.fileName, 'a.pdf');

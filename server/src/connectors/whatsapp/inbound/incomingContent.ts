@@ -1,5 +1,5 @@
-import type { proto } from 'baileys';
-import type { ContactCard, MessageContent, MessageType } from '../../connector.ts';
+import type { MediaType, proto } from 'baileys';
+import type { ContactCard, MessageContent, mediaTypes } from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
 
 type Message = proto.IMessage;
@@ -25,6 +25,8 @@ export interface FileReference {
   /** Begins with a slash. */
   readonly directPath: string;
   readonly mediaKey: Uint8Array;
+  /** The type for which the keys of the file are derived from its `mediaKey`. */
+  readonly keyType: MediaType;
   /** SHA-256 of the file. */
   readonly hash: Uint8Array;
   /** SHA-256 of the encrypted file. */
@@ -85,27 +87,8 @@ const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Pars
   audioMessage: ({ audioMessage: m }) => media(m?.ptt === true ? 'voice' : 'audio', m, ''),
   documentMessage: ({ documentMessage: m }) => media('document', m, m?.caption),
   stickerMessage: ({ stickerMessage: m }) => media('sticker', m, ''),
-  locationMessage: ({ locationMessage: m }) => ({
-    content: {
-      type: 'location',
-      text: m?.comment ?? '',
-      location: {
-        latitude: m?.degreesLatitude ?? 0,
-        longitude: m?.degreesLongitude ?? 0,
-        ...(m?.name && { name: m.name }),
-        ...(m?.address && { address: m.address }),
-      },
-    },
-    context: m?.contextInfo,
-  }),
-  liveLocationMessage: ({ liveLocationMessage: m }) => ({
-    content: {
-      type: 'location',
-      text: m?.caption ?? '',
-      location: { latitude: m?.degreesLatitude ?? 0, longitude: m?.degreesLongitude ?? 0 },
-    },
-    context: m?.contextInfo,
-  }),
+  locationMessage: ({ locationMessage: m }) => location(m, m?.comment),
+  liveLocationMessage: ({ liveLocationMessage: m }) => location(m, m?.caption),
   contactMessage: ({ contactMessage: m }) => contact(m?.displayName, [m?.vcard], m?.contextInfo),
   contactsArrayMessage: ({ contactsArrayMessage: m }) =>
     contact(m?.displayName, m?.contacts?.map(({ vcard }) => vcard) ?? [], m?.contextInfo),
@@ -142,14 +125,18 @@ interface File {
   contextInfo?: Context | null;
 }
 
-function media(type: MessageType, file: File | null | undefined, caption: string | null | undefined): Parsed {
+function media(
+  type: (typeof mediaTypes)[number],
+  file: File | null | undefined,
+  caption: string | null | undefined,
+): Parsed {
   return {
     content: { type, text: caption ?? '' },
     media: {
       mimeType: file?.mimetype ?? 'application/octet-stream',
       size: Number(file?.fileLength ?? 0),
       fileName: file?.fileName ?? null,
-      file: file ? referenceOf(file) : undefined,
+      file: file ? referenceOf(file, type === 'voice' ? 'ptt' : type) : undefined,
     },
     context: file?.contextInfo,
   };
@@ -158,12 +145,34 @@ function media(type: MessageType, file: File | null | undefined, caption: string
 /** Length of SHA-256 and of a media key. */
 const KEY_BYTES = 32;
 
-function referenceOf({ directPath, mediaKey, fileSha256, fileEncSha256 }: File): FileReference | undefined {
+function referenceOf(
+  { directPath, mediaKey, fileSha256, fileEncSha256 }: File,
+  keyType: MediaType,
+): FileReference | undefined {
   // The path must not extend the host name, as `@example.com/` would.
   if (!directPath || !/^\/[!-[\]-~]*$/.test(directPath)) return undefined;
   if (mediaKey?.length !== KEY_BYTES || fileSha256?.length !== KEY_BYTES) return undefined;
   if (fileEncSha256?.length !== KEY_BYTES) return undefined;
-  return { directPath, mediaKey, hash: fileSha256, encryptedHash: fileEncSha256 };
+  return { directPath, mediaKey, keyType, hash: fileSha256, encryptedHash: fileEncSha256 };
+}
+
+function location(
+  m: (proto.Message.ILocationMessage & proto.Message.ILiveLocationMessage) | null | undefined,
+  words: string | null | undefined,
+): Parsed {
+  return {
+    content: {
+      type: 'location',
+      text: words ?? '',
+      location: {
+        latitude: m?.degreesLatitude ?? 0,
+        longitude: m?.degreesLongitude ?? 0,
+        ...(m?.name && { name: m.name }),
+        ...(m?.address && { address: m.address }),
+      },
+    },
+    context: m?.contextInfo,
+  };
 }
 
 function contact(

@@ -1,9 +1,8 @@
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
-import type { MediaType, WAMessage } from 'baileys';
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import type { WAMessage } from 'baileys';
 import { type Dispatcher, request } from 'undici';
 import { withTimeout } from '../../../async.ts';
-import type { MessageType } from '../../connector.ts';
 import type { Session } from '../session.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
 
@@ -11,17 +10,13 @@ import { type FileReference, parseContent } from './incomingContent.ts';
 const PHONE_MS = 30_000;
 /** Statuses with which the host reports a deleted file. */
 const GONE: readonly number[] = [404, 410];
-/** The key type for the encryption of each type of file. */
-const KEY_TYPES: Readonly<Partial<Record<MessageType, MediaType>>> = {
-  image: 'image',
-  video: 'video',
-  audio: 'audio',
-  voice: 'audio',
-  document: 'document',
-  sticker: 'sticker',
-};
-
 class GoneError extends Error {}
+
+interface Keys {
+  readonly cipherKey: Uint8Array;
+  readonly iv: Uint8Array;
+  readonly macKey: Uint8Array;
+}
 
 /**
  * Downloads the encrypted files of messages from the network's media host. Baileys is not used for that: it would
@@ -49,11 +44,9 @@ export class MediaHost {
 
   async #open({ message }: WAMessage): Promise<Readable> {
     const { baileys, settings } = this.#session;
-    const { content, media } = parseContent(baileys, message ?? {}) ?? {};
-    const keyType = content && KEY_TYPES[content.type];
-    const file = media?.file;
-    if (file === undefined || keyType === undefined) throw new Error('the message does not say what its file is');
-    const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, keyType);
+    const file = parseContent(baileys, message ?? {})?.media?.file;
+    if (file === undefined) throw new Error('the message does not say what its file is');
+    const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, file.keyType);
     if (!macKey) throw new Error('the file has no key');
     const { statusCode, body } = await request(`https://${settings.mediaHost}${file.directPath}`, {
       headers: { origin: baileys.DEFAULT_ORIGIN },
@@ -64,10 +57,15 @@ export class MediaHost {
       const words = `the host answered ${statusCode}`;
       throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
     }
-    const decryption = new FileDecryption(file, { cipherKey, iv, macKey });
+    const content = new PassThrough();
     // An error on either side ends the other, and the reader gets it.
-    pipeline(body, decryption, () => {});
-    return decryption;
+    pipeline(
+      body,
+      (encrypted) => decrypt(encrypted, file, { cipherKey, iv, macKey }),
+      content,
+      () => {},
+    );
+    return content;
   }
 
   async #askPhone(message: WAMessage): Promise<WAMessage> {
@@ -79,57 +77,36 @@ export class MediaHost {
 }
 
 const MAC_LENGTH = 10;
+const CORRUPT = 'the file is corrupt or does not match its hash';
 
 /**
- * Decrypts a file as a stream: AES-256-CBC, followed by 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the
- * end unless the MAC and both hashes of the message match.
+ * Decrypts a file: AES-256-CBC, followed by 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the end unless
+ * the MAC and both hashes of the message match.
  */
-class FileDecryption extends Transform {
-  readonly #file: FileReference;
-  readonly #decipher;
-  readonly #mac;
-  readonly #hash = createHash('sha256');
-  readonly #encryptedHash = createHash('sha256');
-  /** The last bytes so far, which are the MAC at the end. */
-  #tail: Buffer = Buffer.alloc(0);
-
-  constructor(file: FileReference, keys: { cipherKey: Uint8Array; iv: Uint8Array; macKey: Uint8Array }) {
-    super();
-    this.#file = file;
-    this.#decipher = createDecipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
-    this.#mac = createHmac('sha256', keys.macKey).update(keys.iv);
-  }
-
-  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
-    this.#encryptedHash.update(chunk);
-    const held = Buffer.concat([this.#tail, chunk]);
+async function* decrypt(body: AsyncIterable<Buffer>, file: FileReference, keys: Keys): AsyncGenerator<Buffer> {
+  const decipher = createDecipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
+  const mac = createHmac('sha256', keys.macKey).update(keys.iv);
+  const hash = createHash('sha256');
+  const encryptedHash = createHash('sha256');
+  // The last bytes so far, which are the MAC at the end.
+  let tail: Buffer = Buffer.alloc(0);
+  for await (const chunk of body) {
+    encryptedHash.update(chunk);
+    const held = Buffer.concat([tail, chunk]);
     const end = Math.max(0, held.length - MAC_LENGTH);
     const encrypted = held.subarray(0, end);
-    this.#tail = held.subarray(end);
-    this.#mac.update(encrypted);
-    this.#pass(this.#decipher.update(encrypted));
-    done();
+    tail = held.subarray(end);
+    mac.update(encrypted);
+    const content = decipher.update(encrypted);
+    hash.update(content);
+    yield content;
   }
-
-  override _flush(done: TransformCallback): void {
-    try {
-      const mac = this.#mac.digest().subarray(0, MAC_LENGTH);
-      const isWhole =
-        this.#tail.length === MAC_LENGTH &&
-        timingSafeEqual(mac, this.#tail) &&
-        timingSafeEqual(this.#encryptedHash.digest(), this.#file.encryptedHash);
-      if (!isWhole) throw new Error('the file is corrupt or does not match its hash');
-      this.#pass(this.#decipher.final());
-      if (!timingSafeEqual(this.#hash.digest(), this.#file.hash))
-        throw new Error('the file is corrupt or does not match its hash');
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  }
-
-  #pass(content: Buffer): void {
-    this.#hash.update(content);
-    this.push(content);
-  }
+  const isWhole =
+    tail.length === MAC_LENGTH &&
+    timingSafeEqual(mac.digest().subarray(0, MAC_LENGTH), tail) &&
+    timingSafeEqual(encryptedHash.digest(), file.encryptedHash);
+  if (!isWhole) throw new Error(CORRUPT);
+  const last = decipher.final();
+  if (!timingSafeEqual(hash.update(last).digest(), file.hash)) throw new Error(CORRUPT);
+  yield last;
 }
