@@ -27,51 +27,42 @@ const OLD_VERSION_RETRY_MS = 15 * 60_000;
 const BAN_RETRY_MS = 60 * 60_000;
 const QR_OVER = 'QR refs attempts ended';
 
+/** The next steps after codes that always mean the same. */
+const ENDINGS: Readonly<Record<number, Ending>> = {
+  403: { next: 'stop', reason: 'WhatsApp has banned the number' },
+  405: {
+    next: 'later',
+    reason: 'WhatsApp no longer accepts this version of the client; set WHATSAPP_VERSION to a newer one',
+    afterMs: OLD_VERSION_RETRY_MS,
+  },
+  408: { next: 'later', reason: 'WhatsApp does not answer' },
+  411: { next: 'stop', reason: 'The account does not support linked devices; update WhatsApp on its phone' },
+  428: { next: 'later', reason: 'The connection to WhatsApp was lost' },
+  440: {
+    next: 'stop',
+    reason: 'Another client connected with the credentials of this device; only one client can use them',
+  },
+  503: { next: 'later', reason: 'WhatsApp is not available right now' },
+  515: { next: 'now' },
+};
+
 /** @param isLinked whether the device was ever linked; before that, a refusal concerns the linking */
-export function endingOf({ code, message, data }: End, isLinked: boolean): Ending {
+export function endingOf({ code = 0, message, data }: End, isLinked: boolean): Ending {
   if (message === QR_OVER)
     return { next: 'stop', reason: 'The session was not linked in time; connect it again for a new QR code' };
-  switch (code) {
-    case 515:
-      return { next: 'now' };
-    case 401:
-      return isLinked
-        ? { next: 'unlinked', reason: 'The device was unlinked on the phone, or WhatsApp logged it out' }
-        : {
-            next: 'stop',
-            reason:
-              'WhatsApp did not link the device. Some accounts require a passkey on the phone, which this client does not support',
-          };
-    case 402:
-      return {
-        next: 'later',
-        reason: 'WhatsApp has banned the number temporarily',
-        afterMs: secondsOf(data['expire']) ?? BAN_RETRY_MS,
-      };
-    case 403:
-      return { next: 'stop', reason: 'WhatsApp has banned the number' };
-    case 405:
-      return {
-        next: 'later',
-        reason: 'WhatsApp no longer accepts this version of the client; set WHATSAPP_VERSION to a newer one',
-        afterMs: OLD_VERSION_RETRY_MS,
-      };
-    case 411:
-      return { next: 'stop', reason: 'The account does not support linked devices; update WhatsApp on its phone' };
-    case 440:
-      return {
-        next: 'stop',
-        reason: 'Another client connected with the credentials of this device; only one client can use them',
-      };
-    case 503:
-      return { next: 'later', reason: 'WhatsApp is not available right now' };
-    case 428:
-      return { next: 'later', reason: 'The connection to WhatsApp was lost' };
-    case 408:
-      return { next: 'later', reason: 'WhatsApp does not answer' };
-    default:
-      return { next: 'later', reason: `The connection to WhatsApp failed: ${message}` };
+  if (code === 401)
+    return isLinked
+      ? { next: 'unlinked', reason: 'The device was unlinked on the phone, or WhatsApp logged it out' }
+      : {
+          next: 'stop',
+          reason:
+            'WhatsApp did not link the device. Some accounts require a passkey on the phone, which this client does not support',
+        };
+  if (code === 402) {
+    const afterMs = secondsOf(data['expire']) ?? BAN_RETRY_MS;
+    return { next: 'later', reason: 'WhatsApp has banned the number temporarily', afterMs };
   }
+  return ENDINGS[code] ?? { next: 'later', reason: `The connection to WhatsApp failed: ${message}` };
 }
 
 function secondsOf(value: unknown): number | undefined {
