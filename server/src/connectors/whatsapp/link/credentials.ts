@@ -80,28 +80,18 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
 
   return {
     async get<T extends keyof SignalDataTypeMap>(type: T, ids: string[]) {
-      const read = new Map<string, unknown>();
-      const missing: string[] = [];
-      for (const name of ids.map((id) => nameOf(type, id))) {
-        const value = cached.get(name);
-        if (value === undefined) missing.push(name);
-        else read.set(name, value);
-      }
-      if (missing.length > 0) {
-        const stored = await store.getMany(missing);
-        for (const name of missing) {
-          const text = stored.get(name);
-          // A value that was written during this read is newer.
-          const value = cached.get(name) ?? (text === undefined ? GONE : revive(type, text));
-          read.set(name, value);
-          if (!UNCACHED.has(type)) cached.set(name, value);
-        }
-      }
+      const hits = new Map(ids.map((id) => [id, cached.get(nameOf(type, id))]));
+      const missing = ids.filter((id) => hits.get(id) === undefined).map((id) => nameOf(type, id));
+      const stored = missing.length > 0 ? await store.getMany(missing) : undefined;
       const found: { [id: string]: SignalDataTypeMap[T] } = {};
-      for (const id of ids) {
-        const value = read.get(nameOf(type, id));
+      for (const [id, hit] of hits) {
+        const name = nameOf(type, id);
+        const text = stored?.get(name);
+        // A value that was written during this read is newer.
+        const value = cached.get(name) ?? hit ?? (text === undefined ? GONE : revive(type, text));
+        if (!UNCACHED.has(type)) cached.set(name, value);
         // The value under the name of a type has that type.
-        if (value !== undefined && value !== GONE) found[id] = value as SignalDataTypeMap[T];
+        if (value !== GONE) found[id] = value as SignalDataTypeMap[T];
       }
       return found;
     },

@@ -15,9 +15,7 @@ export function openOwnStore(store: SessionStore): OwnStore {
     return work();
   };
   return {
-    get: store.get,
-    getMany: store.getMany,
-    list: store.list,
+    ...store,
     set: (key, value) => write(() => store.set(key, value)),
     write: (changes) => write(() => store.write(changes)),
     delete: (key) => write(() => store.delete(key)),
