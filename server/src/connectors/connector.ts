@@ -384,6 +384,16 @@ export interface NetworkGroup {
   readonly picture: NetworkMedia | null;
 }
 
+/**
+ * Somebody's change of an existing message. If the network reports the chat of a reaction or a vote, it must be that of
+ * the message.
+ */
+interface MessageChange {
+  readonly networkId: string;
+  readonly from: string;
+  readonly timestamp: number;
+}
+
 /** A network's report about a session. */
 export type NetworkEvent =
   /** A QR code to scan; a new one replaces it when it expires. */
@@ -413,35 +423,13 @@ export type NetworkEvent =
    */
   | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
   /** The sender has changed the text of a message. */
-  | {
-      readonly type: 'edited';
-      readonly networkId: string;
-      readonly from: string;
-      readonly text: string;
-      readonly timestamp: number;
-    }
+  | (MessageChange & { readonly type: 'edited'; readonly text: string })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
-  | { readonly type: 'deleted'; readonly networkId: string; readonly from: string; readonly timestamp: number }
-  | {
-      readonly type: 'reaction';
-      readonly networkId: string;
-      readonly from: string;
-      /** The chat of the reaction, if the network reports it: it must be that of the message. */
-      readonly chat?: NetworkChat;
-      /** Null if the reaction was removed. */
-      readonly emoji: string | null;
-      readonly timestamp: number;
-    }
-  | {
-      readonly type: 'vote';
-      readonly networkId: string;
-      readonly from: string;
-      /** See the chat of a reaction. */
-      readonly chat?: NetworkChat;
-      /** The chosen options of the poll; empty if the vote was withdrawn. */
-      readonly options: readonly string[];
-      readonly timestamp: number;
-    }
+  | (MessageChange & { readonly type: 'deleted' })
+  /** `emoji` is null if the reaction was removed. */
+  | (MessageChange & { readonly type: 'reaction'; readonly chat?: NetworkChat; readonly emoji: string | null })
+  /** `options` are the chosen ones of the poll; none if the vote was withdrawn. */
+  | (MessageChange & { readonly type: 'vote'; readonly chat?: NetworkChat; readonly options: readonly string[] })
   | {
       readonly type: 'receipt';
       readonly networkIds: readonly string[];

@@ -17,18 +17,6 @@ export class ConnectorError extends Error {
 /** Name of the network inside the server. */
 export const SANDBOX = 'sandbox';
 
-type Wanted = Pick<
-  Settings,
-  | 'connectors'
-  | 'whatsappUrl'
-  | 'whatsappMediaHost'
-  | 'whatsappVersion'
-  | 'whatsappKeepAliveSeconds'
-  | 'whatsappCloudUrl'
-  | 'whatsappCloudVersion'
-  | 'mediaMaxBytes'
->;
-
 /**
  * Loads the networks of this server, apart from the sandbox: the built-in ones, and the packages in `CONNECTORS`. A
  * package runs in this process with all of its rights, so the operator must trust it.
@@ -36,7 +24,7 @@ type Wanted = Pick<
  * @throws {ConnectorError}
  */
 export async function loadConnectors(
-  settings: Wanted,
+  settings: Settings,
   { random, targets, ...tools }: ConnectorTools & { random: () => number; targets: TargetPolicy },
 ): Promise<Connector[]> {
   const connectors = [
