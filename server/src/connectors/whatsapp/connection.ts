@@ -62,7 +62,7 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** Creates the parts of a session, from the lowest to the highest: each gets the ones before it. */
 async function createParts(host: SessionHost, settings: NetworkSettings, options: ConnectionOptions) {
-  const { clock, log } = host;
+  const { clock } = host;
   const { mediaHost, keepAliveMs, random } = settings;
   const baileys = await loadBaileys();
   const store = openOwnStore(host.store);
@@ -75,7 +75,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, options
   const ownHosts = { hosts: [WHATSAPP_HOSTS, mediaHost], maxBytes: OWN_BYTES, timeoutMs: OWN_MS, clock };
   const dispatcher = pinHosts(route.dispatcher, ownHosts);
   const hasProxy = options.proxy !== undefined;
-  const link = new Link({ baileys, creds, hasProxy, silenceMs: keepAliveMs * 1.5, random, clock, log });
+  const link = new Link({ baileys, creds, hasProxy, silenceMs: keepAliveMs * 1.5, random, host });
   const requests = new Requests(link, clock);
   const self = new Self(baileys, creds);
   const reporter = new Reporter(host);
@@ -119,7 +119,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     },
     setTyping: (chat, state) =>
       requests.ask((socket) => socket.sendPresenceUpdate(state === 'typing' ? 'composing' : state, jidOfChat(chat))),
-    numberOf: (phoneNumber) => recipients.numberOf(phoneNumber),
+    numberOf: (phoneNumber) => addresses.identified.get(phoneNumber),
     checkNumbers: (phoneNumbers) => requests.ask((socket) => recipients.present(socket, phoneNumbers)),
     async setBlocked(phoneNumber, blocked) {
       if (blocked && isStandIn(phoneNumber))

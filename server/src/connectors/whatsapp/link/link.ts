@@ -1,10 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { AuthenticationCreds, BaileysEventMap, UserFacingSocketConfig, WASocket } from 'baileys';
 import { Condition } from '../../../async.ts';
-import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
-import type { Log } from '../../../log.ts';
-import type { NetworkEvent } from '../../connector.ts';
+import type { NetworkEvent, SessionHost } from '../../connector.ts';
 import { backoffMs, type Ending, endingOf } from './endings.ts';
 import { boomOf } from './errors.ts';
 import type { Baileys } from './load.ts';
@@ -36,8 +34,7 @@ interface LinkDeps {
   /** A server that sends nothing for this long, not even pings, is gone. */
   readonly silenceMs: number;
   readonly random: () => number;
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly host: SessionHost;
 }
 
 /** From the first byte to a QR code or an open connection. */
@@ -79,7 +76,6 @@ export class Link extends EventEmitter<LinkEvents> {
   #outage: string | undefined;
   #attempts = 0;
   #restarts = 0;
-  #lastFrameAt = 0;
   /** Whether the current socket has reached WhatsApp. */
   #hasReached = false;
   #cancelVerdict: (() => void) | undefined;
@@ -124,7 +120,7 @@ export class Link extends EventEmitter<LinkEvents> {
    */
   async whenOpen(timeoutMs: number): Promise<WASocket> {
     const isSettled = () => this.#state === 'open' || this.#state === 'closed';
-    await this.#changed.untilOrAfter(this.#deps.clock, timeoutMs, isSettled);
+    await this.#changed.untilOrAfter(this.#deps.host.clock, timeoutMs, isSettled);
     return this.requireSocket();
   }
 
@@ -149,7 +145,7 @@ export class Link extends EventEmitter<LinkEvents> {
   reset(reason: string): void {
     const socket = this.#socket;
     if (socket === undefined) return;
-    this.#deps.log.warn({ reason }, 'giving up a connection to WhatsApp');
+    this.#deps.host.log.warn({ reason }, 'giving up a connection to WhatsApp');
     this.#follow({ next: 'later', reason: this.#isStuckInProxy() ? NO_WAY_THROUGH : reason });
     breakOff(socket);
   }
@@ -158,12 +154,14 @@ export class Link extends EventEmitter<LinkEvents> {
   async close(): Promise<void> {
     const socket = this.#socket;
     this.#finish();
-    if (socket !== undefined) await endSocket(socket, this.#deps.clock);
+    if (socket !== undefined) await endSocket(socket, this.#deps.host.clock);
   }
 
   /** Unlinks the device if the session is connected, then closes the link. */
   async logout(): Promise<void> {
-    await this.socket?.logout().catch((error) => this.#deps.log.warn({ err: error }, 'failed to log out of WhatsApp'));
+    await this.socket
+      ?.logout()
+      .catch((error) => this.#deps.host.log.warn({ err: error }, 'failed to log out of WhatsApp'));
     await this.close();
   }
 
@@ -172,12 +170,12 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#state = 'opening';
     this.#hasReached = false;
     if (this.#deps.hasProxy)
-      this.#cancelVerdict ??= this.#deps.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(NO_WAY_THROUGH));
+      this.#cancelVerdict ??= this.#deps.host.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(NO_WAY_THROUGH));
     // An unused pairing code leaves `me` without `account`, and WhatsApp rejects a login with that.
     if (!this.#isLinked()) this.#deps.creds.me = undefined;
     const socket = this.#deps.baileys.makeWASocket(this.#config);
     this.#socket = socket;
-    this.#pairing = new Pairing(socket, this.#deps.creds, this.#deps.clock, (event) => this.emit('report', event));
+    this.#pairing = new Pairing(socket, this.#deps.creds, this.#deps.host.clock, (event) => this.emit('report', event));
     // An abandoned socket still emits events for a moment.
     const ifCurrent = (action: () => void) => {
       if (this.#socket === socket) action();
@@ -185,7 +183,6 @@ export class Link extends EventEmitter<LinkEvents> {
     const { ev, ws } = socket;
     ev.on('connection.update', (update) => ifCurrent(() => this.#onUpdate(socket, update)));
     ws.on('open', () => ifCurrent(() => this.#onReached()));
-    ws.on('frame', () => ifCurrent(() => this.#onFrame()));
     ws.on('CB:notification,type:companion_reg_refresh', () => ifCurrent(() => this.#pairing?.renewSecret()));
     this.emit('socket', socket);
     this.#watch(socket);
@@ -197,18 +194,18 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#cancelVerdict = undefined;
   }
 
-  #onFrame(): void {
-    this.#lastFrameAt = this.#deps.clock.now();
-  }
-
   /**
    * Abandons a silent socket. Baileys notices silence as well, but waits a minute and a half for the closing handshake
    * of a dead connection, and messages are lost in that time.
    */
   #watch(socket: WASocket): void {
-    const { clock, silenceMs } = this.#deps;
+    const { host, silenceMs } = this.#deps;
+    const { clock } = host;
     const startedAt = clock.now();
-    this.#lastFrameAt = startedAt;
+    let lastFrameAt = startedAt;
+    socket.ws.on('frame', () => {
+      lastFrameAt = clock.now();
+    });
     const lookLater = () => {
       this.#cancelWatch = clock.after(silenceMs / 3, look);
     };
@@ -218,7 +215,7 @@ export class Link extends EventEmitter<LinkEvents> {
       // A person who is shown a code needs time to get the phone.
       const limitMs = this.#state === 'open' ? silenceMs : Math.max(silenceMs, OPENING_MS);
       const isLate = this.#state === 'opening' && now - startedAt > OPENING_MS;
-      if (isLate || now - this.#lastFrameAt > limitMs) this.reset(NO_ANSWER);
+      if (isLate || now - lastFrameAt > limitMs) this.reset(NO_ANSWER);
       else lookLater();
     };
     lookLater();
@@ -239,7 +236,7 @@ export class Link extends EventEmitter<LinkEvents> {
     if (phoneNumber === undefined) return;
     this.#state = 'open';
     this.#outage = undefined;
-    this.#cancelStable = this.#deps.clock.after(STABLE_MS, () => {
+    this.#cancelStable = this.#deps.host.clock.after(STABLE_MS, () => {
       this.#restarts = 0;
       this.#attempts = 0;
     });
@@ -255,7 +252,7 @@ export class Link extends EventEmitter<LinkEvents> {
     const ending: Ending = this.#isStuckInProxy()
       ? { next: 'later', reason: NO_WAY_THROUGH }
       : endingOf({ code, message: reason, data }, this.#isLinked());
-    this.#deps.log.info({ code, reason, next: ending.next }, 'connection to WhatsApp ended');
+    this.#deps.host.log.info({ code, reason, next: ending.next }, 'connection to WhatsApp ended');
     this.#follow(ending);
   }
 
@@ -291,7 +288,7 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#state = 'waiting';
     // The verdict on a proxy has its own delay.
     if (reason !== NO_WAY_THROUGH) this.#reportOutage(reason);
-    this.#cancelRetry = this.#deps.clock.after(afterMs, () => this.#connect());
+    this.#cancelRetry = this.#deps.host.clock.after(afterMs, () => this.#connect());
   }
 
   #reportOutage(reason: string): void {

@@ -25,8 +25,6 @@ export class Recipients {
   readonly #known = new LRUCache<string, string | false>({ max: NUMBERS_KEPT, ttl: KNOWN_MS });
   /** The same for numbers that a message was sent to. */
   readonly #written = new LRUCache<string, string>({ max: NUMBERS_KEPT });
-  /** The same for numbers that turned out to have another one, which was reported. */
-  readonly #others = new LRUCache<string, string>({ max: NUMBERS_KEPT });
   /** Numbers whose chat is counted as new, until a message is sent to them. */
   readonly #counted = new Set<string>();
 
@@ -55,16 +53,8 @@ export class Recipients {
   async find(socket: WASocket, phoneNumber: string): Promise<string> {
     if ((await lidOf(socket, phoneNumber)) !== undefined) return phoneNumber;
     const answered = await this.#numberOnNetwork(socket, phoneNumber);
-    if (answered !== phoneNumber) {
-      await this.#addresses.identify(phoneNumber, answered);
-      this.#others.set(phoneNumber, answered);
-    }
+    if (answered !== phoneNumber) await this.#addresses.identify(phoneNumber, answered);
     return answered;
-  }
-
-  /** Returns the network's number of one that was written to, or found, before. */
-  numberOf(phoneNumber: string): string | undefined {
-    return this.#written.get(phoneNumber) ?? this.#others.get(phoneNumber);
   }
 
   /** Returns those of these numbers that are on the network. */

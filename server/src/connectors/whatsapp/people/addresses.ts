@@ -36,7 +36,7 @@ export class Addresses {
     for (const key of stored.keys()) this.#hidden.add(key.slice(HIDDEN_PREFIX.length));
   }
 
-  /** Placeholders whose numbers have become known → these numbers. */
+  /** Placeholders, and other numbers of people, whose phone numbers have become known → these phone numbers. */
   get identified(): ReadonlyMap<string, string> {
     return this.#identified;
   }
