@@ -1,28 +1,10 @@
-import type {
-  ContactCard,
-  Interactive,
-  Location,
-  MessageContent,
-  MessageType,
-  NetworkMedia,
-  Poll,
-  Template,
-} from '../connectors/connector.ts';
+import type { Location, MessageContent, MessageType, NetworkMedia, Poll } from '../connectors/connector.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
 
 /** The parts of a message besides its text, as stored in `content`. */
-export interface StoredContent {
+export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'media'> {
   readonly media?: StoredMedia;
-  readonly location?: Location;
-  readonly contact?: ContactCard;
-  readonly poll?: Poll;
-  readonly template?: Template;
-  readonly interactive?: Interactive;
-  /** Digits. */
-  readonly mentions?: readonly string[];
-  readonly isForwarded?: true;
-  readonly payload?: string;
 }
 
 /** A file of the account, as a message refers to it. */
@@ -97,7 +79,7 @@ export function withinLimits(content: MessageContent): MessageContent {
       },
     }),
     ...(poll && { poll: pollWithinLimits(poll) }),
-    ...(mentions && { mentions: mentions.slice(0, MENTIONS) }),
+    ...(mentions && mentions.length > 0 && { mentions: mentions.slice(0, MENTIONS) }),
     ...(payload !== undefined && { payload: cut(payload, PAYLOAD_CHARACTERS) }),
   };
 }
@@ -118,24 +100,6 @@ function pollWithinLimits({ options, maxSelections }: Poll): Poll {
 
 /** Does not split a surrogate pair. */
 const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
-
-/** Converts a network's message for storage. `media` is its stored file. */
-export function fromNetworkContent(
-  { location, contact, poll, template, interactive, mentions, isForwarded, payload }: MessageContent,
-  media: StoredMedia | undefined,
-): StoredContent {
-  return {
-    ...(media !== undefined && { media }),
-    ...(location !== undefined && { location }),
-    ...(contact !== undefined && { contact }),
-    ...(poll !== undefined && { poll }),
-    ...(template !== undefined && { template }),
-    ...(interactive !== undefined && { interactive }),
-    ...(mentions !== undefined && mentions.length > 0 && { mentions }),
-    ...(isForwarded === true && { isForwarded }),
-    ...(payload !== undefined && { payload }),
-  };
-}
 
 /** Everything in a message that a search can find. */
 export function searchText(body: string, { media, location, contact, poll, template }: StoredContent): string {

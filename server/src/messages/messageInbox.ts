@@ -3,7 +3,7 @@ import { isStandIn, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import { findByNetworkId } from './changes.ts';
-import { contentColumn, contentParts, fromNetworkContent, type StoredMedia, withinLimits } from './content.ts';
+import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { statusOf, toSent } from './outgoingProgress.ts';
@@ -36,9 +36,8 @@ export class MessageInbox {
         ? undefined
         : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
     const messageId = this.#options.newId('msg');
-    const reported = withinLimits(event.content);
-    const { type, text: body } = reported;
-    const content = fromNetworkContent(reported, file);
+    const { type, text: body, media: _, ...parts } = withinLimits(event.content);
+    const content: StoredContent = { ...parts, ...(file && { media: file }) };
     const now = this.#options.clock.now();
     const row = newRow({
       account_id: accountId,
@@ -61,14 +60,14 @@ export class MessageInbox {
     });
     if (!(await storeMessage(tx, row, { type: event.chat.type, unread: isOwn ? 0 : 1 }))) return;
     const conversation = `${sessionId}/${chatId}`;
-    const parts = {
+    const shown = {
       ...contentParts(content, this.#options.media),
       ...(replied !== undefined && { replyTo: replied.message_id }),
       ...(event.isReplayed === true && { replayed: true as const }),
     };
     if (isOwn) {
       const status = statusOf(toSent(row), 'sent', event.timestamp);
-      const data = { ...status, sentElsewhere: true as const, message: body, ...parts };
+      const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
       return this.#options.emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
     }
     if (event.chat.type === 'direct' || event.senderName !== undefined) {
@@ -83,7 +82,7 @@ export class MessageInbox {
       chatId,
       to: ownNumber,
       type,
-      ...parts,
+      ...shown,
       ...(event.chat.type === 'group' && { groupId: chatId }),
       ...(isStandIn(event.from) && { unidentified: true as const }),
     };

@@ -17,39 +17,22 @@ export interface SessionRef {
 /** A message before the database has numbered it. */
 export type NewRow = Omit<MessageRow, 'seq'>;
 
-type Given = Pick<
-  NewRow,
-  | 'account_id'
-  | 'message_id'
-  | 'session_id'
-  | 'chat_id'
-  | 'network_id'
-  | 'direction'
-  | 'type'
-  | 'from_number'
-  | 'to_id'
-  | 'body'
-  | 'content'
-  | 'reply_to'
-  | 'status'
-  | 'timestamp'
-  | 'created_at'
->;
+/** The columns of a message about what may happen to it. */
+const nothingYet = {
+  error: null,
+  scheduled_at: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+  failed_at: null,
+  edited_at: null,
+  deleted_at: null,
+  sent_elsewhere: null,
+};
 
-/** A new message, with defaults for everything that has not happened yet. */
-export function newRow(given: Given & Partial<NewRow>): NewRow {
-  return {
-    error: null,
-    scheduled_at: null,
-    sent_at: null,
-    delivered_at: null,
-    read_at: null,
-    failed_at: null,
-    edited_at: null,
-    deleted_at: null,
-    sent_elsewhere: null,
-    ...given,
-  };
+/** A new message, with null for everything that has not happened yet. */
+export function newRow(given: Omit<NewRow, keyof typeof nothingYet> & Partial<NewRow>): NewRow {
+  return { ...nothingYet, ...given };
 }
 
 /** A message to store. */
