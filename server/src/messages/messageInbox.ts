@@ -7,7 +7,7 @@ import { contentColumn, contentParts, type StoredContent, type StoredMedia, with
 import { groupIdOf } from './groupInbox.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { statusOf, toSent } from './outgoingProgress.ts';
-import { findSession, newRow, type SessionRef, storeMessage } from './store.ts';
+import { findSession, newRow, type SessionRef, storeMessages } from './store.ts';
 
 /** Stores messages that networks report, with their events. Runs in the given transaction. */
 export class MessageInbox {
@@ -58,7 +58,8 @@ export class MessageInbox {
       timestamp: event.timestamp,
       created_at: now,
     });
-    if (!(await storeMessage(tx, row, { type: event.chat.type, unread: isOwn ? 0 : 1 }))) return;
+    const [isNew] = await storeMessages(tx, [row]);
+    if (!isNew) return;
     const conversation = `${sessionId}/${chatId}`;
     const shown = {
       ...contentParts(content, this.#options.media),

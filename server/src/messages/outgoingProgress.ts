@@ -156,20 +156,18 @@ async function sentAs(
   return rows;
 }
 
-const sentByNetworkId = batch<{ session_id: 'text'; network_id: 'text' }, MessageRow>(
+const sentByNetworkId = batch(
   { session_id: 'text', network_id: 'text' },
-  (rows) => sql`
+  (rows) => sql<MessageRow>`
     select m.* from ${rows} as r
     join messages m on m.session_id = r.session_id and m.network_id = r.network_id
     where m.direction = 'outgoing' order by m.message_id`,
 );
 
 // A message that was acknowledged after its timeout is `failed` although it was sent.
-const sentColumns = { account_id: 'text', message_id: 'text', sent_at: 'bigint' } as const;
-
-const markSent = batch<typeof sentColumns, Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>(
-  sentColumns,
-  (rows) => sql`
+const markSent = batch(
+  { account_id: 'text', message_id: 'text', sent_at: 'bigint' },
+  (rows) => sql<Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>`
     update messages set status = 'sent', timestamp = r.sent_at, sent_at = r.sent_at, error = null, failed_at = null
     from ${rows} as r
     where messages.account_id = r.account_id and messages.message_id = r.message_id

@@ -35,58 +35,41 @@ export function newRow(given: Omit<NewRow, keyof typeof nothingYet> & Partial<Ne
   return { ...nothingYet, ...given };
 }
 
-/** A message to store. */
-interface ToStore {
-  readonly row: NewRow;
-  /** The chat whose last message it becomes; undefined if it does not become the last message yet. */
-  readonly chat: Pick<ChatTouch, 'type' | 'unread'> | undefined;
-}
-
 /**
- * Stores messages with their search words.
+ * Stores messages with their search words, and makes each the last one of its chat unless it is scheduled.
  * @returns whether each is new: a message with the same id in the account, or the same network id in the session, is
  * stored once
  */
-export const storeMessages: JointWork<ToStore, boolean> = async (tx, items) => {
-  const stored = await insertMessages.all(
-    tx,
-    items.map(({ row }) => row),
-  );
+export const storeMessages: JointWork<NewRow, boolean> = async (tx, rows) => {
+  const stored = await insertMessages.all(tx, rows);
   const seqs = new Map(stored.map(({ message_id: messageId, seq }) => [messageId, seq]));
   const touched = new Map<string, ChatTouch>();
-  const areNew = items.map(({ row, chat }) => {
+  const areNew = rows.map((row) => {
     const seq = seqs.get(row.message_id);
     if (seq === undefined) return false;
     seqs.delete(row.message_id); // a second row with the same id is not new
     tx.writeLater(indexWords, { seq, accountId: row.account_id, text: searchText(row.body, contentOf(row)) });
-    if (chat === undefined) return true;
+    if (row.status === 'scheduled') return true;
     const key = `${row.session_id}/${row.chat_id}`;
-    touched.set(key, chatTouch(row, { ...chat, unread: chat.unread + (touched.get(key)?.unread ?? 0) }));
+    const unread = row.direction === 'incoming' ? 1 : 0;
+    touched.set(key, chatTouch(row, unread + (touched.get(key)?.unread ?? 0)));
     return true;
   });
   await touchChats.run(tx, [...touched.values()]);
   return areNew;
 };
 
-/**
- * Like `storeMessages`, for one message and immediately.
- * @returns whether it is new
- */
-export async function storeMessage(tx: Tx, row: NewRow, chat: ToStore['chat']): Promise<boolean> {
-  const [isNew = false] = await storeMessages(tx, [{ row, chat }]);
-  return isNew;
-}
-
-/** Makes a message the last one of its chat. */
+/** Makes an outgoing message the last one of its chat. */
 export async function touchChat(tx: Tx, row: NewRow, at: number): Promise<void> {
-  const type = row.chat_id.startsWith('grp_') ? 'group' : 'direct';
-  await touchChats.run(tx, [chatTouch({ ...row, timestamp: at }, { type, unread: 0 })]);
+  await touchChats.run(tx, [chatTouch({ ...row, timestamp: at }, 0)]);
 }
 
-function chatTouch(row: NewRow, { type, unread }: Pick<ChatTouch, 'type' | 'unread'>): ChatTouch {
-  const { account_id, session_id, chat_id, message_id, timestamp } = row;
+function chatTouch({ account_id, session_id, chat_id, message_id, timestamp }: NewRow, unread: number) {
+  const type = chat_id.startsWith('grp_') ? 'group' : 'direct';
   return { account_id, session_id, chat_id, type, last_message_id: message_id, last_message_at: timestamp, unread };
 }
+
+type ChatTouch = ReturnType<typeof chatTouch>;
 
 /** Returns undefined if the account has no such message. */
 export function findMessage(on: Queryable, accountId: string, messageId: string): Promise<MessageRow | undefined> {
@@ -167,24 +150,14 @@ const lastInChat = query((db, p: SessionRef & { chatId: string }) =>
     .limit(1),
 );
 
-const insertMessages = batch<typeof messageColumns, { message_id: string; seq: number }>(messageColumns, (rows) => {
+const insertMessages = batch(messageColumns, (rows) => {
   const names = sql.join(Object.keys(messageColumns).map((name) => sql.ref(name)));
   // `where true` keeps SQLite from parsing the conflict clause as part of a join. A conflict is one of the id, or of
   // the network's id in the session.
-  return sql`
+  return sql<Pick<MessageRow, 'message_id' | 'seq'>>`
     insert into messages (${names}) select ${names} from ${rows} as r where true
     on conflict do nothing returning message_id, seq`;
 });
-
-interface ChatTouch {
-  readonly account_id: string;
-  readonly session_id: string;
-  readonly chat_id: string;
-  readonly type: 'direct' | 'group';
-  readonly last_message_id: string;
-  readonly last_message_at: number;
-  readonly unread: number;
-}
 
 /** Updates the last message of chats, and creates chats with their first one. Each chat occurs once. */
 const touchChats = batch(

@@ -1,4 +1,4 @@
-import type { MessageType, NetworkChat } from '../connectors/connector.ts';
+import type { MessageType } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -48,14 +48,8 @@ export function rowOf(
  * @returns the message of the earlier run; undefined if the message is new
  * @throws {AppError} `not_found` if it was deleted meanwhile
  */
-export async function storeOutgoing(
-  database: Database,
-  row: NewRow,
-  { type }: NetworkChat,
-): Promise<MessageRow | undefined> {
-  // A scheduled message does not become the last one of its chat yet.
-  const chat = row.status === 'scheduled' ? undefined : { type, unread: 0 };
-  if (await database.commitJointly(storeMessages, { row, chat }, row.session_id)) return undefined;
+export async function storeOutgoing(database: Database, row: NewRow): Promise<MessageRow | undefined> {
+  if (await database.commitJointly(storeMessages, row, row.session_id)) return undefined;
   const stored = await findMessage(database.reader, row.account_id, row.message_id);
   if (stored === undefined) throw new AppError('not_found');
   return stored;

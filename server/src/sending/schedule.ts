@@ -119,14 +119,14 @@ export class Schedule {
     const rows: NewRow[] = [];
     for (const draft of drafts) {
       if (connected !== undefined) requireType(connected, draft.type);
-      const chat = await chatOf(database.reader, session, draft.to);
+      await chatOf(database.reader, session, draft.to); // throws if the session is not in the group
       const row = rowOf(session, phoneNumber, draft, {
         status: 'scheduled',
         timestamp: draft.sendAt,
         scheduled_at: draft.sendAt,
         created_at: clock.now(),
       });
-      rows.push((await storeOutgoing(database, row, chat)) ?? row);
+      rows.push((await storeOutgoing(database, row)) ?? row);
     }
     void this.plan();
     cluster.signals.send('schedule', session.sessionId);

@@ -93,7 +93,7 @@ export class Sender {
     const isClaimed = this.#dispatcher.claim(messageId);
     try {
       // An earlier run may have stored it and died before it answered.
-      const stored = await storeOutgoing(database, row, chat);
+      const stored = await storeOutgoing(database, row);
       if (stored !== undefined) {
         if (stored.status !== 'queued' || !isClaimed || this.#dispatcher.isAccepted(stored)) return stored;
       }
@@ -127,7 +127,8 @@ export class Sender {
   async #storeForLater(session: SessionRef, draft: Draft): Promise<NewRow> {
     const { database } = this.#options;
     const row = this.#queuedRow(session, await numberOf(database, session), draft);
-    const stored = await storeOutgoing(database, row, await chatOf(database.reader, session, draft.to));
+    await chatOf(database.reader, session, draft.to); // throws if the session is not in the group
+    const stored = await storeOutgoing(database, row);
     if (stored !== undefined && stored.status !== 'queued') return stored;
     throw new StillQueuedError(draft.messageId);
   }
