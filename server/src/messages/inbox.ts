@@ -58,11 +58,11 @@ export class DatabaseInbox implements Inbox {
 
   async acknowledge(message: SentMessage, accepted: Accepted): Promise<void> {
     const acknowledged = { message, accepted, trace: this.#trace() };
-    await this.#database.commitJointly(this.#outgoing.acknowledge, acknowledged, message.sessionId);
+    await this.#database.commitJointly(this.#outgoing.acknowledge, acknowledged, message.session_id);
   }
 
   refuse(message: SentMessage, error: string): Promise<void> {
-    return this.#inOrder(message, (tx) => this.#outgoing.refuse(tx, message, error));
+    return this.#database.commit((tx) => this.#outgoing.refuse(tx, message, error), message.session_id);
   }
 
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void> {

@@ -6,7 +6,7 @@ import { findByNetworkId } from './changes.ts';
 import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { statusOf, toSent } from './outgoingProgress.ts';
+import { statusOf } from './outgoingProgress.ts';
 import { findSession, newRow, type SessionRef, storeMessages } from './store.ts';
 
 /** Stores messages that networks report, with their events. Runs in the given transaction. */
@@ -67,7 +67,7 @@ export class MessageInbox {
       ...(event.isReplayed === true && { replayed: true as const }),
     };
     if (isOwn) {
-      const status = statusOf(toSent(row), 'sent', event.timestamp);
+      const status = statusOf(row, 'sent', event.timestamp);
       const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
       return this.#options.emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
     }

@@ -9,13 +9,10 @@ import { progressOf } from './status.ts';
 import { findMessage, type SessionRef } from './store.ts';
 
 /** An outgoing message, with what its events contain. */
-export interface SentMessage extends SessionRef {
-  readonly messageId: string;
-  readonly chatId: string;
-  readonly from: string;
-  readonly to: string;
-  readonly type: string;
-}
+export type SentMessage = Pick<
+  MessageRow,
+  'account_id' | 'session_id' | 'message_id' | 'chat_id' | 'from_number' | 'to_id' | 'type'
+>;
 
 /** A message that its network has accepted. */
 interface Acknowledged {
@@ -40,18 +37,6 @@ export interface Accepted {
   readonly networkId?: string;
 }
 
-export function toSent(row: Omit<MessageRow, 'seq'>): SentMessage {
-  return {
-    accountId: row.account_id,
-    sessionId: row.session_id,
-    messageId: row.message_id,
-    chatId: row.chat_id,
-    from: row.from_number,
-    to: row.to_id,
-    type: row.type,
-  };
-}
-
 /** Stores the progress of outgoing messages. Each method runs in the given transaction. */
 export class OutgoingProgress {
   readonly #options: InboxOptions;
@@ -63,28 +48,28 @@ export class OutgoingProgress {
   /** Marks messages as `sent`. A field, because the commit queue joins work by identity. */
   readonly acknowledge = async (tx: Tx, items: readonly Acknowledged[]): Promise<boolean[]> => {
     for (const { message, accepted } of items) {
-      const { accountId, messageId } = message;
+      const { account_id: accountId, message_id: messageId } = message;
       const { networkId } = accepted;
       if (networkId !== undefined) await renameOnNetwork.run(tx, { accountId, messageId, networkId });
     }
-    const rows = items.map(({ message, accepted }) => ({
-      account_id: message.accountId,
-      message_id: message.messageId,
+    const rows = items.map(({ message: { account_id, message_id }, accepted }) => ({
+      account_id,
+      message_id,
       sent_at: accepted.timestamp,
     }));
     const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
     return items.map(({ message, accepted, trace }) => {
-      const row = sent.get(message.messageId);
+      const row = sent.get(message.message_id);
       // A receipt that arrived before the acknowledgement has already done this step.
       if (row === undefined) return false;
-      sent.delete(message.messageId);
+      sent.delete(message.message_id);
       // The recipient's number may have changed since the message was dispatched.
-      this.#emitStatus(tx, { ...message, chatId: row.chat_id, to: row.to_id }, 'sent', accepted.timestamp, trace);
+      this.#emitStatus(tx, { ...message, ...row }, 'sent', accepted.timestamp, trace);
       return true;
     });
   };
 
-  async refuse(tx: Tx, { accountId, messageId }: SentMessage, error: string): Promise<void> {
+  async refuse(tx: Tx, { account_id: accountId, message_id: messageId }: SentMessage, error: string): Promise<void> {
     await markRefused.run(tx, { accountId, messageId, error, now: this.#options.clock.now() });
   }
 
@@ -101,21 +86,19 @@ export class OutgoingProgress {
       if (row === undefined || progress === undefined) return;
       // The next receipt of the same message starts from here.
       changed.add(Object.assign(row, progress.after));
-      for (const step of progress.steps) this.#emitStatus(tx, toSent(row), step, receipt.timestamp, trace);
+      for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
     });
     await advance.run(tx, [...changed]);
     return items.map(() => undefined);
   };
 
   #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
-    const { accountId, sessionId, messageId, chatId } = message;
-    const data = statusOf(message, status, timestamp);
     this.#options.emit(tx, {
-      accountId,
+      accountId: message.account_id,
       kind: `message.${status}`,
-      data,
-      conversation: `${sessionId}/${chatId}`,
-      messageId,
+      data: statusOf(message, status, timestamp),
+      conversation: `${message.session_id}/${message.chat_id}`,
+      messageId: message.message_id,
       trace,
     });
   }
@@ -124,11 +107,8 @@ export class OutgoingProgress {
 type Step = 'sent' | 'delivered' | 'read';
 
 /** Returns the data of a status event. */
-export function statusOf(
-  { sessionId, messageId, chatId, from, to, type }: SentMessage,
-  status: Step,
-  timestamp: number,
-) {
+export function statusOf(row: SentMessage, status: Step, timestamp: number) {
+  const { message_id: messageId, session_id: sessionId, chat_id: chatId, from_number: from, to_id: to, type } = row;
   const group = chatId.startsWith('grp_') && { groupId: chatId };
   return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
 }
@@ -149,9 +129,9 @@ async function sentAs(
   for (const { session, networkId } of reported) {
     const given = byNetwork.get(`${session.sessionId} ${networkId}`)?.[0] ?? byId.get(networkId);
     const row = given ?? (await findMessage(tx, session.accountId, networkId));
-    const isOurs = row?.direction === 'outgoing' && row.session_id === session.sessionId;
-    if (isOurs) byId.set(row.message_id, row);
-    rows.push(isOurs ? row : undefined);
+    const isOfSession = row?.direction === 'outgoing' && row.session_id === session.sessionId;
+    if (isOfSession) byId.set(row.message_id, row);
+    rows.push(isOfSession ? row : undefined);
   }
   return rows;
 }

@@ -40,12 +40,12 @@ export class Acknowledgements {
   /** Whether the network accepted this message and the database does not have that yet. */
   isWaiting(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
     const waiting = this.#waiting.get(`${row.session_id} ${row.chat_id}`) ?? [];
-    return waiting.some(({ message }) => message.messageId === row.message_id);
+    return waiting.some(({ message }) => message.message_id === row.message_id);
   }
 
   /** @throws {AppError} `storage_unavailable`: it is stored later */
   async add(session: LiveSession, message: SentMessage, accepted: Accepted): Promise<void> {
-    const chat = `${message.sessionId} ${message.chatId}`;
+    const chat = `${message.session_id} ${message.chat_id}`;
     const waiting = this.#waiting.get(chat);
     if (waiting !== undefined) {
       waiting.push({ session, message, accepted });
@@ -96,7 +96,7 @@ export class Acknowledgements {
           await inbox.acknowledge(message, accepted);
         } catch (error) {
           if (isAway(error)) throw error;
-          log.error({ err: error, message: message.messageId }, 'failed to store that a message was sent');
+          log.error({ err: error, message: message.message_id }, 'failed to store that a message was sent');
         }
       }
       waiting.shift();

@@ -4,7 +4,7 @@ import type { NetworkChat } from '../connectors/connector.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { toOutgoing } from '../messages/outgoing.ts';
-import { type Accepted, type SentMessage, toSent } from '../messages/outgoingProgress.ts';
+import type { Accepted, SentMessage } from '../messages/outgoingProgress.ts';
 import type { NewRow } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -95,11 +95,10 @@ export class Dispatcher {
     const { database, inbox, media, clock } = this.#options;
     // The session may have been closed, or moved, since the message was stored.
     if (!session.isOpen()) throw new StillQueuedError(row.message_id);
-    const message = toSent(row);
     // The session was paired again with a different number.
     if (row.from_number !== session.phoneNumber) {
       const reason = `The message belongs to ${row.from_number}, but the session was re-paired with a different number`;
-      await inbox.refuse(message, reason);
+      await inbox.refuse(row, reason);
       throw new AppError('send_failed', reason);
     }
     let answer: Promise<Accepted> | undefined;
@@ -115,12 +114,12 @@ export class Dispatcher {
       const ms = holdMs(error);
       if (ms !== undefined) throw new HeldError(ms);
       const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
-      await inbox.refuse(message, reason);
-      void this.#acceptLate(session, message, answer);
+      await inbox.refuse(row, reason);
+      void this.#acceptLate(session, row, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }
     if (!session.isOurs()) throw new StillQueuedError(row.message_id);
-    await this.#acknowledgements.add(session, message, accepted);
+    await this.#acknowledgements.add(session, row, accepted);
     return accepted.timestamp;
   }
 

@@ -4,7 +4,6 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import { chatOf } from '../messages/outgoing.ts';
-import { toSent } from '../messages/outgoingProgress.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -154,7 +153,7 @@ export class SendQueue {
     const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
     if (status !== 'queued') return;
     const chat = await chatOf(database.reader, session, row.chat_id).catch(async (error) => {
-      if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(toSent(row), error.message);
+      if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(row, error.message);
       throw error;
     });
     await this.#dispatcher.dispatch(session, row, chat, (error) => this.#holdMs(row, error));
