@@ -160,14 +160,16 @@ export const getDelivery = defineOperation({
       body: isContentHidden(ctx, 'webhooks') ? withoutContent(row.kind, row.body) : row.body,
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
-        headers: unsignedHeaders({
-          kind: row.kind,
-          eventId: row.event_id,
-          attempt: attempt.number,
-          isTest: row.is_test === 1,
-          isSigned: typeof webhook?.secret === 'string',
-          now: attempt.started_at,
-        }),
+        headers: unsignedHeaders(
+          {
+            kind: row.kind,
+            eventId: row.event_id,
+            attempt: attempt.number,
+            isTest: row.is_test === 1,
+            now: attempt.started_at,
+          },
+          typeof webhook?.secret === 'string',
+        ),
         class: attempt.class as 'ok', // written by the lane, from the same list
         status: attempt.status,
         durationMs: attempt.duration_ms,

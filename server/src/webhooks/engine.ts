@@ -111,7 +111,7 @@ export class Engine implements LeaseWorker {
 
   /** Stops delivering to a removed webhook. Once this resolves, this node makes no request to it. */
   async retire(webhookId: string): Promise<void> {
-    await this.#detach(webhookId)?.cut();
+    await this.#detach(webhookId)?.abort();
   }
 
   /** Number of attempts that wait for an answer. */

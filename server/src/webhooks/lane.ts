@@ -1,21 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { Condition, settledWithin, sleep } from '../async.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { storeSteadyTime } from '../db/steadyTime.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import {
-  type Breaker,
-  type BreakerPolicy,
-  beginProbe,
-  clampToClock,
-  onOutcome,
-  type Permit,
-  permit,
-} from './breaker.ts';
+import { Backlog } from './backlog.ts';
+import { type BreakerPolicy, beginProbe, clampToClock, onOutcome, type Permit, permit } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import { addFigures } from './minutes.ts';
 import type { Outcome } from './outcome.ts';
@@ -24,15 +18,6 @@ import { decide, type RetryPolicy } from './retry.ts';
 import { deliveryHeaders } from './sign.ts';
 import { count, minuteOf, noFigures } from './stats.ts';
 import { findWebhook, storeBreaker, type Webhook } from './webhook.ts';
-
-/*
- * A lane processes the deliveries of one webhook. It reads due ones in batches and keeps them in memory: `held` until
- * they are settled, and of these `ready` may start at once. The first attempts of one conversation start one at a time,
- * in order; the next ones wait in `conversations` behind the one in flight. A delivery that waits for its retry is back
- * in the database and does not block others.
- *
- * Outcomes are settled in batches: attempts that finish while a transaction is being written share the next one.
- */
 
 export interface LaneOptions {
   readonly database: Database;
@@ -58,42 +43,63 @@ export interface LaneDeps extends LaneOptions {
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
 const BATCH = 1024;
-/** Deliveries of one conversation kept in memory. They go out one at a time, so more would not help. */
-const CROWD = 16;
-const SETTLE_RETRY_MS = 250;
+const RETRY_MS = 250;
 /** An outcome waits this long for others to share its transaction. The next attempts do not wait. */
 const GATHER_MS = 20;
-const GATHER_ENOUGH = 256;
+const GATHERED_ENOUGH = 256;
 
+/**
+ * Processes the deliveries of one webhook.
+ *
+ * read → start → attempt → settle, each step independent of the others: due deliveries are read in batches into the
+ * backlog, whenever it is half empty. The engine starts a ready one when it is the lane's turn. When its attempt ends,
+ * the outcome moves the breaker, and the next delivery of its conversation is ready. Outcomes are settled in batches:
+ * those that arrive while a transaction is being written share the next one. A delivery that has to be retried is back
+ * in the database then, and is read again when it is due.
+ *
+ * Nothing is written before an attempt. Whatever the lane forgets, by a stop or a crash, is still pending.
+ */
 export class Lane {
   readonly webhookId: string;
   readonly #deps: LaneDeps;
+  readonly #backlog = new Backlog();
+  /** Undefined until it was read, and after it was removed. Its breaker may be ahead of the stored one. */
   #webhook: Webhook | undefined;
+  /** Generation of the stored breaker. */
   #storedGeneration = 0;
-  #held = new Set<string>();
-  #ready: Due[] = [];
-  #conversations = new Map<string, Due[]>();
-  /** Settled during a read, which may still return them as pending. */
-  #settledMeanwhile = new Set<string>();
-  #finished: Settlement[] = [];
-  #inFlight = 0;
+  #mustReload = true;
+  /** Whether a delivery may be due that is not in the backlog. */
+  #mayHaveMore = true;
   #isReading = false;
+  /** Settled since the last read began, which may still return them as pending. */
+  readonly #settledMeanwhile = new Set<string>();
+  #inFlight = 0;
+  /** Attempts that have ended and are not being settled yet. */
+  #ended: Settlement[] = [];
   #isSettling = false;
-  /** Notified when a read, a settlement or an attempt has ended. */
-  readonly #changed = new Condition();
   #isStopped = false;
   #isAbandoned = false;
-  /** Whether something was emitted, or became due, since the last read began. */
-  #mayHaveMore = true;
-  #mustReload = true;
-  #cancelTimer = () => {};
-  #hasTimer = false;
-  #hasGathered = () => {};
-  readonly #cut = new AbortController();
+  /** Aborts the requests in flight. */
+  readonly #requests = new AbortController();
+  /** Notified when a read, a settlement or an attempt has ended, and by a stop. */
+  readonly #changed = new Condition();
+  /** Undefined while no timer is running. */
+  #cancelTimer: (() => void) | undefined;
 
   constructor(webhookId: string, deps: LaneDeps) {
     this.webhookId = webhookId;
     this.#deps = deps;
+  }
+
+  /** Undefined until the webhook was read. */
+  get accountId(): string | undefined {
+    return this.#webhook?.accountId;
+  }
+
+  get canStart(): boolean {
+    if (this.#backlog.readyCount === 0 || this.#isStopped || this.#mustReload) return false;
+    const allowed = this.#permit();
+    return allowed.kind === 'go' && this.#inFlight < allowed.limit;
   }
 
   /** Looks for due deliveries. */
@@ -108,49 +114,36 @@ export class Lane {
     this.wake();
   }
 
-  /** Undefined until the webhook was read. */
-  get accountId(): string | undefined {
-    return this.#webhook?.accountId;
-  }
-
-  get canStart(): boolean {
-    return this.#ready.length > 0 && this.#inFlight < this.#limit();
-  }
-
   /** Starts the next delivery. The engine calls it when `canStart`. */
   startOne(): void {
-    const due = this.#ready.shift();
+    const due = this.#backlog.takeReady();
     const webhook = this.#webhook;
     if (due === undefined || webhook === undefined) throw new Error('nothing to start');
     this.#inFlight++;
     this.#attempt(webhook, due).catch((error) => {
-      // A bug. The delivery stays pending, and is held here so that it is not sent again and again.
+      // A bug. The delivery stays pending, and in the backlog, so that it is not sent again and again.
       this.#deps.log.error(
         { err: error, webhook: this.webhookId, delivery: due.deliveryId },
         'delivery attempt failed unexpectedly',
       );
     });
-    if (this.#ready.length < BATCH / 2) this.#advance();
+    if (this.#backlog.readyCount < BATCH / 2) this.#advance();
   }
 
-  /** Starts nothing more and settles the finished attempts. */
+  /** Starts nothing more and settles the attempts that have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancelTimer();
-    this.#hasGathered();
-    this.#drop();
+    this.#cancelTimer?.();
+    this.#backlog.forgetWaiting();
+    this.#changed.notify();
     await this.#changed.until(() => !this.#isSettling && !this.#isReading);
   }
 
   /** Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     await this.stop();
-    const isBusy = () => this.#inFlight > 0 || this.#isSettling || this.#finished.length > 0;
-    await settledWithin(
-      systemClock,
-      graceMs,
-      this.#changed.until(() => !isBusy()),
-    );
+    const settled = this.#changed.until(() => this.#inFlight === 0 && !this.#isSettling);
+    await settledWithin(systemClock, graceMs, settled);
     this.abandon();
   }
 
@@ -161,9 +154,9 @@ export class Lane {
   }
 
   /** Abandons the lane and aborts the requests in flight. Once this resolves, no request to the webhook is open. */
-  async cut(): Promise<void> {
+  async abort(): Promise<void> {
     this.abandon();
-    this.#cut.abort();
+    this.#requests.abort();
     await this.#changed.until(() => this.#inFlight === 0);
   }
 
@@ -173,50 +166,40 @@ export class Lane {
     if (this.canStart) this.#deps.offer(this);
     if (this.#isReading) return;
     if (this.#mustReload) {
-      // Outcomes are settled first, because they apply to the breaker state that reloading replaces.
-      if (!this.#isSettling && this.#finished.length === 0) void this.#read();
+      // Outcomes are settled first, because they apply to the breaker that reloading replaces.
+      if (!this.#isSettling) void this.#read();
       return;
     }
     const allowed = this.#permit();
     if (allowed.kind === 'wait') {
-      if (this.#ready.length > 0 || this.#mayHaveMore) this.#wakeAt(allowed.until);
-    } else if (this.#mayHaveMore && this.#held.size <= this.#capacity(allowed) / 2) {
-      void this.#read();
-    }
+      if (this.#backlog.readyCount > 0 || this.#mayHaveMore) this.#wakeAt(allowed.until);
+    } else if (this.#mayHaveMore && this.#backlog.size <= this.#capacity / 2) void this.#read();
   }
 
   #permit(): Permit {
     // Removed or disabled: deliveries stay pending.
-    if (this.#webhook === undefined || !this.#webhook.isEnabled) return { kind: 'go', limit: 0 };
+    if (!this.#webhook?.isEnabled) return { kind: 'go', limit: 0 };
     return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.steady.now());
   }
 
-  #limit(): number {
-    if (this.#isStopped || this.#mustReload) return 0;
-    const allowed = this.#permit();
-    return allowed.kind === 'go' ? allowed.limit : 0;
-  }
-
   /** Number of deliveries to keep in memory: just the probe unless the breaker is closed. */
-  #capacity(allowed: Permit): number {
-    return allowed.kind === 'go' && this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
+  get #capacity(): number {
+    return this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
   }
 
-  /** Logs an error. If the database is unreachable, the engine warns once for all lanes. */
-  #report(error: unknown, message: string): void {
-    this.#deps.log[isAway(error) ? 'debug' : 'error']({ err: error, webhook: this.webhookId }, message);
-  }
-
+  /** Reads the webhook if it has changed, otherwise more deliveries. */
   async #read(): Promise<void> {
+    const isReload = this.#mustReload;
+    this.#mustReload = false;
     this.#isReading = true;
     this.#settledMeanwhile.clear();
     try {
-      if (this.#mustReload) await this.#load();
-      else await this.#fill();
+      await (isReload ? this.#load() : this.#fill());
     } catch (error) {
       this.#report(error, 'failed to read the queue; retrying');
+      this.#mustReload ||= isReload;
       this.#mayHaveMore = true;
-      this.#wakeAt(this.#deps.steady.now() + SETTLE_RETRY_MS);
+      this.#wakeAt(this.#deps.steady.now() + RETRY_MS);
       return;
     } finally {
       this.#isReading = false;
@@ -228,16 +211,12 @@ export class Lane {
 
   async #load(): Promise<void> {
     const { database, steady } = this.#deps;
-    this.#mustReload = false;
-    const found = await findWebhook(database, this.webhookId).catch((error) => {
-      this.#mustReload = true;
-      throw error;
-    });
+    const found = await findWebhook(database, this.webhookId);
     if (found === undefined) await this.#cancelAll();
-    this.#drop();
+    this.#backlog.forgetWaiting();
     this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, steady.now()) };
     this.#storedGeneration = found?.breaker.generation ?? 0;
-    this.#mayHaveMore = found?.isEnabled ?? false;
+    this.#mayHaveMore = true;
   }
 
   /** Cancels the pending deliveries of a removed webhook. They remain if the server died during the removal. */
@@ -252,143 +231,91 @@ export class Lane {
   }
 
   async #fill(): Promise<void> {
-    const webhook = this.#webhook;
-    if (webhook === undefined || !webhook.isEnabled) {
-      this.#mayHaveMore = false;
-      return;
-    }
     const { database, steady } = this.#deps;
-    const allowed = this.#permit();
+    const webhook = this.#webhook;
     this.#mayHaveMore = false;
-    const wanted = this.#capacity(allowed) + this.#held.size;
-    // Leaves out conversations with enough deliveries in memory, so that they do not crowd out the others.
-    const crowded = [...this.#conversations].filter(([, behind]) => behind.length >= CROWD).map(([name]) => name);
-    const due = await readDue(database.reader, this.webhookId, steady.now(), wanted, crowded);
+    if (!webhook?.isEnabled) return;
+    const isProbeDue = this.#permit().kind === 'probe_due';
+    const limit = this.#capacity + this.#backlog.size;
+    const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.fullConversations);
     if (this.#mustReload || this.#isStopped) return;
-    const isKnown = (id: string) => this.#held.has(id) || this.#settledMeanwhile.has(id);
-    const fresh = due.filter(({ deliveryId }) => !isKnown(deliveryId));
     // The read may have missed deliveries that were settled as due again.
-    if (this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
-    if (due.length === wanted) this.#mayHaveMore = true;
-    if (allowed.kind === 'probe_due' && fresh.length > 0)
-      await this.#changeBreaker(beginProbe(webhook.breaker, steady.now()));
-    for (const delivery of fresh) this.#hold(delivery);
-    if (fresh.length === 0 && !this.#mayHaveMore) {
-      const next = await readNextDue(database.reader, this.webhookId, steady.now());
-      if (next !== undefined) this.#wakeAt(next);
+    if (due.length === limit || this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
+    const fresh = due.filter(({ deliveryId: id }) => !this.#backlog.has(id) && !this.#settledMeanwhile.has(id));
+    if (isProbeDue && fresh.length > 0) {
+      this.#webhook = { ...webhook, breaker: beginProbe(webhook.breaker, steady.now()) };
+      await this.#commit(async () => {});
     }
-  }
-
-  #hold(due: Due): void {
-    this.#held.add(due.deliveryId);
-    if (due.attempts > 0) {
-      this.#ready.push(due);
-      return;
-    }
-    const behind = this.#conversations.get(due.conversation);
-    if (behind !== undefined && behind.length >= CROWD) {
-      this.#held.delete(due.deliveryId);
-      this.#mayHaveMore = true;
-    } else if (behind !== undefined) behind.push(due);
-    else {
-      this.#conversations.set(due.conversation, []);
-      this.#ready.push(due);
-    }
+    for (const delivery of fresh) if (!this.#backlog.add(delivery)) this.#mayHaveMore = true;
+    if (fresh.length > 0 || this.#mayHaveMore) return;
+    const nextDueAt = await readNextDue(database.reader, this.webhookId, steady.now());
+    if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
-    const { clock, steady, deliver, retry, breaker: policy } = this.#deps;
+    const { clock, deliver, metrics } = this.#deps;
     const startedAt = clock.now();
-    const { generation, state } = webhook.breaker;
-    const outcome = await deliver.attempt({
-      url: webhook.url,
-      headers: deliveryHeaders({
-        kind: due.kind,
-        eventId: due.eventId,
-        attempt: due.attempts + 1,
-        body: due.body,
-        secret: webhook.secret,
-        previousSecret: (webhook.previousSecretUntil ?? 0) > startedAt ? webhook.previousSecret : null,
-        isTest: false,
-        now: startedAt,
-      }),
-      body: due.body,
-      trace: due.trace,
-      signal: this.#cut.signal,
-    });
+    const { kind, eventId, body, trace } = due;
+    const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, now: startedAt };
+    const headers = deliveryHeaders(attempt, body, webhook);
+    const outcome = await deliver.attempt({ url: webhook.url, headers, body, trace, signal: this.#requests.signal });
     this.#inFlight--;
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
-    this.#deps.metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
+    metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
     // Aborted by a stop: it stays pending and is sent again.
-    if (outcome.class === 'unknown_outcome' || this.#isAbandoned) return;
+    if (outcome.class !== 'unknown_outcome' && !this.#isAbandoned) this.#onEnded(webhook, due, startedAt, outcome);
+  }
 
+  /** @param webhook as it was when the attempt started */
+  #onEnded(webhook: Webhook, due: Due, startedAt: number, outcome: Outcome): void {
+    const { steady, retry } = this.#deps;
     const now = steady.now();
     // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
-    const isMoved = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
-    const verdict = isMoved
-      ? ({ state: 'pending', dueAt: now, steps: due.steps } as const)
-      : decide(outcome, due.steps, state === 'half_open', now, retry);
-    const { dueAt, steps } = verdict.state === 'pending' ? verdict : { dueAt: now, steps: due.steps };
-    this.#finished.push({ due, outcome, startedAt, state: verdict.state, dueAt, steps });
-    this.#countOutcome(outcome, generation, policy);
-    this.#nextOfConversation(due);
-    if (this.#finished.length >= GATHER_ENOUGH) this.#hasGathered();
+    const hasNewUrl = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
+    const verdict = hasNewUrl
+      ? ({ state: 'pending' } as const)
+      : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
+    this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict });
+    this.#moveBreaker(outcome, webhook.breaker.generation);
+    // A read may have left the conversation out while it had no room.
+    if (this.#backlog.moveUp(due)) this.#mayHaveMore = true;
     void this.#settle();
     this.#advance();
   }
 
-  #countOutcome(outcome: Outcome, generation: number, policy: BreakerPolicy): void {
+  /** @param generation of the breaker when the attempt started */
+  #moveBreaker(outcome: Outcome, generation: number): void {
     const webhook = this.#webhook;
     if (webhook === undefined) return;
-    const now = this.#deps.steady.now();
-    const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, now, policy);
+    const { steady, breaker: policy, metrics, log } = this.#deps;
+    const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, steady.now(), policy);
     this.#webhook = { ...webhook, breaker };
-    if (breaker.state === 'open' && webhook.breaker.state !== 'open') {
-      this.#deps.metrics.countBreakerOpened();
-      this.#deps.log.warn(
-        { webhook: this.webhookId, reason: breaker.reason, error: outcome.message },
-        'circuit breaker opened',
-      );
-      this.#drop();
-      this.#mayHaveMore = true;
-    }
+    if (breaker.state !== 'open' || webhook.breaker.state === 'open') return;
+    metrics.countBreakerOpened();
+    log.warn({ webhook: this.webhookId, reason: breaker.reason, error: outcome.message }, 'circuit breaker opened');
+    this.#backlog.forgetWaiting();
+    this.#mayHaveMore = true;
   }
 
-  #nextOfConversation(done: Due): void {
-    if (done.attempts > 0) return;
-    const behind = this.#conversations.get(done.conversation);
-    const next = behind?.shift();
-    if (next !== undefined) this.#ready.push(next);
-    else this.#conversations.delete(done.conversation);
-    // A read may have left the conversation out.
-    if (behind?.length === CROWD / 2) this.#mayHaveMore = true;
-  }
-
-  /** Settles everything that has finished in one transaction, and retries if that fails. */
+  /** Settles all attempts that have ended, and those that end meanwhile. Retries while the database is away. */
   async #settle(): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
-    while (this.#finished.length > 0) {
-      await this.#gather();
-      const batch = this.#finished;
-      this.#finished = [];
+    while (this.#ended.length > 0) {
+      const isEnough = () => this.#isStopped || this.#ended.length >= GATHERED_ENOUGH;
+      await this.#changed.untilOrAfter(systemClock, GATHER_MS, isEnough);
       if (this.#isAbandoned) break;
+      const batch = this.#ended;
+      this.#ended = [];
       try {
-        await this.#writeSettlements(batch);
+        await this.#store(batch);
       } catch (error) {
         this.#report(error, 'failed to settle deliveries; retrying');
-        this.#finished = [...batch, ...this.#finished];
-        // Unsettled outcomes stay pending after a stop and are delivered again.
+        this.#ended = [...batch, ...this.#ended];
+        // After a stop they stay pending, and are delivered again.
         if (this.#isStopped) break;
-        await sleep(this.#deps.clock, SETTLE_RETRY_MS);
-        continue;
-      }
-      for (const { due, state } of batch) {
-        if (state === 'delivered' || state === 'failed') this.#deps.metrics.countSettled(state, 1);
-        this.#held.delete(due.deliveryId);
-        if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
-        if (state === 'pending') this.#mayHaveMore = true;
+        await sleep(this.#deps.clock, RETRY_MS);
       }
     }
     this.#isSettling = false;
@@ -397,71 +324,49 @@ export class Lane {
     this.#checkIdle();
   }
 
-  /** Waits for more outcomes: under load the next ones are some milliseconds away. */
-  async #gather(): Promise<void> {
-    if (this.#isStopped || this.#finished.length >= GATHER_ENOUGH) return;
-    await new Promise<void>((resolve) => {
-      this.#hasGathered = resolve;
-      setTimeout(resolve, GATHER_MS);
-    });
-  }
-
-  async #writeSettlements(batch: readonly Settlement[]): Promise<void> {
-    const { database, clock, steady } = this.#deps;
-    const breaker = this.#webhook?.breaker;
-    const generation = this.#storedGeneration;
-    let figures = noFigures;
-    for (const { outcome, state } of batch) {
-      figures = count(figures, outcome, state === 'delivered' || state === 'failed' ? state : 'pending');
-    }
-    const stored = await database.commit(async (tx) => {
+  async #store(batch: readonly Settlement[]): Promise<void> {
+    const { database, clock, steady, metrics } = this.#deps;
+    const figures = batch.reduce((sum, { outcome, state }) => count(sum, outcome, state), noFigures);
+    await this.#commit(async (tx) => {
       await settle(tx, this.webhookId, batch);
       if (database.shared === undefined) await storeSteadyTime(tx, steady.now());
       await addFigures(tx, this.webhookId, minuteOf(clock.now()), figures);
+    });
+    for (const { due, state } of batch) {
+      this.#backlog.remove(due);
+      this.#settledMeanwhile.add(due.deliveryId);
+      if (state === 'pending') this.#mayHaveMore = true;
+      else metrics.countSettled(state, 1);
+    }
+  }
+
+  /** Commits changes together with the breaker. If the breaker was reset or the URL changed meanwhile, that wins. */
+  async #commit(change: (tx: Tx) => Promise<void>): Promise<void> {
+    const breaker = this.#webhook?.breaker;
+    const generation = this.#storedGeneration;
+    const isStored = await this.#deps.database.commit(async (tx) => {
+      await change(tx);
       return breaker === undefined || (await storeBreaker(tx, this.webhookId, breaker, generation));
     });
-    this.#noteStored(breaker, stored);
-  }
-
-  async #changeBreaker(breaker: Breaker): Promise<void> {
-    const webhook = this.#webhook;
-    if (webhook === undefined) return;
-    this.#webhook = { ...webhook, breaker };
-    const generation = this.#storedGeneration;
-    this.#noteStored(
-      breaker,
-      await this.#deps.database.commit((tx) => storeBreaker(tx, this.webhookId, breaker, generation)),
-    );
-  }
-
-  #noteStored(breaker: Breaker | undefined, stored: boolean): void {
-    if (stored && breaker !== undefined) this.#storedGeneration = breaker.generation;
-    // If the breaker was reset or the URL changed meanwhile, that takes precedence.
-    else if (!stored) this.#mustReload = true;
-  }
-
-  /** Forgets deliveries that have not started. They are still pending in the database. */
-  #drop(): void {
-    for (const { deliveryId } of this.#ready) this.#held.delete(deliveryId);
-    for (const [conversation, behind] of this.#conversations) {
-      for (const { deliveryId } of behind) this.#held.delete(deliveryId);
-      this.#conversations.set(conversation, []);
-    }
-    for (const { conversation, attempts } of this.#ready) if (attempts === 0) this.#conversations.delete(conversation);
-    this.#ready = [];
+    if (!isStored) this.#mustReload = true;
+    else if (breaker !== undefined) this.#storedGeneration = breaker.generation;
   }
 
   #wakeAt(at: number): void {
-    this.#cancelTimer();
-    this.#hasTimer = true;
+    this.#cancelTimer?.();
     this.#cancelTimer = this.#deps.clock.after(Math.max(1, at - this.#deps.steady.now()), () => {
-      this.#hasTimer = false;
+      this.#cancelTimer = undefined;
       this.wake();
     });
   }
 
   #checkIdle(): void {
-    const isBusy = this.#held.size > 0 || this.#isReading || this.#isSettling || this.#mayHaveMore || this.#hasTimer;
-    if (!isBusy && this.#inFlight === 0) this.#deps.idle(this);
+    const isBusy = this.#backlog.size > 0 || this.#isReading || this.#isSettling || this.#mayHaveMore;
+    if (!isBusy && this.#cancelTimer === undefined && this.#inFlight === 0) this.#deps.idle(this);
+  }
+
+  /** Logs an error. If the database is unreachable, the engine warns once for all lanes. */
+  #report(error: unknown, message: string): void {
+    this.#deps.log[isAway(error) ? 'debug' : 'error']({ err: error, webhook: this.webhookId }, message);
   }
 }

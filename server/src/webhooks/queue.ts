@@ -1,10 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
-import type { DeliveryState, Schema } from '../db/schema.ts';
+import type { Schema } from '../db/schema.ts';
 import type { EventKind } from '../events.ts';
 import { timeOfId } from '../ids.ts';
 import type { Outcome } from './outcome.ts';
+import type { Verdict } from './retry.ts';
 
 /*
  * The queue of deliveries: the pending rows of `deliveries`. Reading a row writes nothing, so a crash leaves nothing to
@@ -30,7 +31,7 @@ export interface Settlement {
   readonly due: Due;
   readonly outcome: Outcome;
   readonly startedAt: number;
-  readonly state: DeliveryState;
+  readonly state: Verdict['state'];
   readonly dueAt: number;
   readonly steps: number;
 }

@@ -1,21 +1,20 @@
 import { createHmac } from 'node:crypto';
 import { version } from '../version.ts';
+import type { Webhook } from './webhook.ts';
 
 const USER_AGENT = `Switchboard/${version}`;
 
-export interface SignInput {
+interface Attempt {
   readonly kind: string;
   readonly eventId: string;
   /** 1, 2, … */
   readonly attempt: number;
-  readonly body: string;
-  readonly secret: string | null;
-  /** The previous secret during the grace period of a rotation. */
-  readonly previousSecret: string | null;
   readonly isTest: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
+
+type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 
 /**
  * Returns the headers of one attempt. The `X-` signature is that of the contract ("Webhook delivery signing") and covers
@@ -24,13 +23,14 @@ export interface SignInput {
  *
  * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function deliveryHeaders(input: SignInput): Record<string, string> {
-  const { eventId, body, secret, previousSecret } = input;
-  const headers = unsignedHeaders({ ...input, isSigned: secret !== null });
+export function deliveryHeaders(attempt: Attempt, body: string, webhook: Secrets): Record<string, string> {
+  const { secret, previousSecret, previousSecretUntil } = webhook;
+  const headers = unsignedHeaders(attempt, secret !== null);
   if (secret !== null) {
     headers['x-webhook-signature'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-    const signed = `${eventId}.${headers['webhook-timestamp']}.${body}`;
-    const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
+    const signed = `${attempt.eventId}.${headers['webhook-timestamp']}.${body}`;
+    const hasPrevious = previousSecret !== null && (previousSecretUntil ?? 0) > attempt.now;
+    const secrets = hasPrevious ? [secret, previousSecret] : [secret];
     headers['webhook-signature'] = secrets
       .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
       .join(' ');
@@ -39,16 +39,12 @@ export function deliveryHeaders(input: SignInput): Record<string, string> {
 }
 
 /** Returns the headers without the signatures, which are not stored. */
-export function unsignedHeaders({
-  kind,
-  eventId,
-  attempt,
-  isTest,
-  isSigned,
-  now,
-}: Pick<SignInput, 'kind' | 'eventId' | 'attempt' | 'isTest' | 'now'> & { readonly isSigned: boolean }) {
+export function unsignedHeaders(
+  { kind, eventId, attempt, isTest, now }: Attempt,
+  isSigned: boolean,
+): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
-  const headers: Record<string, string> = {
+  return {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
     'x-webhook-event': kind,
@@ -58,5 +54,4 @@ export function unsignedHeaders({
     ...(isTest && { 'x-webhook-test': 'true' }),
     ...(isSigned && { 'webhook-id': eventId, 'webhook-timestamp': timestamp }),
   };
-  return headers;
 }

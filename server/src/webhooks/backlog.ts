@@ -1,0 +1,83 @@
+import type { Due } from './queue.ts';
+
+/** Deliveries of one conversation that wait behind another one. They go out one at a time, so more would not help. */
+const MAX_BEHIND = 16;
+
+/**
+ * The deliveries of a lane that are in memory, from the time they are read until they are settled: ready to start,
+ * waiting behind an earlier one of their conversation, in flight, or about to be settled.
+ *
+ * The first attempts of one conversation start one at a time, in order. A retry does not wait for its conversation.
+ */
+export class Backlog {
+  readonly #ids = new Set<string>();
+  #ready: Due[] = [];
+  /** Conversation whose first attempt is ready or in flight → the deliveries behind it, in order. */
+  readonly #behind = new Map<string, Due[]>();
+
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  get readyCount(): number {
+    return this.#ready.length;
+  }
+
+  /** The conversations that have no room. Reading more of their deliveries would crowd out those of others. */
+  get fullConversations(): string[] {
+    return [...this.#behind].filter(([, behind]) => behind.length >= MAX_BEHIND).map(([conversation]) => conversation);
+  }
+
+  has(deliveryId: string): boolean {
+    return this.#ids.has(deliveryId);
+  }
+
+  /**
+   * Adds a delivery that was read.
+   * @returns whether its conversation had room for it
+   */
+  add(due: Due): boolean {
+    const behind = isRetry(due) ? undefined : this.#behind.get(due.conversation);
+    if (behind !== undefined && behind.length >= MAX_BEHIND) return false;
+    this.#ids.add(due.deliveryId);
+    if (behind !== undefined) behind.push(due);
+    else {
+      this.#ready.push(due);
+      if (!isRetry(due)) this.#behind.set(due.conversation, []);
+    }
+    return true;
+  }
+
+  /** Takes the delivery to start next. */
+  takeReady(): Due | undefined {
+    return this.#ready.shift();
+  }
+
+  /**
+   * Makes the next delivery of a conversation ready, because the attempt of the one before has ended.
+   * @returns whether the conversation has room again
+   */
+  moveUp(ended: Due): boolean {
+    if (isRetry(ended)) return false;
+    const behind = this.#behind.get(ended.conversation);
+    const next = behind?.shift();
+    if (next !== undefined) this.#ready.push(next);
+    else this.#behind.delete(ended.conversation);
+    return behind?.length === MAX_BEHIND / 2;
+  }
+
+  /** Removes a delivery that was settled. */
+  remove({ deliveryId }: Due): void {
+    this.#ids.delete(deliveryId);
+  }
+
+  /** Forgets the deliveries that have not started. They are still pending in the database. */
+  forgetWaiting(): void {
+    for (const due of [...this.#ready, ...[...this.#behind.values()].flat()]) this.remove(due);
+    for (const conversation of this.#behind.keys()) this.#behind.set(conversation, []);
+    for (const due of this.#ready) if (!isRetry(due)) this.#behind.delete(due.conversation);
+    this.#ready = [];
+  }
+}
+
+const isRetry = ({ attempts }: Due) => attempts > 0;

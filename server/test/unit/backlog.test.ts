@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Backlog } from '../../src/webhooks/backlog.ts';
+import type { Due } from '../../src/webhooks/queue.ts';
+
+const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
+  accountId: 'acc_1',
+  deliveryId,
+  eventId: `evt_${deliveryId}`,
+  kind: 'message.sent',
+  conversation,
+  attempts,
+  steps: attempts,
+  body: '{}',
+  trace: null,
+});
+
+function backlogOf(...all: Due[]): Backlog {
+  const backlog = new Backlog();
+  for (const one of all) assert.ok(backlog.add(one));
+  return backlog;
+}
+
+function takeAll(backlog: Backlog): string[] {
+  const taken: string[] = [];
+  for (let next = backlog.takeReady(); next !== undefined; next = backlog.takeReady()) taken.push(next.deliveryId);
+  return taken;
+}
+
+describe('the backlog of a lane', () => {
+  it('starts the first attempts of a conversation one after the other, and those of others meanwhile', () => {
+    const [first, second] = [due('a1', 'a'), due('a2', 'a')];
+    const backlog = backlogOf(first, second, due('b1', 'b'));
+    assert.deepEqual(takeAll(backlog), ['a1', 'b1']);
+    backlog.moveUp(first);
+    assert.deepEqual(takeAll(backlog), ['a2']);
+  });
+
+  it('starts a retry without waiting for its conversation', () => {
+    const retry = due('a1', 'a', 1);
+    const backlog = backlogOf(due('a2', 'a'), due('a3', 'a'), retry);
+    assert.deepEqual(takeAll(backlog), ['a2', 'a1']);
+    backlog.moveUp(retry);
+    assert.deepEqual(takeAll(backlog), []);
+  });
+
+  it('has no room for more than 17 deliveries of a conversation until half of those that wait have started', () => {
+    const first = due('a', 'a');
+    const backlog = backlogOf(first, ...Array.from({ length: 16 }, (_, n) => due(`a${n}`, 'a')));
+    assert.deepEqual(backlog.fullConversations, ['a']);
+    assert.equal(backlog.add(due('late', 'a')), false);
+    assert.equal(backlog.has('late'), false);
+    assert.ok(backlog.add(due('b', 'b')));
+    const hasRoom = Array.from({ length: 8 }, () => backlog.moveUp(first));
+    assert.deepEqual(hasRoom, [...Array(7).fill(false), true]);
+    assert.deepEqual(backlog.fullConversations, []);
+  });
+
+  it('keeps deliveries until they are settled', () => {
+    const first = due('a1', 'a');
+    const backlog = backlogOf(first);
+    takeAll(backlog);
+    backlog.moveUp(first);
+    assert.deepEqual([backlog.has('a1'), backlog.size], [true, 1]);
+    backlog.remove(first);
+    assert.deepEqual([backlog.has('a1'), backlog.size], [false, 0]);
+  });
+
+  it('forgets what has not started, and still lets nothing overtake what has', () => {
+    const backlog = backlogOf(due('a1', 'a'), due('a2', 'a'), due('b1', 'b'), due('b2', 'b'), due('c1', 'c', 2));
+    const started = backlog.takeReady();
+    assert.equal(started?.deliveryId, 'a1');
+    backlog.forgetWaiting();
+    assert.equal(backlog.size, 1);
+    for (const again of [due('a2', 'a'), due('b1', 'b')]) backlog.add(again);
+    assert.deepEqual(takeAll(backlog), ['b1']);
+  });
+});
