@@ -360,7 +360,9 @@ export class Lane {
     });
   }
 
+  /** A stopped lane is not idle: the engine may have another one for the webhook by now. */
   #checkIdle(): void {
+    if (this.#isStopped) return;
     const isBusy = this.#backlog.size > 0 || this.#isReading || this.#isSettling || this.#mayHaveMore;
     if (!isBusy && this.#cancelTimer === undefined && this.#inFlight === 0) this.#deps.idle(this);
   }
