@@ -16,71 +16,352 @@ import type { EventKind } from '../events.ts';
  * - conversation: the unit of order in deliveries: a chat of a session, or the session itself.
  */
 export interface Schema {
-  accounts: AccountTable;
-  api_keys: ApiKeyTable;
-  sessions: SessionTable;
-  session_history: SessionHistoryTable;
-  session_store: SessionStoreTable;
-  chats: ChatTable;
-  messages: MessageTable;
-  message_words: MessageWordsTable;
-  reactions: ReactionTable;
-  poll_votes: PollVoteTable;
-  contacts: ContactTable;
-  groups: GroupTable;
-  group_participants: GroupParticipantTable;
-  media: MediaTable;
-  webhooks: WebhookTable;
-  webhook_minutes: WebhookMinuteTable;
-  events: EventTable;
-  deliveries: DeliveryTable;
-  attempts: AttemptTable;
-  nodes: NodeTable;
-  sandbox_numbers: SandboxNumberTable;
-  sandbox_mailbox: SandboxMailTable;
-  sandbox_groups: SandboxGroupTable;
-  idempotency_keys: IdempotencyKeyTable;
-  login_buckets: LoginBucketTable;
-  secrets: SecretTable;
-  steady_time: SteadyTimeTable;
-}
-
-/** One row; see `steadyTime.ts`. */
-export interface SteadyTimeTable {
-  ms: number;
-  /** When it was written, by the database's clock; 0 if the database is not shared. */
-  at: number;
-}
-
-export interface LoginBucketTable {
-  /** A digest of the address or device and the account, or of a network that logged in to an account. */
-  bucket: string;
-  /** When the bucket is full again, or the network is forgotten. */
-  full_at: number;
-}
-
-export interface AccountTable {
-  account_id: string;
-  email: string;
-  name: string | null;
-  /** Argon2id in PHC format. */
-  password_hash: string;
-  /** Part of every login token; incrementing it revokes them all. */
-  token_version: number;
-  created_at: number;
-}
-
-export interface ApiKeyTable {
-  account_id: string;
-  key_id: string;
-  name: string;
-  /** JSON list of permissions. */
-  permissions: string;
-  /** SHA-256 of the whole key, in hexadecimal. The key itself is not stored. */
-  key_hash: string;
-  created_at: number;
-  last_used_at: number | null;
-  expires_at: number | null;
+  accounts: {
+    account_id: string;
+    email: string;
+    name: string | null;
+    /** Argon2id in PHC format. */
+    password_hash: string;
+    /** Part of every login token; incrementing it revokes them all. */
+    token_version: number;
+    created_at: number;
+  };
+  api_keys: {
+    account_id: string;
+    key_id: string;
+    name: string;
+    /** JSON list of permissions. */
+    permissions: string;
+    /** SHA-256 of the whole key, in hexadecimal. The key itself is not stored. */
+    key_hash: string;
+    created_at: number;
+    last_used_at: number | null;
+    expires_at: number | null;
+  };
+  sessions: {
+    account_id: string;
+    session_id: string;
+    name: string | null;
+    connector: string;
+    phone_number: string | null;
+    status: SessionStatus;
+    /** 1 if the session reconnects by itself after a restart or an outage. */
+    wanted: number;
+    connected_at: number | null;
+    /** When the outage began for which `session.disconnected` was emitted; null outside an outage. */
+    disconnected_at: number | null;
+    /** 1 if the account was told that the session reconnects by itself. */
+    will_reconnect: number;
+    last_event_at: number | null;
+    error: string | null;
+    options: string;
+    metadata: string;
+    created_at: number;
+    /** `node_id` of the owner; null if there is none. */
+    lease_owner: string | null;
+    /** Incremented each time a node acquires it. */
+    lease_generation: number;
+  };
+  session_history: {
+    account_id: string;
+    session_id: string;
+    entry_id: string;
+    status: SessionStatus;
+    reason: string | null;
+    at: number;
+  };
+  /** Data that a connector keeps for a session: credentials, pairing state, protocol keys. */
+  session_store: {
+    session_id: string;
+    key: string;
+    value: string;
+  };
+  chats: {
+    account_id: string;
+    session_id: string;
+    chat_id: string;
+    type: 'direct' | 'group';
+    last_message_id: string | null;
+    last_message_at: number | null;
+    unread_count: number;
+    archived: number;
+    pinned: number;
+    muted_until: number | null;
+  };
+  messages: {
+    /** Assigned by the database; the search index refers to messages by it. */
+    seq: Generated<number>;
+    account_id: string;
+    message_id: string;
+    session_id: string;
+    chat_id: string;
+    network_id: string;
+    direction: 'incoming' | 'outgoing';
+    type: string;
+    from_number: string;
+    /** Phone number digits, or the group's id. */
+    to_id: string;
+    body: string;
+    /** JSON of everything besides the text: media, location, contact, poll, mentions. */
+    content: string | null;
+    reply_to: string | null;
+    status: MessageStatus;
+    error: string | null;
+    /** When the sender sent it. */
+    timestamp: number;
+    created_at: number;
+    scheduled_at: number | null;
+    sent_at: number | null;
+    delivered_at: number | null;
+    read_at: number | null;
+    failed_at: number | null;
+    edited_at: number | null;
+    deleted_at: number | null;
+    /** 1 if the session's own number sent it from another device; null for all others. */
+    sent_elsewhere: number | null;
+  };
+  /** The search words of a message. One of them is its account. */
+  message_words: {
+    /** `seq` of the message. */
+    rowid: number;
+    words: string;
+  };
+  reactions: {
+    account_id: string;
+    message_id: string;
+    from_number: string;
+    emoji: string;
+    at: number;
+  };
+  poll_votes: {
+    account_id: string;
+    message_id: string;
+    from_number: string;
+    /** JSON list of the options that were chosen. */
+    options: string;
+    at: number;
+  };
+  contacts: {
+    account_id: string;
+    session_id: string;
+    phone_number: string;
+    name: string | null;
+    blocked: number;
+    /** 1, 0, or null if it was never checked. */
+    on_network: number | null;
+    checked_at: number | null;
+  };
+  groups: {
+    account_id: string;
+    session_id: string;
+    group_id: string;
+    /** The network's id of the group; several sessions can be in the same group. */
+    network_id: string;
+    subject: string;
+    description: string | null;
+    created_by: string;
+    announce: number;
+    locked: number;
+    join_approval: number;
+    invite_code: string | null;
+    picture_media_id: string | null;
+    created_at: number;
+    left_at: number | null;
+    /** Recognizes a change that its network reports again; null if the network gives changes no ids. */
+    last_change_id: string | null;
+  };
+  group_participants: {
+    account_id: string;
+    group_id: string;
+    phone_number: string;
+    role: 'member' | 'admin' | 'owner';
+    joined_at: number;
+  };
+  media: {
+    account_id: string;
+    media_id: string;
+    /**
+     * SHA-256 of the content, in hexadecimal, which is its key in the store. Accounts may share a content, never a row.
+     */
+    hash: string;
+    mime_type: string;
+    size: number;
+    file_name: string | null;
+    created_at: number;
+  };
+  webhooks: {
+    account_id: string;
+    webhook_id: string;
+    /** 1 for the webhook that `POST /webhooks/set` manages. */
+    is_default: number;
+    url: string;
+    /** JSON list of event types. */
+    events: string;
+    secret: string | null;
+    previous_secret: string | null;
+    previous_secret_until: number | null;
+    enabled: number;
+    max_in_flight: number;
+    breaker_state: 'closed' | 'open' | 'half_open';
+    /** Incremented with every change of state. A result that belongs to an older generation changes nothing. */
+    breaker_generation: number;
+    /** JSON of the breaker's state; `webhooks/breaker.ts` owns its shape. */
+    breaker: string;
+    created_at: number;
+    updated_at: number;
+    /** `node_id` of the owner; null if there is none. */
+    lease_owner: string | null;
+    /** Incremented each time a node acquires it. */
+    lease_generation: number;
+  };
+  /** Counters of a webhook for one minute: statistics read these rows, never the log. */
+  webhook_minutes: {
+    webhook_id: string;
+    /** Start of the minute. */
+    minute: number;
+    /** JSON: counts by outcome class and by final state, and a histogram of latencies. */
+    figures: string;
+  };
+  events: {
+    account_id: string;
+    event_id: string;
+    kind: EventKind;
+    conversation: string;
+    message_id: string | null;
+    /** The body exactly as it is sent: `{"event":…,"data":…}`. */
+    body: string;
+    /** `traceparent` of the span that emitted the event, if tracing is on: its deliveries join that trace. */
+    trace: string | null;
+    is_test: number;
+    created_at: number;
+    /** Position in the log that readers follow; set by the database. */
+    position: Generated<number>;
+  };
+  deliveries: {
+    account_id: string;
+    delivery_id: string;
+    webhook_id: string;
+    event_id: string;
+    kind: EventKind;
+    conversation: string;
+    state: DeliveryState;
+    /** When the next attempt is due, in steady time; 0 means at once. */
+    due_at: number;
+    /** The order among deliveries that are due at once; it precedes that of ids. */
+    position: Generated<number>;
+    /** Attempts so far. */
+    attempts: number;
+    /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */
+    steps: number;
+    /** Outcome class of the last attempt. */
+    last_class: string | null;
+    /** Why the delivery failed for good, or the error of the last attempt. */
+    last_message: string | null;
+    is_test: number;
+    created_at: number;
+    settled_at: number | null;
+  };
+  attempts: {
+    account_id: string;
+    delivery_id: string;
+    /** 1, 2, … */
+    number: number;
+    webhook_id: string;
+    class: string;
+    /** HTTP status; null without a response. */
+    status: number | null;
+    duration_ms: number;
+    message: string;
+    /** Up to 1 KiB of the response. */
+    response: string | null;
+    started_at: number;
+  };
+  /**
+   * A process of the deployment. `lease_owner` refers to it. Its leases are valid as long as this row exists: a
+   * transaction of a node whose row is gone changes nothing.
+   */
+  nodes: {
+    node_id: string;
+    /** Incremented when it rejoins after an eviction. */
+    epoch: number;
+    /**
+     * The data folder it runs on. Only one process can use a folder, so another row with the same folder belongs to a
+     * dead process.
+     */
+    instance: string;
+    /** The URL for requests of other nodes; null until it listens. */
+    url: string | null;
+    version: string;
+    /** 1 if it accepts sessions and webhooks, 0 if it only answers requests. */
+    carries: number;
+    /** Fingerprint of the secret that it signs login tokens with; null if its version does not report one. */
+    jwt_fingerprint: string | null;
+    /** Identifies its media store; null if unknown, or if its version does not report one. */
+    file_store: string | null;
+    joined_at: number;
+    /** By the clock of the database; renewed every few seconds. */
+    expires_at: number;
+  };
+  /** A number that is registered with a sandbox network. */
+  sandbox_numbers: {
+    /** An address; see `addressOf` in `connectors/sandbox/store.ts`. Group ids and invite codes are addresses too. */
+    number: string;
+    session_id: string;
+    /** JSON of name, about and picture; the picture is stored as the hash of its content. */
+    profile: string | null;
+  };
+  /** An event for a session of a sandbox network, kept until the session's owner has dispatched it. */
+  sandbox_mailbox: {
+    mail_id: Generated<number>;
+    session_id: string;
+    /** JSON of the event; media are stored as hashes of their content. */
+    event: string;
+    /** The sender of a direct message, and when it was sent, in steady time. */
+    direct_from: string | null;
+    sent_at: number | null;
+    /** The network's message id, if the event is a message. */
+    message_id: string | null;
+    /** The session that gets a receipt once no mailbox contains the message any longer. */
+    receipt_to: string | null;
+    /** The message that this receipt confirms. The receipt is due once no mailbox contains that message. */
+    confirms: string | null;
+    created_at: number;
+  };
+  sandbox_groups: {
+    network_id: string;
+    invite_code: string | null;
+    /** JSON of the group's current state. */
+    state: string;
+  };
+  idempotency_keys: {
+    account_id: string;
+    idempotency_key: string;
+    /** SHA-256 of operation and input. */
+    request_hash: string;
+    /** The process that works on it. Another one may take over once that process is gone. */
+    owner: string;
+    /** The output as JSON, once the request is done. */
+    answer: string | null;
+    /** The id of the resource that the request creates, so that a second run after a crash creates the same one. */
+    resource_id: string;
+    created_at: number;
+  };
+  login_buckets: {
+    /** A digest of the address or device and the account, or of a network that logged in to an account. */
+    bucket: string;
+    /** When the bucket is full again, or the network is forgotten. */
+    full_at: number;
+  };
+  secrets: {
+    name: string;
+    value: string;
+  };
+  /** One row; see `steadyTime.ts`. */
+  steady_time: {
+    ms: number;
+    /** When it was written, by the database's clock; 0 if the database is not shared. */
+    at: number;
+  };
 }
 
 export type SessionStatus =
@@ -91,345 +372,20 @@ export type SessionStatus =
   | 'disconnected'
   | 'logged_out'
   | 'failed';
-
-export interface SessionTable {
-  account_id: string;
-  session_id: string;
-  name: string | null;
-  connector: string;
-  phone_number: string | null;
-  status: SessionStatus;
-  /** 1 if the session reconnects by itself after a restart or an outage. */
-  wanted: number;
-  connected_at: number | null;
-  /** When the outage began for which `session.disconnected` was emitted; null outside an outage. */
-  disconnected_at: number | null;
-  /** 1 if the account was told that the session reconnects by itself. */
-  will_reconnect: number;
-  last_event_at: number | null;
-  error: string | null;
-  options: string;
-  metadata: string;
-  created_at: number;
-  /** `node_id` of the owner; null if there is none. */
-  lease_owner: string | null;
-  /** Incremented each time a node acquires it. */
-  lease_generation: number;
-}
-
-export interface SessionHistoryTable {
-  account_id: string;
-  session_id: string;
-  entry_id: string;
-  status: SessionStatus;
-  reason: string | null;
-  at: number;
-}
-
-/** Data that a connector keeps for a session: credentials, pairing state, protocol keys. */
-export interface SessionStoreTable {
-  session_id: string;
-  key: string;
-  value: string;
-}
-
-export interface ChatTable {
-  account_id: string;
-  session_id: string;
-  chat_id: string;
-  type: 'direct' | 'group';
-  last_message_id: string | null;
-  last_message_at: number | null;
-  unread_count: number;
-  archived: number;
-  pinned: number;
-  muted_until: number | null;
-}
-
 export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
-
-export interface MessageTable {
-  /** Assigned by the database; the search index refers to messages by it. */
-  seq: Generated<number>;
-  account_id: string;
-  message_id: string;
-  session_id: string;
-  chat_id: string;
-  network_id: string;
-  direction: 'incoming' | 'outgoing';
-  type: string;
-  from_number: string;
-  /** Phone number digits, or the group's id. */
-  to_id: string;
-  body: string;
-  /** JSON of everything besides the text: media, location, contact, poll, mentions. */
-  content: string | null;
-  reply_to: string | null;
-  status: MessageStatus;
-  error: string | null;
-  /** When the sender sent it. */
-  timestamp: number;
-  created_at: number;
-  scheduled_at: number | null;
-  sent_at: number | null;
-  delivered_at: number | null;
-  read_at: number | null;
-  failed_at: number | null;
-  edited_at: number | null;
-  deleted_at: number | null;
-  /** 1 if the session's own number sent it from another device; null for all others. */
-  sent_elsewhere: number | null;
-}
-
-export type MessageRow = Selectable<MessageTable>;
-export type DeliveryRow = Selectable<DeliveryTable>;
-
-export interface ReactionTable {
-  account_id: string;
-  message_id: string;
-  from_number: string;
-  emoji: string;
-  at: number;
-}
-
-/** The search words of a message. One of them is its account. */
-export interface MessageWordsTable {
-  /** `seq` of the message. */
-  rowid: number;
-  words: string;
-}
-
-export interface PollVoteTable {
-  account_id: string;
-  message_id: string;
-  from_number: string;
-  /** JSON list of the options that were chosen. */
-  options: string;
-  at: number;
-}
-
-export interface ContactTable {
-  account_id: string;
-  session_id: string;
-  phone_number: string;
-  name: string | null;
-  blocked: number;
-  /** 1, 0, or null if it was never checked. */
-  on_network: number | null;
-  checked_at: number | null;
-}
-
-export interface GroupTable {
-  account_id: string;
-  session_id: string;
-  group_id: string;
-  /** The network's id of the group; several sessions can be in the same group. */
-  network_id: string;
-  subject: string;
-  description: string | null;
-  created_by: string;
-  announce: number;
-  locked: number;
-  join_approval: number;
-  invite_code: string | null;
-  picture_media_id: string | null;
-  created_at: number;
-  left_at: number | null;
-  /** Recognizes a change that its network reports again; null if the network gives changes no ids. */
-  last_change_id: string | null;
-}
-
-export interface GroupParticipantTable {
-  account_id: string;
-  group_id: string;
-  phone_number: string;
-  role: 'member' | 'admin' | 'owner';
-  joined_at: number;
-}
-
-export interface MediaTable {
-  account_id: string;
-  media_id: string;
-  /**
-   * SHA-256 of the content, in hexadecimal, which is its key in the store. Accounts may share a content, never a row.
-   */
-  hash: string;
-  mime_type: string;
-  size: number;
-  file_name: string | null;
-  created_at: number;
-}
-
-export interface WebhookTable {
-  account_id: string;
-  webhook_id: string;
-  /** 1 for the webhook that `POST /webhooks/set` manages. */
-  is_default: number;
-  url: string;
-  /** JSON list of event types. */
-  events: string;
-  secret: string | null;
-  previous_secret: string | null;
-  previous_secret_until: number | null;
-  enabled: number;
-  max_in_flight: number;
-  breaker_state: 'closed' | 'open' | 'half_open';
-  /** Incremented with every change of state. A result that belongs to an older generation changes nothing. */
-  breaker_generation: number;
-  /** JSON of the breaker's state; `webhooks/breaker.ts` owns its shape. */
-  breaker: string;
-  created_at: number;
-  updated_at: number;
-  /** `node_id` of the owner; null if there is none. */
-  lease_owner: string | null;
-  /** Incremented each time a node acquires it. */
-  lease_generation: number;
-}
-
-/** Counters of a webhook for one minute: statistics read these rows, never the log. */
-export interface WebhookMinuteTable {
-  webhook_id: string;
-  /** Start of the minute. */
-  minute: number;
-  /** JSON: counts by outcome class and by final state, and a histogram of latencies. */
-  figures: string;
-}
-
-export interface EventTable {
-  account_id: string;
-  event_id: string;
-  kind: EventKind;
-  conversation: string;
-  message_id: string | null;
-  /** The body exactly as it is sent: `{"event":…,"data":…}`. */
-  body: string;
-  /** `traceparent` of the span that emitted the event, if tracing is on: its deliveries join that trace. */
-  trace: string | null;
-  is_test: number;
-  created_at: number;
-  /** Position in the log that readers follow; set by the database. */
-  position: Generated<number>;
-}
-
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
 
-export interface DeliveryTable {
-  account_id: string;
-  delivery_id: string;
-  webhook_id: string;
-  event_id: string;
-  kind: EventKind;
-  conversation: string;
-  state: DeliveryState;
-  /** When the next attempt is due, in steady time; 0 means at once. */
-  due_at: number;
-  /** The order among deliveries that are due at once; it precedes that of ids. */
-  position: Generated<number>;
-  /** Attempts so far. */
-  attempts: number;
-  /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */
-  steps: number;
-  /** Outcome class of the last attempt. */
-  last_class: string | null;
-  /** Why the delivery failed for good, or the error of the last attempt. */
-  last_message: string | null;
-  is_test: number;
-  created_at: number;
-  settled_at: number | null;
-}
-
-export interface AttemptTable {
-  account_id: string;
-  delivery_id: string;
-  /** 1, 2, … */
-  number: number;
-  webhook_id: string;
-  class: string;
-  /** HTTP status; null without a response. */
-  status: number | null;
-  duration_ms: number;
-  message: string;
-  /** Up to 1 KiB of the response. */
-  response: string | null;
-  started_at: number;
-}
-
-/**
- * A process of the deployment. `lease_owner` refers to it. Its leases are valid as long as this row exists: a
- * transaction of a node whose row is gone changes nothing.
- */
-export interface NodeTable {
-  node_id: string;
-  /** Incremented when it rejoins after an eviction. */
-  epoch: number;
-  /**
-   * The data folder it runs on. Only one process can use a folder, so another row with the same folder belongs to a
-   * dead process.
-   */
-  instance: string;
-  /** The URL for requests of other nodes; null until it listens. */
-  url: string | null;
-  version: string;
-  /** 1 if it accepts sessions and webhooks, 0 if it only answers requests. */
-  carries: number;
-  /** Fingerprint of the secret that it signs login tokens with; null if its version does not report one. */
-  jwt_fingerprint: string | null;
-  /** Identifies its media store; null if unknown, or if its version does not report one. */
-  file_store: string | null;
-  joined_at: number;
-  /** By the clock of the database; renewed every few seconds. */
-  expires_at: number;
-}
-
-/** A number that is registered with a sandbox network. */
-export interface SandboxNumberTable {
-  /** An address; see `addressOf` in `connectors/sandbox/store.ts`. Group ids and invite codes are addresses too. */
-  number: string;
-  session_id: string;
-  /** JSON of name, about and picture; the picture is stored as the hash of its content. */
-  profile: string | null;
-}
-
-/** An event for a session of a sandbox network, kept until the session's owner has dispatched it. */
-export interface SandboxMailTable {
-  mail_id: Generated<number>;
-  session_id: string;
-  /** JSON of the event; media are stored as hashes of their content. */
-  event: string;
-  /** The sender of a direct message, and when it was sent, in steady time. */
-  direct_from: string | null;
-  sent_at: number | null;
-  /** The network's message id, if the event is a message. */
-  message_id: string | null;
-  /** The session that gets a receipt once no mailbox contains the message any longer. */
-  receipt_to: string | null;
-  /** The message that this receipt confirms. The receipt is due once no mailbox contains that message. */
-  confirms: string | null;
-  created_at: number;
-}
-
-export interface SandboxGroupTable {
-  network_id: string;
-  invite_code: string | null;
-  /** JSON of the group's current state. */
-  state: string;
-}
-
-export interface IdempotencyKeyTable {
-  account_id: string;
-  idempotency_key: string;
-  /** SHA-256 of operation and input. */
-  request_hash: string;
-  /** The process that works on it. Another one may take over once that process is gone. */
-  owner: string;
-  /** The output as JSON, once the request is done. */
-  answer: string | null;
-  /** The id of the resource that the request creates, so that a second run after a crash creates the same one. */
-  resource_id: string;
-  created_at: number;
-}
-
-export interface SecretTable {
-  name: string;
-  value: string;
-}
+/* Rows that functions pass to one another. */
+export type AccountTable = Schema['accounts'];
+export type ApiKeyTable = Schema['api_keys'];
+export type SessionTable = Schema['sessions'];
+export type ChatTable = Schema['chats'];
+export type ContactTable = Schema['contacts'];
+export type GroupTable = Schema['groups'];
+export type GroupParticipantTable = Schema['group_participants'];
+export type MediaTable = Schema['media'];
+export type WebhookTable = Schema['webhooks'];
+export type IdempotencyKeyTable = Schema['idempotency_keys'];
+export type SandboxMailTable = Schema['sandbox_mailbox'];
+export type MessageRow = Selectable<Schema['messages']>;
+export type DeliveryRow = Selectable<Schema['deliveries']>;
