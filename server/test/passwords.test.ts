@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { it, type TestContext } from 'node:test';
 import { LoginDevices } from '../src/auth/loginDevices.ts';
-import { createLoginLimit, type Guess } from '../src/auth/loginLimit.ts';
+import { type Guess, LoginLimit } from '../src/auth/loginLimit.ts';
 import { networkOf } from '../src/auth/network.ts';
 import { PasswordRules } from '../src/auth/passwordRules.ts';
 import { PasswordHasher } from '../src/auth/passwords.ts';
@@ -234,7 +234,7 @@ it('queues 32 logins of one account and network, and rejects more', async (test)
     await database.close();
     await home.remove();
   });
-  const limit = createLoginLimit(database, { loginsPerMinute: 0, registrationsPerHour: 0 }, createFakeClock());
+  const limit = new LoginLimit(database, { loginsPerMinute: 0, registrationsPerHour: 0 }, createFakeClock());
   const { promise, resolve } = Promise.withResolvers<void>();
   const me = { email: 'me@example.com', address: '192.0.2.1' };
   const waiting = Array.from({ length: 32 }, () => limit.guess(me, () => promise));
@@ -269,7 +269,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     });
     return {
       clock,
-      limit: createLoginLimit(database, { loginsPerMinute: 0, registrationsPerHour: 0, ...limits }, clock),
+      limit: new LoginLimit(database, { loginsPerMinute: 0, registrationsPerHour: 0, ...limits }, clock),
     };
   }
   const isLimited = (error: unknown) => error instanceof AppError && error.code === 'rate_limited';

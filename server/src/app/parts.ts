@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { Authenticator } from '../auth/authenticate.ts';
 import { LoginDevices } from '../auth/loginDevices.ts';
-import { createLoginLimit } from '../auth/loginLimit.ts';
+import { LoginLimit } from '../auth/loginLimit.ts';
 import { PasswordRules } from '../auth/passwordRules.ts';
 import { PasswordHasher } from '../auth/passwords.ts';
 import { RequestLimits } from '../auth/requestLimits.ts';
 import { fingerprintOf } from '../auth/serverSecret.ts';
-import { createLoginTokens } from '../auth/tokens.ts';
+import { LoginTokens } from '../auth/tokens.ts';
 import { WaitingCalls } from '../auth/waitingCalls.ts';
 import { type Cluster, SingleNode } from '../cluster/cluster.ts';
 import { type Forward, NodeClient } from '../cluster/forward.ts';
@@ -69,7 +69,7 @@ export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundati
 }
 
 export function createAuth({ settings, database, clock, steady, secret }: Foundation, { signals }: Cluster) {
-  const tokens = createLoginTokens(secret, clock);
+  const tokens = new LoginTokens(secret, clock);
   const authenticator = new Authenticator({
     database,
     tokens,
@@ -79,7 +79,7 @@ export function createAuth({ settings, database, clock, steady, secret }: Founda
     announce: (accountId) => signals.send('credentials', accountId),
   });
   signals.on('credentials', (accountId) => authenticator.forget(accountId));
-  signals.on('gap', () => authenticator.forgetAll());
+  signals.on('gap', () => authenticator.forget());
   const requestsPerMinute = { perCredential: settings.rateLimit, perAccount: settings.accountRateLimit };
   const loginRates = { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit };
   return {
@@ -87,7 +87,7 @@ export function createAuth({ settings, database, clock, steady, secret }: Founda
     authenticator,
     requestLimits: new RequestLimits(requestsPerMinute, steady),
     waitingCalls: new WaitingCalls(settings.maxWaitingCalls),
-    loginLimit: createLoginLimit(database, loginRates, steady),
+    loginLimit: new LoginLimit(database, loginRates, steady),
     passwords: new PasswordHasher(),
     passwordRules: new PasswordRules(),
     devices: new LoginDevices(secret),

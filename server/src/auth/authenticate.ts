@@ -35,6 +35,7 @@ export interface Presented {
 const REMEMBERED_MS = 5000;
 const REMEMBERED = 10_000;
 const LAST_USE_EVERY_MS = 10_000;
+const ADVICE = 'send `Authorization: Bearer` with an API key or a login token';
 
 /**
  * Finds the credential of a request: `Authorization: Bearer`, then `X-API-Key`, then `?key=`. The contract prefers the
@@ -50,8 +51,7 @@ export function presentedCredential(
   if (typeof legacy === 'string' && legacy !== '') return { form: 'x-api-key', value: legacy };
   if (typeof queryKey === 'string' && queryKey !== '') return { form: 'query', value: queryKey };
   const token = cookieToken(headers);
-  if (token !== undefined) return { form: 'cookie', value: token };
-  return undefined;
+  return token === undefined ? undefined : { form: 'cookie', value: token };
 }
 
 const LEGACY: readonly CredentialForm[] = ['x-api-key', 'query'];
@@ -110,17 +110,9 @@ export class Authenticator {
    * @throws {AppError} `unauthorized`, `rate_limited`
    */
   async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
-    if (presented === undefined)
-      throw new AppError(
-        'unauthorized',
-        'The request has no credential; send `Authorization: Bearer` with an API key or a login token',
-      );
-    if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form)) {
-      throw new AppError(
-        'unauthorized',
-        'This server does not accept this form of credential; send `Authorization: Bearer` with an API key or a login token',
-      );
-    }
+    if (presented === undefined) throw new AppError('unauthorized', `The request has no credential; ${ADVICE}`);
+    if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form))
+      throw new AppError('unauthorized', `This server does not accept this form of credential; ${ADVICE}`);
     const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));
     if (caller.credential.type === 'api_key') {
       this.#lastUses.set(caller.credential.keyId, { accountId: caller.accountId, at: this.#deps.clock.now() });
@@ -144,19 +136,15 @@ export class Authenticator {
     this.#deps.announce(accountId);
   }
 
-  /** Drops the cached credentials of an account and rechecks its waiting calls. */
-  forget(accountId: string): void {
+  /**
+   * Drops cached credentials and rechecks waiting calls: those of an account, or all after signals of other nodes may have
+   * been missed.
+   */
+  forget(accountId?: string): void {
     this.#generation++;
     for (const [key, { caller }] of this.#remembered.entries())
-      if (caller.accountId === accountId) this.#remembered.delete(key);
+      if (accountId === undefined || caller.accountId === accountId) this.#remembered.delete(key);
     this.#watches.check(accountId);
-  }
-
-  /** Does the same for every account, after signals of other nodes may have been missed. */
-  forgetAll(): void {
-    this.#generation++;
-    this.#remembered.clear();
-    this.#watches.checkAll();
   }
 
   start(): void {

@@ -10,13 +10,6 @@ export interface Allowance {
   readonly resetSeconds: number;
 }
 
-export interface Buckets {
-  /** Takes `count` tokens from the bucket of `key`, or none if there are fewer. */
-  take(key: string, count?: number): Allowance;
-  /** Returns tokens to the bucket of `key`. */
-  giveBack(key: string, count?: number): void;
-}
-
 interface Bucket {
   tokens: number;
   filledAt: number;
@@ -24,50 +17,42 @@ interface Bucket {
 
 const BUCKETS_KEPT = 50_000;
 
-const unlimited: Buckets = {
-  take: () => ({ allowed: true, limit: 0, remaining: 0, resetSeconds: 0 }),
-  giveBack() {},
-};
-
 /** Token buckets: a burst of `perMinute`, refilled evenly. 0 means no limit. */
-export function createBuckets(perMinute: number, clock: Clock): Buckets {
-  if (perMinute === 0) return unlimited;
-  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT });
-  const perMs = perMinute / 60_000;
+export class Buckets {
+  readonly #perMinute: number;
+  readonly #clock: Clock;
+  readonly #buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT });
 
-  function fill(key: string): Bucket {
-    const now = clock.now();
-    let bucket = buckets.get(key);
-    if (bucket === undefined) {
-      bucket = { tokens: perMinute, filledAt: now };
-      buckets.set(key, bucket);
-    }
+  constructor(perMinute: number, clock: Clock) {
+    this.#perMinute = perMinute;
+    this.#clock = clock;
+  }
+
+  /** Takes `count` tokens from the bucket of `key`, or none if there are fewer. */
+  take(key: string, count = 1): Allowance {
+    const limit = this.#perMinute;
+    if (limit === 0) return { allowed: true, limit, remaining: 0, resetSeconds: 0 };
+    const bucket = this.#fill(key);
+    const allowed = bucket.tokens >= count;
+    if (allowed) bucket.tokens -= count;
+    const { tokens } = bucket;
+    const missing = allowed ? (tokens >= 1 ? limit - tokens : 1 - tokens) : Math.min(count, limit) - tokens;
+    return { allowed, limit, remaining: Math.floor(tokens), resetSeconds: Math.ceil((missing / limit) * 60) };
+  }
+
+  /** Returns tokens to the bucket of `key`. */
+  giveBack(key: string, count: number): void {
+    const bucket = this.#fill(key);
+    bucket.tokens = Math.min(this.#perMinute, bucket.tokens + count);
+  }
+
+  #fill(key: string): Bucket {
+    const now = this.#clock.now();
+    const { tokens, filledAt } = this.#buckets.get(key) ?? { tokens: this.#perMinute, filledAt: now };
     // A clock that was set back neither adds nor removes tokens.
-    bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.filledAt) * perMs);
-    bucket.filledAt = now;
+    const added = (Math.max(0, now - filledAt) * this.#perMinute) / 60_000;
+    const bucket = { tokens: Math.min(this.#perMinute, tokens + added), filledAt: now };
+    this.#buckets.set(key, bucket);
     return bucket;
   }
-
-  function allowance(allowed: boolean, tokens: number, count: number): Allowance {
-    const missing = allowed ? (tokens >= 1 ? perMinute - tokens : 1 - tokens) : Math.min(count, perMinute) - tokens;
-    return {
-      allowed,
-      limit: perMinute,
-      remaining: Math.floor(tokens),
-      resetSeconds: Math.ceil(missing / perMs / 1000),
-    };
-  }
-
-  return {
-    take(key, count = 1) {
-      const bucket = fill(key);
-      const allowed = bucket.tokens >= count;
-      if (allowed) bucket.tokens -= count;
-      return allowance(allowed, bucket.tokens, count);
-    },
-    giveBack(key, count = 1) {
-      const bucket = fill(key);
-      bucket.tokens = Math.min(perMinute, bucket.tokens + count);
-    },
-  };
 }

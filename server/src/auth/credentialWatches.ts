@@ -25,7 +25,7 @@ type Find = (credential: string) => Promise<Permits>;
 export class CredentialWatches {
   readonly #find: Find;
   readonly #clock: Clock;
-  readonly #open = new Map<string, Set<WatchedCall>>();
+  readonly #open = new Set<WatchedCall>();
 
   constructor(find: Find, clock: Clock) {
     this.#find = find;
@@ -33,31 +33,26 @@ export class CredentialWatches {
   }
 
   open(accountId: string, credential: string, permission: Permission | null): Watch {
-    const ofAccount = this.#open.get(accountId) ?? new Set();
-    this.#open.set(accountId, ofAccount);
-    const call = new WatchedCall(() => this.#find(credential), permission, this.#clock);
-    ofAccount.add(call);
+    const call = new WatchedCall(accountId, () => this.#find(credential), permission, this.#clock);
+    this.#open.add(call);
     void call.check();
     return {
       signal: call.signal,
       close: () => {
         call.close();
-        ofAccount.delete(call);
-        if (ofAccount.size === 0 && this.#open.get(accountId) === ofAccount) this.#open.delete(accountId);
+        this.#open.delete(call);
       },
     };
   }
 
-  check(accountId: string): void {
-    for (const call of this.#open.get(accountId) ?? []) void call.check();
-  }
-
-  checkAll(): void {
-    for (const accountId of this.#open.keys()) this.check(accountId);
+  /** Checks the calls of an account, or all. */
+  check(accountId?: string): void {
+    for (const call of this.#open) if (accountId === undefined || call.accountId === accountId) void call.check();
   }
 }
 
 class WatchedCall {
+  readonly accountId: string;
   readonly #find: () => Promise<Permits>;
   readonly #permission: Permission | null;
   readonly #clock: Clock;
@@ -67,7 +62,8 @@ class WatchedCall {
   /** Only the newest check counts: an earlier one may have read the old credential. */
   #checks = 0;
 
-  constructor(find: () => Promise<Permits>, permission: Permission | null, clock: Clock) {
+  constructor(accountId: string, find: () => Promise<Permits>, permission: Permission | null, clock: Clock) {
+    this.accountId = accountId;
     this.#find = find;
     this.#permission = permission;
     this.#clock = clock;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { type Buckets, createBuckets } from './buckets.ts';
+import { Buckets } from './buckets.ts';
 import { networkOf } from './network.ts';
 
 const PROVEN_KEPT = 10_000;
@@ -16,7 +16,7 @@ export class FailureLimit {
   readonly #proven = new LRUCache<string, true>({ max: PROVEN_KEPT });
 
   constructor(perMinute: number, clock: Clock) {
-    this.#buckets = createBuckets(perMinute, clock);
+    this.#buckets = new Buckets(perMinute, clock);
   }
 
   /**
@@ -40,9 +40,7 @@ export class FailureLimit {
       throw new AppError(
         'rate_limited',
         'Too many requests with invalid credentials from your IP address; wait before you try again',
-        {
-          retryAfterSeconds: resetSeconds,
-        },
+        { retryAfterSeconds: resetSeconds },
       );
     }
     try {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { KeyedQueue } from '../async.ts';
 import type { Clock } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
+import type { Commit, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { networkOf } from './network.ts';
@@ -13,23 +13,6 @@ export interface Guesser {
   readonly address: string;
   /** A device that logged in to this account before. */
   readonly device?: string | undefined;
-}
-
-export interface LoginLimit {
-  /**
-   * Takes a guess at the password of an account, and runs `login` with it. Logins to one account from one device or
-   * network run one after the other: a correct one returns its guess before the next one takes its own, so concurrent
-   * logins do not count as failures. The guess is taken before the password is checked, so concurrent guesses gain
-   * nothing. A device and a network that logged in to the account before have their own limits, so that strangers
-   * cannot lock the owner out.
-   * @throws {AppError} `rate_limited`, or `too_busy` if too many logins wait
-   */
-  guess<T>(guesser: Guesser, login: (guess: Guess) => Promise<T>): Promise<T>;
-  /**
-   * Counts an account that an address is about to register.
-   * @throws {AppError} `rate_limited`
-   */
-  takeRegistration(address: string): Promise<Taken>;
 }
 
 export interface Taken {
@@ -47,12 +30,8 @@ interface Bucket {
   readonly key: string;
   readonly most: number;
   readonly periodMs: number;
-}
-
-interface Buckets {
-  readonly returnable: readonly Bucket[];
-  /** Buckets whose tokens are never returned. */
-  readonly kept: readonly Bucket[];
+  /** Whether its tokens are never returned. */
+  readonly isKept?: boolean;
 }
 
 interface Limits {
@@ -79,78 +58,88 @@ const MAX_QUEUE = 32;
  * Token buckets in the database, so that spreading guesses over nodes or restarts gains nothing. A bucket is one
  * number: the time at which it is full again. Each guess moves it forward by the time that one token takes to refill.
  */
-export function createLoginLimit(
-  { commit }: Database,
-  { loginsPerMinute, registrationsPerHour }: Limits,
-  clock: Clock,
-): LoginLimit {
-  const turns = new KeyedQueue();
-  let taken = 0;
+export class LoginLimit {
+  readonly #commit: Commit;
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  readonly #turns = new KeyedQueue();
+  #taken = 0;
 
-  async function take(
-    bucketsOf: (tx: Tx, now: number) => Promise<Buckets>,
-    refusal: string,
-  ): Promise<readonly Bucket[]> {
-    const { waitMs, returnable } = await commit(async (tx) => {
-      const now = clock.now();
-      if (++taken % CLEANS_EVERY === 0) await removeFull(tx, now);
-      const { returnable, kept } = await bucketsOf(tx, now);
-      return { returnable, waitMs: await takeFromAll(tx, [...returnable, ...kept], now) };
-    });
-    if (waitMs > 0) throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil(waitMs / 1000) });
-    return returnable;
+  constructor({ commit }: Database, limits: Limits, clock: Clock) {
+    this.#commit = commit;
+    this.#limits = limits;
+    this.#clock = clock;
   }
 
-  async function guessBuckets(tx: Tx, { email, address, device }: Guesser, now: number): Promise<Buckets> {
-    if (device !== undefined) {
-      const own = `device ${device}`;
-      return {
-        returnable: [perMinute(own, loginsPerMinute)],
-        kept: [perMinute(`all of ${own}`, loginsPerMinute * WIDEST)],
-      };
-    }
-    const network = networkOf(address);
-    const narrow = [perMinute(`${email} ${network}`, loginsPerMinute), perMinute(network, loginsPerMinute * WIDER)];
-    const isKnown = await isRemembered(tx, email, network, now);
-    return {
-      // Shared by all networks that never logged in to the account.
-      returnable: isKnown ? narrow : [...narrow, perMinute(email, loginsPerMinute * WIDER)],
-      kept: [perMinute(`all of ${network}`, loginsPerMinute * WIDEST)],
-    };
+  /**
+   * Takes a guess at the password of an account, and runs `login` with it. Logins to one account from one device or
+   * network run one after the other: a correct one returns its guess before the next one takes its own, so concurrent
+   * logins do not count as failures. The guess is taken before the password is checked, so concurrent guesses gain
+   * nothing. A device and a network that logged in to the account before have their own limits, so that strangers
+   * cannot lock the owner out.
+   * @throws {AppError} `rate_limited`, or `too_busy` if too many logins wait
+   */
+  async guess<T>(guesser: Guesser, login: (guess: Guess) => Promise<T>): Promise<T> {
+    const { email, address, device } = guesser;
+    const key = digest(`turn ${email} ${device ?? networkOf(address)}`);
+    if (this.#turns.length(key) >= MAX_QUEUE)
+      throw new AppError('too_busy', 'Too many logins are in progress; try again');
+    return this.#turns.run(key, async () => login(await this.#takeGuess(guesser)));
   }
 
-  async function takeGuess(guesser: Guesser): Promise<Guess> {
-    if (loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
-    const buckets = await take(
-      (tx, now) => guessBuckets(tx, guesser, now),
+  /**
+   * Counts an account that an address is about to register.
+   * @throws {AppError} `rate_limited`
+   */
+  async takeRegistration(address: string): Promise<Taken> {
+    const most = this.#limits.registrationsPerHour;
+    if (most === 0) return { giveBack: nothing };
+    const bucket = { key: digest(`registrations of ${networkOf(address)}`), most, periodMs: HOUR_MS };
+    const refusal = `Your IP address has reached its limit of ${most} registrations per hour; wait before you try again`;
+    await this.#take(async () => [bucket], refusal);
+    return { giveBack: () => this.#commit((tx) => giveBack(tx, [bucket])) };
+  }
+
+  async #takeGuess(guesser: Guesser): Promise<Guess> {
+    if (this.#limits.loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
+    const buckets = await this.#take(
+      (tx, now) => this.#bucketsOf(tx, guesser, now),
       'Too many failed logins; wait before you try again',
     );
     return {
-      giveBack: () => commit((tx) => giveBack(tx, buckets)),
+      giveBack: () => this.#commit((tx) => giveBack(tx, buckets)),
       wasRight: () =>
-        commit(async (tx) => {
+        this.#commit(async (tx) => {
           await giveBack(tx, buckets);
-          await remember(tx, guesser.email, networkOf(guesser.address), clock.now());
+          await remember(tx, guesser.email, networkOf(guesser.address), this.#clock.now());
         }),
     };
   }
 
-  return {
-    async guess(guesser, login) {
-      const { email, address, device } = guesser;
-      const key = digest(`turn ${email} ${device ?? networkOf(address)}`);
-      if (turns.length(key) >= MAX_QUEUE) throw new AppError('too_busy', 'Too many logins are in progress; try again');
-      return turns.run(key, async () => login(await takeGuess(guesser)));
-    },
-    async takeRegistration(address) {
-      if (registrationsPerHour === 0) return { giveBack: nothing };
-      const key = digest(`registrations of ${networkOf(address)}`);
-      const bucket = { key, most: registrationsPerHour, periodMs: HOUR_MS };
-      const refusal = `Your IP address has reached its limit of ${registrationsPerHour} registrations per hour; wait before you try again`;
-      const buckets = await take(async () => ({ returnable: [bucket], kept: [] }), refusal);
-      return { giveBack: () => commit((tx) => giveBack(tx, buckets)) };
-    },
-  };
+  async #take(
+    bucketsOf: (tx: Tx, now: number) => Promise<readonly Bucket[]>,
+    refusal: string,
+  ): Promise<readonly Bucket[]> {
+    const { waitMs, buckets } = await this.#commit(async (tx) => {
+      const now = this.#clock.now();
+      if (++this.#taken % CLEANS_EVERY === 0) await removeFull(tx, now);
+      const buckets = await bucketsOf(tx, now);
+      return { buckets, waitMs: await takeFromAll(tx, buckets, now) };
+    });
+    if (waitMs > 0) throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    return buckets.filter(({ isKept }) => !isKept);
+  }
+
+  async #bucketsOf(tx: Tx, { email, address, device }: Guesser, now: number): Promise<Bucket[]> {
+    const most = this.#limits.loginsPerMinute;
+    const own = device === undefined ? networkOf(address) : `device ${device}`;
+    const all = { ...perMinute(`all of ${own}`, most * WIDEST), isKept: true };
+    if (device !== undefined) return [perMinute(own, most), all];
+    const narrow = [perMinute(`${email} ${own}`, most), perMinute(own, most * WIDER)];
+    if (await isRemembered(tx, email, own, now)) return [...narrow, all];
+    // Shared by all networks that never logged in to the account.
+    return [...narrow, perMinute(email, most * WIDER), all];
+  }
 }
 
 const perMinute = (key: string, most: number): Bucket => ({ key: digest(key), most, periodMs: MINUTE_MS });

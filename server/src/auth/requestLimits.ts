@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Caller } from './authenticate.ts';
-import { type Allowance, type Buckets, createBuckets } from './buckets.ts';
+import { type Allowance, Buckets } from './buckets.ts';
 import { networkOf } from './network.ts';
 
 /** The subject of a request's limits: a credential, or the address if there is none. */
@@ -27,8 +27,8 @@ export class RequestLimits {
   readonly #accounts: Buckets;
 
   constructor({ perCredential, perAccount = 2 * perCredential }: PerMinute, clock: Clock) {
-    this.#credentials = createBuckets(perCredential, clock);
-    this.#accounts = createBuckets(perAccount, clock);
+    this.#credentials = new Buckets(perCredential, clock);
+    this.#accounts = new Buckets(perAccount, clock);
   }
 
   /** Takes `count` requests from both limits, or from neither. */

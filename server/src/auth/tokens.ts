@@ -6,45 +6,46 @@ import type { Clock } from '../clock.ts';
 const TOKEN_LIFETIME_MS = 12 * 60 * 60 * 1000;
 const ISSUER = 'switchboard';
 
-export interface LoginTokens {
-  /** Issues a token that expires in 12 hours. */
-  issue(accountId: string, version: number): Promise<{ token: string; expiresAt: number }>;
-  /** Returns undefined for a token that is forged, malformed or expired. */
-  verify(token: string): Promise<{ accountId: string; version: number; expiresAt: number } | undefined>;
-}
-
 /** Login tokens: JWT, HS256 (RFC 7519). An account revokes all of its tokens by incrementing `version`. */
-export function createLoginTokens(secret: string, clock: Clock): LoginTokens {
-  const key = new TextEncoder().encode(secret);
-  return {
-    async issue(accountId, version) {
-      const now = clock.now();
-      const expiresAt = now + TOKEN_LIFETIME_MS;
-      const token = await new SignJWT({ ver: version })
-        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-        .setIssuer(ISSUER)
-        .setSubject(accountId)
-        .setIssuedAt(Math.floor(now / 1000))
-        .setExpirationTime(Math.floor(expiresAt / 1000))
-        .sign(key);
-      return { token, expiresAt };
-    },
-    async verify(token) {
-      try {
-        const { payload } = await jwtVerify(token, key, {
-          algorithms: ['HS256'],
-          issuer: ISSUER,
-          requiredClaims: ['sub', 'exp', 'ver'],
-          currentDate: new Date(clock.now()),
-        });
-        const { sub, exp, ver } = payload;
-        if (sub === undefined || exp === undefined || typeof ver !== 'number') return undefined;
-        return { accountId: sub, version: ver, expiresAt: exp * 1000 };
-      } catch {
-        return undefined; // malformed, forged or expired
-      }
-    },
-  };
+export class LoginTokens {
+  readonly #key: Uint8Array;
+  readonly #clock: Clock;
+
+  constructor(secret: string, clock: Clock) {
+    this.#key = new TextEncoder().encode(secret);
+    this.#clock = clock;
+  }
+
+  /** Issues a token that expires in 12 hours. */
+  async issue(accountId: string, version: number): Promise<{ token: string; expiresAt: number }> {
+    const now = this.#clock.now();
+    const expiresAt = now + TOKEN_LIFETIME_MS;
+    const token = await new SignJWT({ ver: version })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(ISSUER)
+      .setSubject(accountId)
+      .setIssuedAt(Math.floor(now / 1000))
+      .setExpirationTime(Math.floor(expiresAt / 1000))
+      .sign(this.#key);
+    return { token, expiresAt };
+  }
+
+  /** Returns undefined for a token that is forged, malformed or expired. */
+  async verify(token: string): Promise<{ accountId: string; version: number; expiresAt: number } | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, this.#key, {
+        algorithms: ['HS256'],
+        issuer: ISSUER,
+        requiredClaims: ['sub', 'exp', 'ver'],
+        currentDate: new Date(this.#clock.now()),
+      });
+      const { sub, exp, ver } = payload;
+      if (sub === undefined || exp === undefined || typeof ver !== 'number') return undefined;
+      return { accountId: sub, version: ver, expiresAt: exp * 1000 };
+    } catch {
+      return undefined;
+    }
+  }
 }
 
 const KEY_PATTERN = /^sb_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
