@@ -47,8 +47,8 @@ export function createReadiness({
       const goesThrough = async () => {
         await database.reader.connection.query('select 1', []);
         await database.commit(async () => {});
-        if (wasFull) await requireRoom(database);
-        wasFull = false;
+        wasFull &&= !(await hasRoom(database));
+        if (wasFull) throw new Error('the disk of the database is full');
       };
       await withTimeout(systemClock, TIMEOUT_MS, goesThrough());
       const { bavail, bsize } = await statfs(dataDir);
@@ -64,26 +64,20 @@ export function createReadiness({
   };
 }
 
-/** Rolls back the probe and carries its result. */
-class ProbedError extends Error {
-  readonly hasRoom: boolean;
-  constructor(hasRoom: boolean) {
-    super(hasRoom ? 'there is room' : 'there is no room');
-    this.hasRoom = hasRoom;
-  }
-}
-
-/** @throws {Error} */
-async function requireRoom(database: Database): Promise<void> {
+/** Whether a large row can be written, which is rolled back. */
+async function hasRoom(database: Database): Promise<boolean> {
   // Random, so that it does not compress.
   const value = randomBytes(PROBE_BYTES / 2).toString('hex');
+  let fits = false;
   const probe = database.commit(async ({ kysely }) => {
-    const name = `probe ${value.slice(0, 32)}`;
-    const adding = kysely.insertInto('secrets').values({ name, value }).execute();
-    // An `AppError` is not retried: each retry would fill the disk a little more.
-    throw new ProbedError(await adding.then(Boolean, () => false));
+    const adding = kysely
+      .insertInto('secrets')
+      .values({ name: `probe ${value.slice(0, 32)}`, value })
+      .execute();
+    // A full disk is not reported as such, because `commit` would try again and fill it a little more each time.
+    fits = await adding.then(Boolean, () => false);
+    throw new Error('rolled back');
   });
-  await probe.catch((error) => {
-    if (!(error instanceof ProbedError && error.hasRoom)) throw error;
-  });
+  await probe.catch(() => {});
+  return fits;
 }

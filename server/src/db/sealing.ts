@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
-import { createSeal, type Seal, SealError } from '../seal.ts';
+import { Seal, SealError } from '../seal.ts';
 import type { Commit, Tx } from './commit.ts';
 
 /** `ENCRYPTION_KEY` is missing or is not the key that the database was written with. */
@@ -15,7 +16,7 @@ export interface EncryptionKeys {
 const CHECK = 'encryption_check';
 /** Marks that secrets were encrypted with a new key and that their former values may still be in the files. */
 const REWRITE = 'encryption_rewrite';
-const PLAIN = createSeal('');
+const PLAIN = new Seal('');
 
 /**
  * Opens the seal for secrets in rows. The first start with a key stores an encrypted check value, by which later starts
@@ -30,23 +31,20 @@ export async function openSeal(
   { encryptionKey, encryptionKeyPrevious }: EncryptionKeys,
   rewrite: () => Promise<void>,
 ): Promise<Seal> {
-  const seal = createSeal(encryptionKey);
+  const seal = new Seal(encryptionKey);
   const mustRewrite = await commit(async (tx) => {
     // Before the check, because a node that has joined by now has stored its own check value.
     const others = await liveNodes(tx);
-    const check = await readCheck(tx);
-    if (check === undefined) {
-      if (encryptionKey === '') return isNoted(tx);
+    const check = await readSecret(tx, CHECK);
+    const isSameKey = check === undefined ? encryptionKey === '' : encryptionKey !== '' && opens(seal, check);
+    if (!isSameKey) {
+      const previous = check === undefined ? PLAIN : new Seal(encryptionKeyPrevious);
+      if (check !== undefined && (encryptionKeyPrevious === '' || !opens(previous, check)))
+        throw wrongKey(encryptionKey);
       requireAlone(others);
-      if (await addCheck(tx, seal)) await resealAll(tx, PLAIN, seal);
-      return isNoted(tx);
+      if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await resealAll(tx, previous, seal);
     }
-    if (encryptionKey !== '' && opens(seal, check)) return others.length === 0 && isNoted(tx);
-    const previous = createSeal(encryptionKeyPrevious);
-    if (encryptionKeyPrevious === '' || !opens(previous, check)) throw wrongKey(encryptionKey);
-    requireAlone(others);
-    if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await resealAll(tx, previous, seal);
-    return isNoted(tx);
+    return others.length === 0 && (await readSecret(tx, REWRITE)) !== undefined;
   });
   if (mustRewrite) {
     await rewrite();
@@ -55,9 +53,14 @@ export async function openSeal(
   return seal;
 }
 
-async function isNoted({ kysely }: Tx): Promise<boolean> {
-  const row = await kysely.selectFrom('secrets').select('name').where('name', '=', REWRITE).executeTakeFirst();
-  return row !== undefined;
+async function readSecret({ kysely }: Tx, name: string): Promise<string | undefined> {
+  const row = await kysely.selectFrom('secrets').select('value').where('name', '=', name).executeTakeFirst();
+  return row?.value;
+}
+
+async function liveNodes({ kysely, dialect }: Tx): Promise<string[]> {
+  const rows = await kysely.selectFrom('nodes').select('node_id').where('expires_at', '>', dialect.now).execute();
+  return rows.map(({ node_id }) => node_id);
 }
 
 /**
@@ -69,11 +72,6 @@ function requireAlone(nodes: readonly string[]): void {
   throw new WrongKeyError(
     `ENCRYPTION_KEY differs from that of the running nodes. To change it, first stop them: ${nodes.join(', ')}.`,
   );
-}
-
-async function liveNodes({ kysely, dialect }: Tx): Promise<string[]> {
-  const rows = await kysely.selectFrom('nodes').select('node_id').where('expires_at', '>', dialect.now).execute();
-  return rows.map(({ node_id }) => node_id);
 }
 
 function wrongKey(encryptionKey: string): WrongKeyError {
@@ -93,90 +91,44 @@ function opens(seal: Seal, check: string): boolean {
   }
 }
 
-async function readCheck({ kysely }: Tx): Promise<string | undefined> {
-  const row = await kysely.selectFrom('secrets').select('value').where('name', '=', CHECK).executeTakeFirst();
-  return row?.value;
-}
-
-/*
- * Each returns whether this transaction changed the row. Of several nodes that start at once only one changes it, and
- * the others wait at the row until that node has encrypted everything.
+/**
+ * Replaces the check value; undefined for none.
+ * @returns whether this transaction did. Of several nodes that start at once only one does, and the others wait at the
+ * row until that node has encrypted everything
  */
-
-async function addCheck({ kysely }: Tx, seal: Seal): Promise<boolean> {
-  const inserted = await kysely
-    .insertInto('secrets')
-    .values({ name: CHECK, value: seal.close(CHECK, aboutSecret(CHECK)) })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('name')
-    .execute();
-  return inserted.length === 1;
-}
-
-/** @param seal undefined removes the check value */
-async function replaceCheck({ kysely }: Tx, check: string, seal: Seal | undefined): Promise<boolean> {
-  const changed =
-    seal === undefined
-      ? await kysely
-          .deleteFrom('secrets')
-          .where('name', '=', CHECK)
-          .where('value', '=', check)
-          .returning('name')
-          .execute()
-      : await kysely
-          .updateTable('secrets')
-          .set({ value: seal.close(CHECK, aboutSecret(CHECK)) })
-          .where('name', '=', CHECK)
-          .where('value', '=', check)
-          .returning('name')
-          .execute();
-  return changed.length === 1;
+async function replaceCheck({ kysely }: Tx, from: string | undefined, to: Seal | undefined): Promise<boolean> {
+  const value = to?.close(CHECK, aboutSecret(CHECK));
+  const isStored = sql`name = ${CHECK} and value = ${from}`;
+  const change =
+    from === undefined
+      ? sql`insert into secrets (name, value) values (${CHECK}, ${value}) on conflict do nothing`
+      : value === undefined
+        ? sql`delete from secrets where ${isStored}`
+        : sql`update secrets set value = ${value} where ${isStored}`;
+  const { numAffectedRows } = await change.execute(kysely);
+  return numAffectedRows === 1n;
 }
 
 async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   const anew = (text: string, about: string) => to.close(from.open(text, about), about);
   const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
-  for (const { name, value } of await secrets.execute()) {
-    await kysely
-      .updateTable('secrets')
-      .set({ value: anew(value, aboutSecret(name)) })
-      .where('name', '=', name)
-      .execute();
+  for (const { name, value } of await secrets.execute())
+    await sql`update secrets set value = ${anew(value, aboutSecret(name))} where name = ${name}`.execute(kysely);
+  const webhooks = kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret']);
+  for (const { webhook_id: id, secret, previous_secret: previous } of await webhooks.execute()) {
+    const [newSecret, newPrevious] = [secret, previous].map((text) => text && anew(text, aboutWebhook(id)));
+    await sql`update webhooks set secret = ${newSecret}, previous_secret = ${newPrevious}
+      where webhook_id = ${id}`.execute(kysely);
   }
-  for (const row of await kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret']).execute()) {
-    const about = aboutWebhook(row.webhook_id);
-    await kysely
-      .updateTable('webhooks')
-      .set({
-        secret: row.secret && anew(row.secret, about),
-        previous_secret: row.previous_secret && anew(row.previous_secret, about),
-      })
-      .where('webhook_id', '=', row.webhook_id)
-      .execute();
-  }
-  for (const { session_id: id, options } of await kysely
-    .selectFrom('sessions')
-    .select(['session_id', 'options'])
-    .execute()) {
-    await kysely
-      .updateTable('sessions')
-      .set({ options: anew(options, aboutOptions(id)) })
-      .where('session_id', '=', id)
-      .execute();
-  }
-  for (const { session_id: id, key, value } of await kysely.selectFrom('session_store').selectAll().execute()) {
-    await kysely
-      .updateTable('session_store')
-      .set({ value: anew(value, aboutStored(id, key)) })
-      .where('session_id', '=', id)
-      .where('key', '=', key)
-      .execute();
-  }
-  await kysely
-    .insertInto('secrets')
-    .values({ name: REWRITE, value: '' })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const sessions = kysely.selectFrom('sessions').select(['session_id', 'options']);
+  for (const { session_id: id, options } of await sessions.execute())
+    await sql`update sessions set options = ${anew(options, aboutOptions(id))} where session_id = ${id}`.execute(
+      kysely,
+    );
+  for (const { session_id: id, key, value } of await kysely.selectFrom('session_store').selectAll().execute())
+    await sql`update session_store set value = ${anew(value, aboutStored(id, key))}
+      where session_id = ${id} and key = ${key}`.execute(kysely);
+  await sql`insert into secrets (name, value) values (${REWRITE}, '') on conflict do nothing`.execute(kysely);
 }
 
 /* The context that a secret's encryption is bound to. */

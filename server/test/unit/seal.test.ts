@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createSeal, SealError } from '../../src/seal.ts';
+import { Seal, SealError } from '../../src/seal.ts';
 
 const KEY = 'a key of more than thirty-two characters';
 const OTHER_KEY = 'another key of more than thirty-two chars';
 const SECRET = 'Schlüssel für die Prüfung';
 
 it('opens a sealed text only with the same key and context', () => {
-  const seal = createSeal(KEY);
+  const seal = new Seal(KEY);
   const stored = seal.close(SECRET, 'webhooks/whk_1/secret');
   assert.ok(!stored.includes(SECRET) && stored.startsWith('sealed:v1:'));
-  assert.equal(createSeal(KEY).open(stored, 'webhooks/whk_1/secret'), SECRET);
+  assert.equal(new Seal(KEY).open(stored, 'webhooks/whk_1/secret'), SECRET);
   assert.notEqual(seal.close(SECRET, 'webhooks/whk_1/secret'), stored, 'every nonce is new');
   assert.throws(() => seal.open(stored, 'webhooks/whk_2/secret'), SealError);
-  assert.throws(() => createSeal(OTHER_KEY).open(stored, 'webhooks/whk_1/secret'), SealError);
-  assert.throws(() => createSeal('').open(stored, 'webhooks/whk_1/secret'), /ENCRYPTION_KEY is not set/);
+  assert.throws(() => new Seal(OTHER_KEY).open(stored, 'webhooks/whk_1/secret'), SealError);
+  assert.throws(() => new Seal('').open(stored, 'webhooks/whk_1/secret'), /ENCRYPTION_KEY is not set/);
 });
 
 it('rejects a sealed text that is truncated or has any bit changed', () => {
-  const seal = createSeal(KEY);
+  const seal = new Seal(KEY);
   const stored = seal.close('secret', 'a');
   const bytes = Buffer.from(stored.slice('sealed:v1:'.length), 'base64url');
   for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -33,10 +33,10 @@ it('rejects a sealed text that is truncated or has any bit changed', () => {
 });
 
 it('keeps texts unchanged without a key, even if they look sealed', () => {
-  const seal = createSeal('');
+  const seal = new Seal('');
   assert.equal(seal.close(SECRET, 'a'), SECRET);
   for (const text of ['sealed:v1:abc', 'plain:v1:abc', 'plain:v1:plain:v1:', '']) {
     assert.equal(seal.open(seal.close(text, 'a'), 'a'), text);
-    assert.equal(createSeal(KEY).open(seal.close(text, 'a'), 'a'), text, 'a later key reads them');
+    assert.equal(new Seal(KEY).open(seal.close(text, 'a'), 'a'), text, 'a later key reads them');
   }
 });
