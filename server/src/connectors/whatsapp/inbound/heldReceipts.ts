@@ -32,9 +32,12 @@ export class HeldReceipts {
     this.#pending.get(wireId)?.cancelTimer();
   }
 
-  /** Releases the receipts, because the message is stored or never will be. */
-  settle(wireId: string): void {
-    this.#finish(wireId, true);
+  /** Releases the receipts, because the message is stored or never will be; or drops them, if the session has ended. */
+  settle(wireId: string, isSettled = true): void {
+    const pending = this.#pending.get(wireId);
+    this.#pending.delete(wireId);
+    pending?.cancelTimer();
+    pending?.settled.resolve(isSettled);
   }
 
   isHeld(wireId: string): boolean {
@@ -51,14 +54,6 @@ export class HeldReceipts {
 
   /** Drops the held receipts. The network repeats them. */
   stop(): void {
-    for (const wireId of [...this.#pending.keys()]) this.#finish(wireId, false);
-  }
-
-  #finish(wireId: string, isSettled: boolean): void {
-    const pending = this.#pending.get(wireId);
-    if (pending === undefined) return;
-    this.#pending.delete(wireId);
-    pending.cancelTimer();
-    pending.settled.resolve(isSettled);
+    for (const wireId of [...this.#pending.keys()]) this.settle(wireId, false);
   }
 }
