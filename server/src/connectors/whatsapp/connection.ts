@@ -2,7 +2,6 @@ import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
 import { type Connection, isStandIn, type NetworkEvent, type SessionHost } from '../connector.ts';
 import { Journal } from './inbound/journal.ts';
-import { MediaHost } from './inbound/mediaHost.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
 import { Credentials } from './link/credentials.ts';
@@ -13,19 +12,18 @@ import { Requests } from './link/requests.ts';
 import { socketConfig } from './link/socketConfig.ts';
 import { openOwnStore } from './link/store.ts';
 import { Acknowledgements } from './outbound/acknowledgements.ts';
-import { NetworkLimits } from './outbound/networkLimits.ts';
 import { keyOf } from './outbound/outgoingContent.ts';
 import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
 import { Sender } from './outbound/sender.ts';
-import { SentMessages } from './outbound/sentMessages.ts';
+import { findSent } from './outbound/sentMessages.ts';
 import { Addresses, jidOf, jidOfChat } from './people/addresses.ts';
 import { createGroupActions } from './people/groupActions.ts';
 import { Groups } from './people/groups.ts';
 import { createProfiles } from './people/profiles.ts';
 import { Self } from './people/self.ts';
 import { Reporter } from './reporter.ts';
-import type { NetworkSettings, Session } from './session.ts';
+import type { NetworkSettings } from './session.ts';
 
 export interface ConnectionOptions {
   /** `http://`, `https://` or `socks5://` */
@@ -73,40 +71,38 @@ async function createParts(host: SessionHost, settings: NetworkSettings, options
   const maxBytes = settings.maxFileBytes + ENCRYPTION_BYTES;
   const files = pinHosts(route.dispatcher, { hosts: [mediaHost], maxBytes, timeoutMs: FILE_MS, clock });
   const ownHosts = { hosts: [WHATSAPP_HOSTS, mediaHost], maxBytes: OWN_BYTES, timeoutMs: OWN_MS, clock };
-  const dispatcher = pinHosts(route.dispatcher, ownHosts);
+  const ownFiles = pinHosts(route.dispatcher, ownHosts);
   const hasProxy = options.proxy !== undefined;
   const link = new Link({ baileys, creds, hasProxy, silenceMs: keepAliveMs * 1.5, random, host });
   const requests = new Requests(link, clock);
   const self = new Self(baileys, creds);
   const reporter = new Reporter(host);
-  const session: Session = { settings, baileys, host, store, creds, self, link, requests, reporter };
+  const session = { settings, baileys, host, store, creds, self, link, requests, reporter, files, ownFiles };
 
   const addresses = new Addresses(session);
   const groups = new Groups(session, addresses);
 
-  const sent = new SentMessages(session);
   const acknowledgements = new Acknowledgements(session);
   const pacing = new Pacing(options.pacing, { clock, random, store });
-  const recipients = new Recipients(pacing, new NetworkLimits(session), addresses);
-  const sender = new Sender(session, { acknowledgements, pacing, recipients, sent });
+  const recipients = new Recipients(session, pacing, addresses);
+  const sender = new Sender(session, acknowledgements, pacing, recipients);
 
   const journal = new Journal(session);
-  const reader = new MessageReader(session, { addresses, groups, sent, media: new MediaHost(session, files) });
+  const reader = new MessageReader(session, addresses, groups);
   const receiver = new Receiver(session, journal, reader, acknowledgements);
 
   const config = socketConfig(session, {
     keys,
     agent: route.agent,
-    dispatcher,
-    getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
+    getMessage: async ({ id }) => (id ? findSent(session, id) : undefined),
     cachedGroupMetadata: async (jid) => groups.cached(jid),
     makeSignalRepository: journal.makeSignalRepository,
   });
-  return { session, store, credentials, route, dispatcher, config, addresses, groups, recipients, sender, receiver };
+  return { session, store, credentials, route, config, addresses, groups, recipients, sender, receiver };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
-  const { session, dispatcher, addresses, groups, recipients, sender } = parts;
+  const { session, addresses, groups, recipients, sender } = parts;
   const { link, requests, self } = session;
   return {
     send: (message) => sender.send(message),
@@ -130,7 +126,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
       });
     },
     groups: createGroupActions(session, groups, addresses),
-    profiles: createProfiles(session, addresses, dispatcher),
+    profiles: createProfiles(session, addresses),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };

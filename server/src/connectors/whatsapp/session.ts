@@ -1,4 +1,5 @@
 import type { AuthenticationCreds } from 'baileys';
+import type { Dispatcher } from 'undici';
 import type { TargetPolicy } from '../../target.ts';
 import type { SessionHost, SessionStore } from '../connector.ts';
 import type { Link } from './link/link.ts';
@@ -37,4 +38,8 @@ export interface Session {
   readonly link: Link;
   readonly requests: Requests;
   readonly reporter: Reporter;
+  /** Fetches the files of messages, from the media host only (see `pinnedHosts.ts`). */
+  readonly files: Dispatcher;
+  /** Fetches pictures, history, and state that the devices of an account share, from WhatsApp's own hosts only. */
+  readonly ownFiles: Dispatcher;
 }

@@ -1,7 +1,7 @@
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import type { WAMessage } from 'baileys';
-import { type Dispatcher, request } from 'undici';
+import { request } from 'undici';
 import { withTimeout } from '../../../async.ts';
 import type { Session } from '../session.ts';
 import { type FileReference, parseContent } from './incomingContent.ts';
@@ -19,61 +19,48 @@ interface Keys {
 }
 
 /**
- * Downloads the encrypted files of messages from the network's media host. Baileys is not used for that: it would
- * contact any host that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
+ * Downloads a message's file from the network's media host, and returns the decrypted file as a stream. A file that the
+ * host has deleted is requested from the sender's phone. Baileys is not used for the download: it would contact any host
+ * that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
  */
-export class MediaHost {
-  readonly #session: Session;
-  readonly #dispatcher: Dispatcher;
-
-  /** @param dispatcher connects to no other host, within limits (see `pinnedHosts.ts`) */
-  constructor(session: Session, dispatcher: Dispatcher) {
-    this.#session = session;
-    this.#dispatcher = dispatcher;
+export async function openFile(session: Session, message: WAMessage): Promise<Readable> {
+  try {
+    return await download(session, message);
+  } catch (error) {
+    if (!(error instanceof GoneError)) throw error;
+    return download(session, await askPhone(session, message));
   }
+}
 
-  /** Opens the decrypted file as a stream. A file that the host has deleted is requested from the sender's phone. */
-  async download(message: WAMessage): Promise<Readable> {
-    try {
-      return await this.#open(message);
-    } catch (error) {
-      if (!(error instanceof GoneError)) throw error;
-      return this.#open(await this.#askPhone(message));
-    }
+async function download({ baileys, settings, files }: Session, { message }: WAMessage): Promise<Readable> {
+  const file = parseContent(baileys, message ?? {})?.media?.file;
+  if (file === undefined) throw new Error('the message does not say what its file is');
+  const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, file.keyType);
+  if (!macKey) throw new Error('the file has no key');
+  const { statusCode, body } = await request(`https://${settings.mediaHost}${file.directPath}`, {
+    headers: { origin: baileys.DEFAULT_ORIGIN },
+    dispatcher: files,
+  });
+  if (statusCode !== 200) {
+    await body.dump().catch(() => {});
+    const words = `the host answered ${statusCode}`;
+    throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
   }
+  const content = new PassThrough();
+  // An error on either side ends the other, and the reader gets it.
+  pipeline(
+    body,
+    (encrypted) => decrypt(encrypted, file, { cipherKey, iv, macKey }),
+    content,
+    () => {},
+  );
+  return content;
+}
 
-  async #open({ message }: WAMessage): Promise<Readable> {
-    const { baileys, settings } = this.#session;
-    const file = parseContent(baileys, message ?? {})?.media?.file;
-    if (file === undefined) throw new Error('the message does not say what its file is');
-    const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, file.keyType);
-    if (!macKey) throw new Error('the file has no key');
-    const { statusCode, body } = await request(`https://${settings.mediaHost}${file.directPath}`, {
-      headers: { origin: baileys.DEFAULT_ORIGIN },
-      dispatcher: this.#dispatcher,
-    });
-    if (statusCode !== 200) {
-      await body.dump().catch(() => {});
-      const words = `the host answered ${statusCode}`;
-      throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
-    }
-    const content = new PassThrough();
-    // An error on either side ends the other, and the reader gets it.
-    pipeline(
-      body,
-      (encrypted) => decrypt(encrypted, file, { cipherKey, iv, macKey }),
-      content,
-      () => {},
-    );
-    return content;
-  }
-
-  async #askPhone(message: WAMessage): Promise<WAMessage> {
-    const { link, host } = this.#session;
-    if (link.socket === undefined) throw new Error('the session is not connected');
-    const answer = link.socket.updateMediaMessage(message);
-    return withTimeout(host.clock, PHONE_MS, answer, () => new Error('the phone does not answer'));
-  }
+async function askPhone({ link, host }: Session, message: WAMessage): Promise<WAMessage> {
+  if (link.socket === undefined) throw new Error('the session is not connected');
+  const answer = link.socket.updateMediaMessage(message);
+  return withTimeout(host.clock, PHONE_MS, answer, () => new Error('the phone does not answer'));
 }
 
 const MAC_LENGTH = 10;

@@ -1,21 +1,14 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
 import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
-import type { SentMessages } from '../outbound/sentMessages.ts';
+import { findSent, keepSent } from '../outbound/sentMessages.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import type { Attributes, Received } from './journal.ts';
-import type { MediaHost } from './mediaHost.ts';
+import { openFile } from './mediaHost.ts';
 import { readVote } from './votes.ts';
-
-interface ReaderParts {
-  readonly addresses: Addresses;
-  readonly groups: Groups;
-  readonly sent: SentMessages;
-  readonly media: MediaHost;
-}
 
 /** A message whose envelope is decoded. */
 interface Decoded {
@@ -30,11 +23,13 @@ interface Decoded {
 /** Turns received messages into events. */
 export class MessageReader {
   readonly #session: Session;
-  readonly #parts: ReaderParts;
+  readonly #addresses: Addresses;
+  readonly #groups: Groups;
 
-  constructor(session: Session, parts: ReaderParts) {
+  constructor(session: Session, addresses: Addresses, groups: Groups) {
     this.#session = session;
-    this.#parts = parts;
+    this.#addresses = addresses;
+    this.#groups = groups;
   }
 
   /**
@@ -46,7 +41,6 @@ export class MessageReader {
     { isReplayed, withFile }: { isReplayed: boolean; withFile: boolean },
   ): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
-    const { addresses, groups, sent } = this.#parts;
     const { id, lid } = self.addresses;
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
     const { key } = fullMessage;
@@ -59,16 +53,16 @@ export class MessageReader {
     if (chat === undefined) return undefined;
     const from = isOwn
       ? self.phoneNumber
-      : await addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
+      : await this.#addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
     const timestamp = Number(fullMessage.messageTimestamp) * 1000;
     const change = await this.#changeOf({ key, chat, from, timestamp, whole });
     if (change !== undefined) return change;
     const parsed = parseContent(baileys, whole);
     if (parsed === undefined) return undefined;
-    if (chat.type === 'group') await groups.know(chat.id);
+    if (chat.type === 'group') await this.#groups.know(chat.id);
     // Votes in a poll that the own number sent from another device arrive here as well, and need its secret.
     if (isOwn && parsed.content.poll !== undefined)
-      await sent.keep(key.id ?? '', withSecret(whole, [whole, meant, decoded]));
+      await keepSent(this.#session, key.id ?? '', withSecret(whole, [whole, meant, decoded]));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
     const { context } = parsed;
     return {
@@ -87,11 +81,10 @@ export class MessageReader {
   /** For each recipient, a message to a broadcast list is a direct one. Stories and channels have no chat. */
   async #chatOf({ remoteJid, remoteJidAlt, participant, participantAlt }: WAMessageKey) {
     const { baileys } = this.#session;
-    const { addresses } = this.#parts;
     if (!remoteJid || baileys.isJidStatusBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
     if (baileys.isJidBroadcast(remoteJid))
-      return participant ? addresses.chatOf(participant, participantAlt) : undefined;
-    return addresses.chatOf(remoteJid, remoteJidAlt);
+      return participant ? this.#addresses.chatOf(participant, participantAlt) : undefined;
+    return this.#addresses.chatOf(remoteJid, remoteJidAlt);
   }
 
   /**
@@ -100,13 +93,12 @@ export class MessageReader {
    */
   async #ownChatOf({ remoteJid }: WAMessageKey, attrs: Attributes): Promise<NetworkChat | undefined> {
     const { baileys, self } = this.#session;
-    const { addresses } = this.#parts;
     const { recipient } = attrs;
     if (!remoteJid || baileys.isJidBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
-    if (baileys.isJidGroup(remoteJid)) return addresses.chatOf(remoteJid);
+    if (baileys.isJidGroup(remoteJid)) return this.#addresses.chatOf(remoteJid);
     if (recipient === undefined || baileys.isJidMetaAI(recipient)) return undefined;
     if (self.is(remoteJid)) return { type: 'direct', id: self.phoneNumber };
-    return addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
+    return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
   /** Reads a message that changes another one. */
@@ -144,7 +136,7 @@ export class MessageReader {
   ): Promise<{ networkId: string; options: string[] } | undefined> {
     const { baileys, self, host } = this.#session;
     const id = target?.id;
-    const message = id ? await this.#parts.sent.find(id) : undefined;
+    const message = id ? await findSent(this.#session, id) : undefined;
     const secret = message?.messageContextInfo?.messageSecret;
     // Only the author of a poll can read a vote in it.
     if (!id || !vote || !message || !secret) return undefined;
@@ -154,8 +146,7 @@ export class MessageReader {
   }
 
   async #contentOf({ content, context }: Parsed, media: NetworkMedia | undefined): Promise<MessageContent> {
-    const { addresses } = this.#parts;
-    const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => addresses.digitsOf(jid)));
+    const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => this.#addresses.digitsOf(jid)));
     return {
       ...content,
       ...(mentions.length > 0 && { mentions }),
@@ -167,7 +158,7 @@ export class MessageReader {
   #fileOf(message: WAMessage, media: ParsedMedia | undefined): NetworkMedia | undefined {
     if (media === undefined) return undefined;
     const { mimeType, size, fileName, file } = media;
-    if (file !== undefined) return { mimeType, size, fileName, open: () => this.#parts.media.download(message) };
+    if (file !== undefined) return { mimeType, size, fileName, open: () => openFile(this.#session, message) };
     this.#session.host.log.warn(
       { message: message.key.id },
       'message has an incomplete file; storing it without the file',

@@ -1,6 +1,5 @@
 import type { CacheStore, SignalKeyStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import type { Dispatcher } from 'undici';
 import type { Session } from '../session.ts';
 import type { Route } from './proxy.ts';
 
@@ -16,14 +15,12 @@ const DEVICES_MS = 5 * 60_000;
 interface Called extends Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata' | 'makeSignalRepository'> {
   readonly keys: SignalKeyStore;
   readonly agent: Route['agent'];
-  /** For the downloads of Baileys itself: history, and state that the devices of an account share. */
-  readonly dispatcher: Dispatcher;
 }
 
 /** The configuration of all sockets of a session. */
 export function socketConfig(
-  { baileys, creds, settings, host: { log } }: Session,
-  { keys, agent, dispatcher, ...hooks }: Called,
+  { baileys, creds, settings, host: { log }, ownFiles }: Session,
+  { keys, agent, ...hooks }: Called,
 ): UserFacingSocketConfig {
   const { url, version, keepAliveMs } = settings;
   return {
@@ -47,7 +44,7 @@ export function socketConfig(
     ...hooks,
     ...(agent !== undefined && { agent, fetchAgent: agent }),
     // Baileys downloads from paths that the phone names. Node's fetch accepts a dispatcher, but its type does not.
-    options: { dispatcher } as RequestInit,
+    options: { dispatcher: ownFiles } as RequestInit,
   } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
 }
 

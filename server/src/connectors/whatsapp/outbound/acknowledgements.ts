@@ -1,19 +1,17 @@
 import type { BinaryNode } from 'baileys';
+import { LostSocketError } from '../link/requests.ts';
 import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
 
-/** The result of sending a message: the server has it, refuses it, or the connection ended before it answered. */
-export type Answer = { readonly timestamp: number } | { readonly error: string } | 'lost';
-
-/** The answer about one message that was, or is about to be, sent. */
-export interface PendingAnswer {
-  readonly answer: Promise<Answer>;
-  settle(answer: Answer): void;
-  /** Starts the time limit: the message has been sent. */
-  startTimer(): void;
-  /** The message could not be sent in time. Replaces the connection, or the message would go out later, unexpectedly. */
-  giveUp(): void;
-}
+/**
+ * The result of sending a message: the server has it or refuses it, it could not be passed to the server, or the
+ * connection ended before the server answered.
+ */
+export type Answer =
+  | { readonly timestamp: number }
+  | { readonly refusal: string }
+  | { readonly failure: unknown }
+  | 'lost';
 
 /** A server that takes this long to acknowledge is gone, whatever the state of the socket. */
 const LIMIT_MS = 12_000;
@@ -28,44 +26,49 @@ export class Acknowledgements {
     this.#session = session;
     link.on('socket', ({ ws }) => void ws.on('CB:ack,class:message', (node: BinaryNode) => this.#onAck(node)));
     link.on('lost', () => {
-      for (const settle of [...this.#pending.values()]) settle('lost');
+      for (const wireId of [...this.#pending.keys()]) this.#settle(wireId, 'lost');
     });
   }
 
-  expect(wireId: string): PendingAnswer {
+  /** Sends a message with `dispatch`, and waits for the server's answer. */
+  async answerTo(wireId: string, dispatch: () => Promise<void>): Promise<Answer> {
     const { link, host } = this.#session;
     const { promise, resolve } = Promise.withResolvers<Answer>();
+    this.#pending.set(wireId, resolve);
     let cancelTimer = () => {};
-    const isPending = () => this.#pending.get(wireId) === settle;
-    const settle = (answer: Answer) => {
-      cancelTimer();
-      if (isPending()) this.#pending.delete(wireId);
-      resolve(answer);
-    };
-    this.#pending.set(wireId, settle);
-    return {
-      answer: promise,
-      settle,
-      startTimer: () => {
-        if (!isPending()) return;
-        cancelTimer = host.clock.after(LIMIT_MS, () => {
-          settle('lost');
-          link.reset('WhatsApp does not confirm messages');
-        });
-      },
-      giveUp: () => {
-        if (isPending()) link.reset('WhatsApp does not answer');
-      },
-    };
+    try {
+      await dispatch();
+      cancelTimer = host.clock.after(LIMIT_MS, () => {
+        this.#settle(wireId, 'lost');
+        link.reset('WhatsApp does not confirm messages');
+      });
+    } catch (error) {
+      // Unless the answer has arrived: Baileys then failed after sending.
+      this.#settle(wireId, error instanceof LostSocketError ? 'lost' : { failure: error });
+    }
+    return promise.finally(cancelTimer);
+  }
+
+  /**
+   * Replaces the connection if the message was not sent in time and has no answer, or it would go out later,
+   * unexpectedly.
+   */
+  giveUp(wireId: string): void {
+    if (this.#pending.has(wireId)) this.#session.link.reset('WhatsApp does not answer');
   }
 
   /** A recipient has received or read these messages, so the server has them, even without an acknowledgement. */
   onReceipt(networkIds: readonly string[], timestamp: number): void {
-    for (const id of networkIds) this.#pending.get(toWireId(id))?.({ timestamp });
+    for (const id of networkIds) this.#settle(toWireId(id), { timestamp });
   }
 
   #onAck({ attrs: { id = '', error, t } }: BinaryNode): void {
     const timestamp = t === undefined ? this.#session.host.clock.now() : Number(t) * 1000;
-    this.#pending.get(id)?.(error === undefined ? { timestamp } : { error });
+    this.#settle(id, error === undefined ? { timestamp } : { refusal: error });
+  }
+
+  #settle(wireId: string, answer: Answer): void {
+    this.#pending.get(wireId)?.(answer);
+    this.#pending.delete(wireId);
   }
 }

@@ -2,7 +2,8 @@ import type { WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
 import { type Addresses, jidOf } from '../people/addresses.ts';
-import type { NetworkLimits } from './networkLimits.ts';
+import type { Session } from '../session.ts';
+import { NetworkLimits } from './networkLimits.ts';
 import type { Pacing } from './pacing.ts';
 
 /** Per session, so the limit is low. A number that was evicted is looked up again. */
@@ -28,9 +29,9 @@ export class Recipients {
   /** Numbers whose chat is counted as new, until a message is sent to them. */
   readonly #counted = new Set<string>();
 
-  constructor(pacing: Pacing, limits: NetworkLimits, addresses: Addresses) {
+  constructor(session: Session, pacing: Pacing, addresses: Addresses) {
     this.#pacing = pacing;
-    this.#limits = limits;
+    this.#limits = new NetworkLimits(session);
     this.#addresses = addresses;
   }
 

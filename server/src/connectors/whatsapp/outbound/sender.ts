@@ -5,19 +5,12 @@ import type { MessageKey, OutgoingMessage } from '../../connector.ts';
 import { LostSocketError } from '../link/requests.ts';
 import { jidOfChat } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
-import type { Acknowledgements, PendingAnswer } from './acknowledgements.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
 import { toWireId } from './messageIds.ts';
 import { keyOf, quotedOf, toBaileysContent } from './outgoingContent.ts';
 import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
-import type { SentMessages } from './sentMessages.ts';
-
-interface SenderParts {
-  readonly acknowledgements: Acknowledgements;
-  readonly pacing: Pacing;
-  readonly recipients: Recipients;
-  readonly sent: SentMessages;
-}
+import { findSent, keepSent } from './sentMessages.ts';
 
 /**
  * Callers of the host wait half a minute, in addition to the time for a file; this leaves some of it for the answer.
@@ -38,18 +31,22 @@ interface Delivery {
 /** Sends messages, and changes to messages. */
 export class Sender {
   readonly #session: Session;
-  readonly #parts: SenderParts;
+  readonly #acknowledgements: Acknowledgements;
+  readonly #pacing: Pacing;
+  readonly #recipients: Recipients;
   readonly #changes = new Set<Promise<void>>();
 
-  constructor(session: Session, parts: SenderParts) {
+  constructor(session: Session, acknowledgements: Acknowledgements, pacing: Pacing, recipients: Recipients) {
     this.#session = session;
-    this.#parts = parts;
+    this.#acknowledgements = acknowledgements;
+    this.#pacing = pacing;
+    this.#recipients = recipients;
   }
 
   async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
     const { self, host } = this.#session;
     const deadline = host.clock.now() + TIMEOUT_MS;
-    await this.#parts.pacing.wait();
+    await this.#pacing.wait();
     let { chat } = message;
     if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
     const quoted = quotedOf({ ...message, chat }, self.phoneNumber);
@@ -107,7 +104,7 @@ export class Sender {
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, deadline - host.clock.now()));
       try {
-        return await requests.run(socket, () => this.#parts.recipients.require(socket, phoneNumber));
+        return await requests.run(socket, () => this.#recipients.require(socket, phoneNumber));
       } catch (error) {
         if (!(error instanceof LostSocketError) || host.clock.now() > deadline) throw error;
       }
@@ -120,58 +117,50 @@ export class Sender {
    */
   async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<number> {
     const { link, host } = this.#session;
-    const { acknowledgements, sent } = this.#parts;
     const { clock, log } = host;
     const { messageId } = options;
-    let made = await sent.find(messageId);
+    let made = await findSent(this.#session, messageId);
     let mayBeOut = made !== undefined;
     let until = hasFile ? clock.now() + FILE_MS : deadline;
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
         throw mayBeOut ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
       });
-      const pending = acknowledgements.expect(messageId);
-      let trouble: unknown;
-      try {
-        if (made === undefined) {
-          const make = async () => {
-            const content = await makeContent();
-            mayBeOut = true;
-            return socket.sendMessage(jid, content, options);
-          };
-          const limitMs = hasFile ? FILE_MS : TIMEOUT_MS;
-          made = (await this.#dispatch(socket, pending, make, limitMs))?.message ?? undefined;
-          until = clock.now() + TIMEOUT_MS; // a file has its own time
-        } else {
+      const answer = await this.#acknowledgements.answerTo(messageId, async () => {
+        if (made !== undefined) {
           // The same message, with its uploaded file and its secret, instead of a new one with the same text.
           const content = made;
-          await this.#dispatch(socket, pending, () => socket.relayMessage(jid, content, { messageId }));
+          await this.#dispatch(socket, messageId, () => socket.relayMessage(jid, content, { messageId }));
+          return;
         }
-        pending.startTimer();
-      } catch (error) {
-        trouble = error;
-        pending.settle('lost'); // unless the answer has arrived: Baileys then failed after sending
-      }
-      const answer = await pending.answer;
+        const make = async () => {
+          const content = await makeContent();
+          mayBeOut = true;
+          return socket.sendMessage(jid, content, options);
+        };
+        const limitMs = hasFile ? FILE_MS : TIMEOUT_MS;
+        made = (await this.#dispatch(socket, messageId, make, limitMs))?.message ?? undefined;
+        until = clock.now() + TIMEOUT_MS; // a file has its own time
+      });
       if (answer === 'lost') {
-        if (trouble !== undefined && !(trouble instanceof LostSocketError)) throw unsent(trouble);
         if (clock.now() >= until) throw new AppError('send_failed', UNCONFIRMED);
         continue;
       }
-      if ('error' in answer) throw refused(answer.error);
+      if ('failure' in answer) throw unsent(answer.failure);
+      if ('refusal' in answer) throw refused(answer.refusal);
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
-        sent
-          .keep(messageId, made)
-          .catch((error) => log.warn({ err: error }, 'failed to store a sent message for retries'));
+        keepSent(this.#session, messageId, made).catch((error) =>
+          log.warn({ err: error }, 'failed to store a sent message for retries'),
+        );
       return answer.timestamp;
     }
   }
 
   /** Passes a message to Baileys to send. */
-  #dispatch<T>(socket: WASocket, pending: PendingAnswer, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
+  #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
     const orGiveUp = (signal: AbortSignal) => {
-      signal.addEventListener('abort', () => pending.giveUp());
+      signal.addEventListener('abort', () => this.#acknowledgements.giveUp(messageId));
       return work();
     };
     return this.#session.requests.run(socket, orGiveUp, limitMs);

@@ -2,36 +2,27 @@ import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
 import type { Session } from '../session.ts';
 
+/*
+ * Sent messages. A device that cannot decrypt one requests it again, even days later, and a vote can be read only with
+ * the secret of its poll.
+ */
+
 /**
  * Places per session. A message takes the place that its id hashes to and replaces the previous one there, so nothing
  * has to be cleaned up; of the last thousand messages, some 90 % are kept.
  */
 const PLACES = 10_000;
 
-/**
- * Sent messages. A device that cannot decrypt one requests it again, even days later, and a vote can be read only with
- * the secret of its poll.
- */
-export class SentMessages {
-  readonly #session: Session;
+export async function keepSent({ baileys, store }: Session, wireId: string, message: proto.IMessage): Promise<void> {
+  const encoded = Buffer.from(baileys.proto.Message.encode(message).finish()).toString('base64');
+  await store.set(placeOf(wireId), JSON.stringify([wireId, encoded]));
+}
 
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  async keep(wireId: string, message: proto.IMessage): Promise<void> {
-    const { baileys, store } = this.#session;
-    const encoded = Buffer.from(baileys.proto.Message.encode(message).finish()).toString('base64');
-    await store.set(placeOf(wireId), JSON.stringify([wireId, encoded]));
-  }
-
-  async find(wireId: string): Promise<proto.IMessage | undefined> {
-    const { baileys, store } = this.#session;
-    const text = await store.get(placeOf(wireId));
-    if (text === undefined) return undefined;
-    const [id, encoded] = JSON.parse(text);
-    return id === wireId ? baileys.proto.Message.decode(Buffer.from(encoded, 'base64')) : undefined;
-  }
+export async function findSent({ baileys, store }: Session, wireId: string): Promise<proto.IMessage | undefined> {
+  const text = await store.get(placeOf(wireId));
+  if (text === undefined) return undefined;
+  const [id, encoded] = JSON.parse(text);
+  return id === wireId ? baileys.proto.Message.decode(Buffer.from(encoded, 'base64')) : undefined;
 }
 
 function placeOf(wireId: string): string {

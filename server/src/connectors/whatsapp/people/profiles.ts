@@ -12,21 +12,14 @@ import { setPicture } from './picture.ts';
 const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
-/**
- * Profiles of other people, as shown to the session, and its own.
- * @param dispatcher connects only to WhatsApp's own hosts
- */
-export function createProfiles(
-  { creds, requests }: Session,
-  addresses: Addresses,
-  dispatcher: Dispatcher,
-): ProfileActions {
+/** Profiles of other people, as shown to the session, and its own. */
+export function createProfiles({ creds, requests, ownFiles }: Session, addresses: Addresses): ProfileActions {
   const ask = <T>(request: (socket: WASocket, signal: AbortSignal) => Promise<T>) =>
     requests.ask(request, { forbidden: 'WhatsApp does not let this number' });
 
   async function pictureOf(jid: string): Promise<NetworkMedia | null> {
     const url = await ask((socket) => unlessHidden(() => socket.profilePictureUrl(jid, 'image')));
-    return url ? ask((_, signal) => fetchPicture(url, dispatcher, signal)) : null;
+    return url ? ask((_, signal) => fetchPicture(url, ownFiles, signal)) : null;
   }
 
   async function setName(socket: WASocket, name: string): Promise<void> {
