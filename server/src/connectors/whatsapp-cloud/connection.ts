@@ -15,18 +15,15 @@ import {
   type TypingState,
 } from '../connector.ts';
 import { CallbackUrl } from './callbackUrl.ts';
+import type { CloudNumber } from './cloudNumber.ts';
 import { Graph, type GraphSettings } from './graph.ts';
 import { wamidOf } from './incoming.ts';
 import { ENDS_SENDING, NumberMonitor } from './numberMonitor.ts';
 import type { CloudOptions } from './options.ts';
-import { Pacing } from './pacing.ts';
 import { People } from './people.ts';
 import { createProfileActions } from './profile.ts';
 import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
-
-/** The limit of a number that Meta has not raised. */
-const MESSAGES_PER_SECOND = 80;
 
 const Blocked = Compile(
   Type.Object({ block_users: Type.Object({ failed_users: Type.Optional(Type.Array(Type.Unknown())) }) }),
@@ -36,10 +33,7 @@ const Blocked = Compile(
 export class CloudConnection implements Connection {
   readonly profiles: ProfileActions;
   attempt: Promise<void> = Promise.resolve();
-  readonly #host: SessionHost;
-  readonly #phoneNumberId: string;
-  readonly #graph: Graph;
-  readonly #monitor: NumberMonitor;
+  readonly #number: CloudNumber;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   readonly #callbackUrl: CallbackUrl;
@@ -48,21 +42,16 @@ export class CloudConnection implements Connection {
   constructor(host: SessionHost, settings: GraphSettings, receivers: Map<string, Receiver>) {
     // Validated against the schema when they were set.
     const options = host.options as CloudOptions;
-    const { clock, store } = host;
-    const { token, appSecret, verifyToken, phoneNumberId, messagesPerSecond = MESSAGES_PER_SECOND } = options;
-    const graph = new Graph(settings, token, clock, (text) => redactSecrets(text, [token, appSecret, verifyToken]));
+    const { token, appSecret, verifyToken, phoneNumberId } = options;
+    const redact = (text: string) => redactSecrets(text, [token, appSecret, verifyToken]);
+    const graph = new Graph(settings, token, host.clock, redact);
     const monitor = new NumberMonitor(host, graph, phoneNumberId);
-    const { closed } = monitor;
-    const people = new People(store);
-    const pacing = new Pacing(messagesPerSecond, clock, closed);
-    const sender = new Sender({ graph, phoneNumberId, pacing, people, store, clock, closed });
-    const receiver = new Receiver({ host, graph, monitor, people, sender, options, siblings: receivers });
-    const callbackUrl = new CallbackUrl(host, graph, options);
-    this.profiles = createProfileActions({ graph, monitor, token, phoneNumberId });
-    this.#host = host;
-    this.#phoneNumberId = phoneNumberId;
-    this.#graph = graph;
-    this.#monitor = monitor;
+    const number: CloudNumber = { host, options, graph, monitor, people: new People(host.store) };
+    const sender = new Sender(number);
+    const receiver = new Receiver(number, sender, receivers);
+    const callbackUrl = new CallbackUrl(number);
+    this.profiles = createProfileActions(number);
+    this.#number = number;
     this.#sender = sender;
     this.#receiver = receiver;
     this.#callbackUrl = callbackUrl;
@@ -70,7 +59,7 @@ export class CloudConnection implements Connection {
       // Only after the check: a session with the id of another account's number must not receive its callbacks.
       receivers.set(phoneNumberId, receiver);
       // Not awaited: Meta immediately calls back to verify the address.
-      void callbackUrl.set(closed);
+      void callbackUrl.set();
     });
     monitor.on('closed', () => {
       if (receivers.get(phoneNumberId) === receiver) receivers.delete(phoneNumberId);
@@ -79,11 +68,11 @@ export class CloudConnection implements Connection {
 
   /** Checks the number for the first time. The result is reported as an event. */
   open(): void {
-    this.attempt = this.#monitor.start();
+    this.attempt = this.#number.monitor.start();
   }
 
   send(message: OutgoingMessage): Promise<{ timestamp: number; networkId: string }> {
-    return this.#monitor.ask(() => this.#sender.send(message), ENDS_SENDING);
+    return this.#number.monitor.ask(() => this.#sender.send(message), ENDS_SENDING);
   }
 
   /** Marks the last message, which marks every earlier message as well. */
@@ -99,7 +88,7 @@ export class CloudConnection implements Connection {
     if (state === 'recording')
       throw new AppError('not_supported', 'The WhatsApp Cloud API supports only `typing`, not `recording`');
     if (state === 'paused') return;
-    const answered = await this.#host.lastIncoming(chat.id);
+    const answered = await this.#number.host.lastIncoming(chat.id);
     if (answered === null)
       throw new AppError(
         'not_supported',
@@ -110,15 +99,16 @@ export class CloudConnection implements Connection {
 
   async react({ networkId, chat }: MessageKey, emoji: string | null): Promise<void> {
     const reaction = { message_id: wamidOf(networkId), emoji: emoji ?? '' };
-    await this.#monitor.ask(() => this.#sender.react(chat, reaction));
+    await this.#number.monitor.ask(() => this.#sender.react(chat, reaction));
   }
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     if (isStandIn(phoneNumber))
       throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
+    const { monitor, graph, options } = this.#number;
     const body = { messaging_product: 'whatsapp', block_users: [{ user: `+${phoneNumber}` }] };
-    const path = `${this.#phoneNumberId}/block_users`;
-    const answer = await this.#monitor.ask(() => this.#graph.call(blocked ? 'POST' : 'DELETE', path, body));
+    const path = `${options.phoneNumberId}/block_users`;
+    const answer = await monitor.ask(() => graph.call(blocked ? 'POST' : 'DELETE', path, body));
     if (!Blocked.Check(answer) || (answer.block_users.failed_users ?? []).length > 0)
       throw new AppError('not_supported', 'WhatsApp can block only contacts who have written within the last 24 hours');
   }
@@ -128,19 +118,20 @@ export class CloudConnection implements Connection {
   }
 
   async close(): Promise<void> {
-    this.#monitor.stop();
-    await this.#graph.close();
+    this.#number.monitor.stop();
+    await this.#number.graph.close();
   }
 
   /** There is no device to unlink; Meta only forgets the callback URL. */
   async logout(): Promise<void> {
-    if (this.#monitor.isOnline) await this.#callbackUrl.remove();
+    if (this.#number.monitor.isOnline) await this.#callbackUrl.remove();
     await this.close();
   }
 
   async #post(body: object): Promise<void> {
+    const { monitor, graph, options } = this.#number;
     const whole = { messaging_product: 'whatsapp', ...body };
-    await this.#monitor.ask(() => this.#graph.call('POST', `${this.#phoneNumberId}/messages`, whole));
+    await monitor.ask(() => graph.call('POST', `${options.phoneNumberId}/messages`, whole));
   }
 }
 

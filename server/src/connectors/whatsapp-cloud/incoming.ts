@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { ContactCard, MessageContent, MessageType, NetworkEvent, NetworkMedia } from '../connector.ts';
+import {
+  type ContactCard,
+  type MessageContent,
+  mediaTypes,
+  type NetworkEvent,
+  type NetworkMedia,
+} from '../connector.ts';
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
 
@@ -188,19 +194,10 @@ function senderOf({ from = '', from_user_id: userId }: Message, contacts: readon
   return userId ?? (contacts.length === 1 ? contacts[0]?.user_id : undefined) ?? (from || undefined);
 }
 
-const FILES: Readonly<Record<string, MessageType>> = {
-  image: 'image',
-  video: 'video',
-  audio: 'audio',
-  voice: 'voice',
-  document: 'document',
-  sticker: 'sticker',
-};
-
 async function contentsOf(received: Message, { findFile }: LookUps): Promise<MessageContent[]> {
   const { type, text, location, contacts = [] } = received;
-  const fileType = FILES[type];
-  const file = fileType && received[fileType as 'image'];
+  const fileType = mediaTypes.find((one) => one === type);
+  const file = fileType && received[fileType];
   if (file !== undefined && fileType !== undefined) {
     const media = await findFile(file.id, file.filename ?? null, toMs(received.timestamp));
     const isVoice = fileType === 'audio' && file.voice === true;

@@ -3,8 +3,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
 import type { NetworkMedia, ProfileActions, ProfileChange } from '../connector.ts';
-import type { Graph } from './graph.ts';
-import type { NumberMonitor } from './numberMonitor.ts';
+import type { CloudNumber } from './cloudNumber.ts';
 
 /*
  * The business profile of a number: POST /{phone number id}/whatsapp_business_profile. Its picture comes from a file
@@ -17,17 +16,8 @@ const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const UploadSession = Compile(Type.Object({ id: Type.String({ pattern: '^upload:' }) }));
 const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
 
-export function createProfileActions({
-  graph,
-  monitor,
-  token,
-  phoneNumberId,
-}: {
-  graph: Graph;
-  monitor: NumberMonitor;
-  token: string;
-  phoneNumberId: string;
-}): ProfileActions {
+export function createProfileActions({ graph, monitor, options }: CloudNumber): ProfileActions {
+  const { token, phoneNumberId } = options;
   /**
    * The resumable upload, in one piece.
    * @returns the handle of the file

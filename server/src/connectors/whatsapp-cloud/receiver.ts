@@ -1,14 +1,12 @@
 import { AppError, type ErrorCode } from '../../errors.ts';
-import type { CallbackAnswer, CallbackRequest, SessionHost } from '../connector.ts';
+import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
 import { answerChallenge, type Change, type Contact, isSigned, readChanges } from './callbacks.ts';
+import type { CloudNumber } from './cloudNumber.ts';
 import { type Verdict, verdictOf } from './errors.ts';
-import { type Graph, GraphError, NoAnswerError } from './graph.ts';
+import { GraphError, NoAnswerError } from './graph.ts';
 import { findGroup, placeholderGroup } from './groups.ts';
 import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming.ts';
 import { findMedia } from './media.ts';
-import type { NumberMonitor } from './numberMonitor.ts';
-import type { CloudOptions } from './options.ts';
-import type { People } from './people.ts';
 import type { Sender } from './sender.ts';
 
 /**
@@ -22,30 +20,24 @@ const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'per
 /** Errors that are caused by the file itself. */
 const OF_THE_FILE: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
 
-interface ReceiverDeps {
-  readonly host: SessionHost;
-  readonly graph: Graph;
-  readonly monitor: NumberMonitor;
-  readonly people: People;
-  readonly sender: Sender;
-  readonly options: CloudOptions;
-  /** The receivers of all numbers that are connected in this process, by their ids. */
-  readonly siblings: ReadonlyMap<string, Receiver>;
-}
-
 /** Receives the callbacks of one number. */
 export class Receiver {
-  readonly #deps: ReceiverDeps;
+  readonly #number: CloudNumber;
+  readonly #sender: Sender;
+  readonly #siblings: ReadonlyMap<string, Receiver>;
   /** Messages that the number itself sent, while they are being stored. */
   readonly #echoes = new Set<unknown>();
   #knownGroups: Set<string> | undefined;
 
-  constructor(deps: ReceiverDeps) {
-    this.#deps = deps;
+  /** @param siblings the receivers of all numbers that are connected in this process, by their ids */
+  constructor(number: CloudNumber, sender: Sender, siblings: ReadonlyMap<string, Receiver>) {
+    this.#number = number;
+    this.#sender = sender;
+    this.#siblings = siblings;
   }
 
   async receive(request: CallbackRequest): Promise<CallbackAnswer> {
-    const { host, options } = this.#deps;
+    const { host, options } = this.#number;
     if (request.method === 'GET') return answerChallenge(request.query, options.verifyToken);
     if (!isSigned(request, options.appSecret)) {
       host.log.warn('rejected a callback with an invalid signature');
@@ -66,11 +58,11 @@ export class Receiver {
    * Meta signs the callbacks of all numbers of an app with one secret, which proves that a sibling belongs to that app.
    */
   #receiverOf({ value }: Change): Receiver | undefined {
-    const { host, options, siblings } = this.#deps;
+    const { host, options } = this.#number;
     const id = value.metadata?.phone_number_id ?? options.phoneNumberId;
     if (id === options.phoneNumberId) return this;
-    const sibling = siblings.get(id);
-    if (sibling !== undefined && sibling.#deps.options.appSecret === options.appSecret) return sibling;
+    const sibling = this.#siblings.get(id);
+    if (sibling !== undefined && sibling.#number.options.appSecret === options.appSecret) return sibling;
     // Its session may be back soon: Meta keeps callbacks that are not acknowledged, and sends them again.
     host.log.warn({ number: id }, 'rejected a callback for a number without a connected session');
     return undefined;
@@ -82,7 +74,7 @@ export class Receiver {
    * @returns whether every part is stored
    */
   async #storeChange({ field, value }: Change): Promise<boolean> {
-    const { log } = this.#deps.host;
+    const { log } = this.#number.host;
     if (!FIELDS.has(field)) {
       log.info({ field }, 'received an account notification from Meta');
       return true;
@@ -104,17 +96,17 @@ export class Receiver {
   }
 
   async #storeStatus(status: unknown): Promise<void> {
-    const { host, sender } = this.#deps;
     const receipt = toReceipt(status);
     if ('problem' in receipt) return this.#ignore(receipt.problem);
     const { ownId, networkId, event } = receipt;
     if (this.#echoes.has(networkId)) throw new Error('a status came before its message was stored');
-    if (ownId !== undefined && event?.status !== 'failed') sender.confirm(ownId, networkId);
-    if (event !== undefined) await host.onEvent(event);
+    if (ownId !== undefined && event?.status !== 'failed') this.#sender.confirm(ownId, networkId);
+    if (event !== undefined) await this.#number.host.onEvent(event);
   }
 
-  async #storeMessage(message: unknown, contacts: readonly Contact[]): Promise<void> {
-    const events = await toEvents(message, contacts, this.#lookUps);
+  /** @param ownNumber see `toEvents` */
+  async #storeMessage(message: unknown, contacts: readonly Contact[], ownNumber?: string): Promise<void> {
+    const events = await toEvents(message, contacts, this.#lookUps, ownNumber);
     if ('problem' in events) return this.#ignore(events.problem);
     for (const event of events) {
       await this.#identify(event.from, contacts);
@@ -130,9 +122,7 @@ export class Receiver {
     const id = idOf(echo);
     this.#echoes.add(id);
     try {
-      const events = await toEvents(echo, [], this.#lookUps, this.#deps.host.phoneNumber ?? '');
-      if ('problem' in events) return this.#ignore(events.problem);
-      for (const event of events) await this.#report(event);
+      await this.#storeMessage(echo, [], this.#number.host.phoneNumber ?? '');
     } finally {
       this.#echoes.delete(id);
     }
@@ -140,7 +130,7 @@ export class Receiver {
 
   /** Reports a message, without its file if that cannot be fetched. */
   async #report(event: MessageEvent): Promise<void> {
-    const { host } = this.#deps;
+    const { host } = this.#number;
     if (event.type === 'message' && event.chat.type === 'group')
       await this.#addUnknownGroup(event.chat.id, event.timestamp);
     try {
@@ -156,7 +146,7 @@ export class Receiver {
 
   /** Reports the number of a person who hid it before and shows it now. */
   async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
-    const { host, people } = this.#deps;
+    const { host, people } = this.#number;
     const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
     const standIn = userId && (await people.hiddenAs(userId));
     if (!standIn) return;
@@ -166,7 +156,7 @@ export class Receiver {
 
   /** Reports a group that the host does not know, because it was created at Meta. */
   async #addUnknownGroup(id: string, sentAt: number): Promise<void> {
-    const { host, graph } = this.#deps;
+    const { host, graph } = this.#number;
     this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
     if (this.#knownGroups.has(id)) return;
     const about = [id, host.phoneNumber ?? '', host.clock.now()] as const;
@@ -176,13 +166,13 @@ export class Receiver {
   }
 
   readonly #lookUps: LookUps = {
-    hide: (userId) => this.#deps.people.hide(userId),
-    findFile: (id, fileName, sentAt) => this.#shown(sentAt, () => findMedia(this.#deps.graph, id, fileName)),
+    hide: (userId) => this.#number.people.hide(userId),
+    findFile: (id, fileName, sentAt) => this.#shown(sentAt, () => findMedia(this.#number.graph, id, fileName)),
   };
 
   /** Fetches a part of a message that was sent at that time; undefined if Meta does not return it, and never will. */
   async #shown<T>(sentAt: number, fetch: () => Promise<T>): Promise<T | undefined> {
-    const { host, monitor } = this.#deps;
+    const { host, monitor } = this.#number;
     try {
       return await fetch();
     } catch (error) {
@@ -195,7 +185,7 @@ export class Receiver {
 
   /** Whether retrying a part of a message is pointless, or has taken too long. */
   #isFinal(error: unknown, sentAt: number): boolean {
-    const { host, monitor } = this.#deps;
+    const { host, monitor } = this.#number;
     if (error instanceof AppError) return OF_THE_FILE.has(error.code);
     if (error instanceof GraphError && FINAL.has(verdictOf(error))) return true;
     const isOfNetwork = error instanceof GraphError || error instanceof NoAnswerError;
@@ -204,7 +194,7 @@ export class Receiver {
   }
 
   #ignore(problem: string): void {
-    this.#deps.host.log.warn({ problem }, 'ignored part of a callback');
+    this.#number.host.log.warn({ problem }, 'ignored part of a callback');
   }
 }
 

@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { sleep, unlessAborted, withTimeout } from '../../async.ts';
-import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { NetworkChat, OutgoingMessage, SessionStore } from '../connector.ts';
+import type { NetworkChat, OutgoingMessage } from '../connector.ts';
+import type { CloudNumber } from './cloudNumber.ts';
 import { verdictOf } from './errors.ts';
-import { type Graph, GraphError, NoAnswerError } from './graph.ts';
+import { GraphError, NoAnswerError } from './graph.ts';
 import { requireFit, uploadMedia } from './media.ts';
 import { toGraph } from './outgoing.ts';
-import type { Pacing } from './pacing.ts';
-import type { People } from './people.ts';
+import { Pacing } from './pacing.ts';
 
 interface Accepted {
   readonly timestamp: number;
@@ -29,16 +28,8 @@ const PAIR_WAIT_MS = 6000;
 
 const Answer = Compile(Type.Object({ messages: Type.Array(Type.Object({ id: Type.String() }), { minItems: 1 }) }));
 
-interface SenderDeps {
-  readonly graph: Graph;
-  readonly phoneNumberId: string;
-  readonly pacing: Pacing;
-  readonly people: People;
-  readonly store: SessionStore;
-  readonly clock: Clock;
-  /** Ends all waits when it is aborted. */
-  readonly closed: AbortSignal;
-}
+/** The limit of a number that Meta has not raised. */
+const MESSAGES_PER_SECOND = 80;
 
 /**
  * Sends the messages of one number. The network has no idempotency key, so a request without an answer is never
@@ -46,19 +37,22 @@ interface SenderDeps {
  * once the answer is known, gives the same treatment to a message that was in flight when the server died.
  */
 export class Sender {
-  readonly #deps: SenderDeps;
+  readonly #number: CloudNumber;
+  readonly #pacing: Pacing;
   readonly #path: string;
   /** Messages in flight, by our id → a function that is called with their network id as soon as a status names it. */
   readonly #unanswered = new Map<string, (networkId: string) => void>();
 
-  constructor(deps: SenderDeps) {
-    this.#deps = deps;
-    this.#path = `${deps.phoneNumberId}/messages`;
+  constructor(number: CloudNumber) {
+    const { host, options, monitor } = number;
+    this.#number = number;
+    this.#pacing = new Pacing(options.messagesPerSecond ?? MESSAGES_PER_SECOND, host.clock, monitor.closed);
+    this.#path = `${options.phoneNumberId}/messages`;
   }
 
   /** @throws {GraphError} {@link NoAnswerError} {@link AppError} */
   async send(message: OutgoingMessage): Promise<Accepted> {
-    const { store } = this.#deps;
+    const { store } = this.#number.host;
     const mark = `sending:${message.networkId}`;
     const wasOnItsWay = (await store.get(mark)) !== undefined;
     const heard = new Promise<string>((resolve) => this.#unanswered.set(message.networkId, resolve));
@@ -77,7 +71,7 @@ export class Sender {
    * @throws the errors of `send`
    */
   async react(chat: NetworkChat, reaction: object): Promise<void> {
-    const { graph, people } = this.#deps;
+    const { graph, people } = this.#number;
     const body = { messaging_product: 'whatsapp', ...(await people.addressOf(chat)), type: 'reaction', reaction };
     await this.#inTurn(chat, () => graph.call('POST', this.#path, body));
   }
@@ -88,16 +82,16 @@ export class Sender {
   }
 
   async #sendNew(message: OutgoingMessage, mark: string, heard: Promise<string>): Promise<Accepted> {
-    const { graph, phoneNumberId, people, store } = this.#deps;
+    const { graph, options, people, host } = this.#number;
     const { chat, content } = message;
     const body = await toGraph(message, await people.addressOf(chat), async (media) => {
       requireFit(content.type, media);
-      return uploadMedia(graph, phoneNumberId, media);
+      return uploadMedia(graph, options.phoneNumberId, media);
     });
     let unmarked = Promise.resolve();
     return this.#inTurn(chat, async () => {
       await unmarked;
-      await store.set(mark, 'yes');
+      await host.store.set(mark, 'yes');
       let isKnown = true;
       try {
         return await this.#post(body, heard);
@@ -106,17 +100,17 @@ export class Sender {
         throw error;
       } finally {
         // Not awaited: a remaining mark is harmless, because an answered message is not sent again.
-        if (isKnown) unmarked = store.delete(mark).catch(() => {});
+        if (isKnown) unmarked = host.store.delete(mark).catch(() => {});
       }
     });
   }
 
   /** Makes a request when a message to this chat may be sent, and repeats it as long as that may help. */
   async #inTurn<T>({ id: recipient }: NetworkChat, request: () => Promise<T>): Promise<T> {
-    const { pacing, clock } = this.#deps;
+    const { clock } = this.#number.host;
     const until = clock.elapsed() + START_WITHIN_MS;
     for (let attempt = 0; ; attempt++) {
-      await pacing.turn(recipient, until);
+      await this.#pacing.turn(recipient, until);
       try {
         return await request();
       } catch (error) {
@@ -129,19 +123,19 @@ export class Sender {
 
   /** Applies a limit to everything that it concerns, and any other pause to this message only. */
   async #holdBack(error: unknown, recipient: string, ms: number): Promise<void> {
-    const { pacing, clock, closed } = this.#deps;
+    const { host, monitor } = this.#number;
     const isOfPair = error instanceof GraphError && verdictOf(error) === 'pair';
-    if (isOfPair) pacing.hold(recipient, ms);
-    else if (error instanceof GraphError && error.status < 500) pacing.hold(null, ms);
-    else await sleep(clock, ms, closed);
+    if (isOfPair) this.#pacing.hold(recipient, ms);
+    else if (error instanceof GraphError && error.status < 500) this.#pacing.hold(null, ms);
+    else await sleep(host.clock, ms, monitor.closed);
   }
 
   async #post(body: object, heard: Promise<string>): Promise<Accepted> {
-    const { graph, clock } = this.#deps;
+    const { graph, host } = this.#number;
     try {
       const answer = await graph.call('POST', this.#path, body);
       const [message] = Answer.Check(answer) ? answer.messages : [];
-      if (message !== undefined) return { timestamp: clock.now(), networkId: message.id };
+      if (message !== undefined) return { timestamp: host.clock.now(), networkId: message.id };
     } catch (error) {
       if (!isUncertain(error)) throw error;
     }
@@ -153,9 +147,10 @@ export class Sender {
    * @throws {UncertainError}
    */
   async #confirmed(heard: Promise<string>, withinMs: number): Promise<Accepted> {
-    const { clock, closed } = this.#deps;
+    const { host, monitor } = this.#number;
+    const { clock } = host;
     try {
-      const networkId = await withTimeout(clock, withinMs, unlessAborted(closed, heard));
+      const networkId = await withTimeout(clock, withinMs, unlessAborted(monitor.closed, heard));
       return { timestamp: clock.now(), networkId };
     } catch {
       throw new UncertainError();
