@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/clock.ts';
+import type { NetworkEvent, NetworkGroup } from '../src/connectors/connector.ts';
 import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
 import { createLog } from '../src/log.ts';
@@ -227,6 +228,64 @@ it('a session reconnects after a connect that follows its end by the network', a
   await ending;
   assert.equal((await connecting).body.status, 'connected');
   assert.equal((await call('POST', '/messages/send', { sessionId, to: '491702222222', message: 'x' })).status, 201);
+});
+
+it('a person who is known under two names keeps the later of two reactions', async (test) => {
+  const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
+  const server = await startServer({ env: { CONNECTORS: PUPPET } });
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const [standIn, phoneNumber, carol] = ['000123456789', '491702222222', '491703333333'];
+  const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
+  const participants = [puppet.phoneNumber, standIn, phoneNumber, carol].map((number) => ({
+    phoneNumber: number,
+    role: 'member' as const,
+  }));
+  const group: NetworkGroup = {
+    networkId: 'crew',
+    subject: 'crew',
+    description: null,
+    createdBy: carol,
+    createdAt: Date.now(),
+    participants,
+    settings: { announce: false, locked: false, joinApproval: false },
+    inviteCode: null,
+    picture: null,
+  };
+  await report({ type: 'group_created', group });
+  for (const [networkId, emojis] of Object.entries({ one: ['👍', '🎉'], two: ['🎉', '👍'] })) {
+    await report({
+      type: 'message',
+      networkId,
+      chat: { type: 'group', id: 'crew' },
+      from: carol,
+      content: { type: 'text', text: networkId },
+      timestamp: Date.now(),
+      replyTo: null,
+    });
+    for (const [at, emoji] of emojis.entries())
+      await report({
+        type: 'reaction',
+        networkId,
+        from: emoji === '👍' ? standIn : phoneNumber,
+        emoji,
+        timestamp: Date.now() + at,
+      });
+  }
+  await report({ type: 'identified', standIn, phoneNumber });
+  const { data } = (await call('GET', '/messages')).body;
+  assert.deepEqual(
+    data.map(({ message, reactions }: Answer['body']) => [
+      message,
+      ...reactions.map(({ from, emoji }: Answer['body']) => [from, emoji]),
+    ]),
+    [
+      ['two', [phoneNumber, '👍']],
+      ['one', [phoneNumber, '🎉']],
+    ],
+  );
 });
 
 it('another account cannot take over an offline number and its mail', async (test) => {

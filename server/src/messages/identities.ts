@@ -174,35 +174,23 @@ async function mergeReactionsAndVotes(
   { kysely }: Tx,
   { accountId, sessionId }: SessionRef,
   standIn: string,
-  number: string,
+  phoneNumber: string,
 ) {
-  const messages = kysely
-    .selectFrom('messages')
-    .select('message_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId);
-  for (const table of ['reactions', 'poll_votes'] as const) {
-    const said = await kysely
-      .selectFrom(table)
-      .select('message_id')
-      .where('account_id', '=', accountId)
-      .where('from_number', '=', standIn)
-      .where('message_id', 'in', messages)
-      .execute();
-    for (const { message_id } of said) {
-      await kysely
-        .deleteFrom(table)
-        .where('account_id', '=', accountId)
-        .where('message_id', '=', message_id)
-        .where('from_number', '=', number)
-        .execute();
-      await kysely
-        .updateTable(table)
-        .set({ from_number: number })
-        .where('account_id', '=', accountId)
-        .where('message_id', '=', message_id)
-        .where('from_number', '=', standIn)
-        .execute();
-    }
+  const messages = sql`select message_id from messages where account_id = ${accountId} and session_id = ${sessionId}`;
+  for (const name of ['reactions', 'poll_votes'] as const) {
+    const table = sql.table(name);
+    await sql`
+      delete from ${table} as earlier
+      where account_id = ${accountId} and from_number in (${standIn}, ${phoneNumber}) and message_id in (${messages})
+        and exists (
+          select 1 from ${table} as later
+          where later.account_id = earlier.account_id and later.message_id = earlier.message_id
+            and later.from_number in (${standIn}, ${phoneNumber}) and later.from_number <> earlier.from_number
+            and (later.at > earlier.at or (later.at = earlier.at and later.from_number = ${phoneNumber})))`.execute(
+      kysely,
+    );
+    await sql`
+      update ${table} set from_number = ${phoneNumber}
+      where account_id = ${accountId} and from_number = ${standIn} and message_id in (${messages})`.execute(kysely);
   }
 }
