@@ -3,6 +3,12 @@ import type { Tx } from '../db/commit.ts';
 import { dropWords } from './search.ts';
 import type { SessionRef } from './store.ts';
 
+/** A person of a session, whose number has become known. */
+interface Person extends SessionRef {
+  readonly standIn: string;
+  readonly phoneNumber: string;
+}
+
 /**
  * A number has become known: everything stored under its placeholder is stored under the number from now on. If the
  * person is already known by number, the two are merged. Webhooks that were sent with the placeholder are not sent
@@ -10,31 +16,30 @@ import type { SessionRef } from './store.ts';
  */
 export async function identify(
   tx: Tx,
-  session: SessionRef,
-  { standIn, phoneNumber }: { readonly standIn: string; readonly phoneNumber: string },
+  { accountId, sessionId }: SessionRef,
+  { standIn, phoneNumber }: Pick<Person, 'standIn' | 'phoneNumber'>,
 ): Promise<void> {
-  await mergeChats(tx, session, standIn, phoneNumber);
-  await mergeContacts(tx, session, standIn, phoneNumber);
-  await mergeParticipants(tx, session, standIn, phoneNumber);
-  await mergeReactionsAndVotes(tx, session, standIn, phoneNumber);
-  await deleteDuplicates(tx, session, standIn, phoneNumber);
+  const person = { accountId, sessionId, standIn, phoneNumber };
+  await mergeChats(tx, person);
+  await mergeContacts(tx, person);
+  await mergeParticipants(tx, person);
+  await mergeReactionsAndVotes(tx, person);
+  await deleteDuplicates(tx, person);
   // Only by indexed columns: messages to somebody are found by their chat.
-  await rename(tx, session, 'from_number', 'from_number', standIn, phoneNumber);
-  await rename(tx, session, 'to_id', 'chat_id', standIn, phoneNumber);
-  await rename(tx, session, 'chat_id', 'chat_id', standIn, phoneNumber);
+  await rename(tx, person, 'from_number', 'from_number');
+  await rename(tx, person, 'to_id', 'chat_id');
+  await rename(tx, person, 'chat_id', 'chat_id');
 }
 
 async function rename(
   { kysely }: Tx,
-  { accountId, sessionId }: SessionRef,
+  { accountId, sessionId, standIn, phoneNumber }: Person,
   column: 'from_number' | 'to_id' | 'chat_id',
   foundBy: 'from_number' | 'chat_id',
-  standIn: string,
-  number: string,
 ): Promise<void> {
   await kysely
     .updateTable('messages')
-    .set({ [column]: number })
+    .set({ [column]: phoneNumber })
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where(foundBy, '=', standIn)
@@ -43,126 +48,83 @@ async function rename(
 }
 
 /** Deletes messages that the network has already repeated under the number. */
-async function deleteDuplicates(tx: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function deleteDuplicates(tx: Tx, { accountId, sessionId, standIn, phoneNumber }: Person): Promise<void> {
   const shown = (column: 'chat_id' | 'from_number') =>
-    sql`case when old.${sql.ref(column)} = ${standIn} then ${number} else old.${sql.ref(column)} end`;
+    sql`case when old.${sql.ref(column)} = ${standIn} then ${phoneNumber} else old.${sql.ref(column)} end`;
   const twins = await sql<{ seq: number }>`
     select old.seq from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
         and twin.chat_id = ${shown('chat_id')} and twin.from_number = ${shown('from_number')}
-    where old.account_id = ${accountId} and old.session_id = ${sessionId} and (old.chat_id = ${standIn} or old.from_number = ${standIn})`.execute(
-    tx.kysely,
-  );
+    where old.account_id = ${accountId} and old.session_id = ${sessionId}
+      and (old.chat_id = ${standIn} or old.from_number = ${standIn})`.execute(tx.kysely);
   if (twins.rows.length === 0) return;
-  const all = twins.rows.map(({ seq }) => seq);
-  await tx.kysely.deleteFrom('messages').where('seq', 'in', all).execute();
-  await dropWords.run(
-    tx,
-    all.map((rowid) => ({ rowid })),
-  );
+  const seqs = twins.rows.map(({ seq }) => seq);
+  await tx.kysely.deleteFrom('messages').where('seq', 'in', seqs).execute();
+  const words = seqs.map((rowid) => ({ rowid }));
+  await dropWords.run(tx, words);
 }
 
-async function mergeChats({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function mergeChats({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person): Promise<void> {
   const chats = await kysely
     .selectFrom('chats')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('chat_id', 'in', [standIn, number])
+    .where('chat_id', 'in', [standIn, phoneNumber])
     .execute();
   const old = chats.find(({ chat_id }) => chat_id === standIn);
+  const present = chats.find(({ chat_id }) => chat_id === phoneNumber);
   if (old === undefined) return;
-  const present = chats.find(({ chat_id }) => chat_id === number);
-  if (present !== undefined) {
-    await kysely
-      .deleteFrom('chats')
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId)
-      .where('chat_id', '=', number)
-      .execute();
-  }
-  const isNewer = (present?.last_message_at ?? 0) > (old.last_message_at ?? 0);
   await kysely
-    .updateTable('chats')
-    .set({
-      chat_id: number,
-      ...(present !== undefined && {
-        archived: present.archived,
-        pinned: present.pinned,
-        muted_until: present.muted_until,
-        unread_count: old.unread_count + present.unread_count,
-      }),
-      ...(isNewer && { last_message_id: present?.last_message_id, last_message_at: present?.last_message_at }),
-    })
+    .deleteFrom('chats')
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('chat_id', '=', standIn)
+    .where('chat_id', 'in', [standIn, phoneNumber])
     .execute();
+  const isNewer = (present?.last_message_at ?? 0) > (old.last_message_at ?? 0);
+  const { last_message_id, last_message_at } = isNewer && present !== undefined ? present : old;
+  const unread_count = old.unread_count + (present?.unread_count ?? 0);
+  const merged = { ...old, ...present, chat_id: phoneNumber, last_message_id, last_message_at, unread_count };
+  await kysely.insertInto('chats').values(merged).execute();
 }
 
-async function mergeContacts({ kysely }: Tx, { accountId, sessionId }: SessionRef, standIn: string, number: string) {
+async function mergeContacts({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person): Promise<void> {
   const contacts = await kysely
     .selectFrom('contacts')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('phone_number', 'in', [standIn, number])
+    .where('phone_number', 'in', [standIn, phoneNumber])
     .execute();
   const old = contacts.find(({ phone_number }) => phone_number === standIn);
+  const present = contacts.find(({ phone_number }) => phone_number === phoneNumber);
   if (old === undefined) return;
-  const present = contacts.find(({ phone_number }) => phone_number === number);
   await kysely
     .deleteFrom('contacts')
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('phone_number', 'in', [standIn, number])
+    .where('phone_number', 'in', [standIn, phoneNumber])
     .execute();
-  await kysely
-    .insertInto('contacts')
-    .values({
-      ...old,
-      ...present,
-      phone_number: number,
-      name: old.name ?? present?.name ?? null,
-      blocked: Math.max(old.blocked, present?.blocked ?? 0),
-    })
-    .execute();
+  const name = old.name ?? present?.name ?? null;
+  const blocked = Math.max(old.blocked, present?.blocked ?? 0);
+  const merged = { ...old, ...present, phone_number: phoneNumber, name, blocked };
+  await kysely.insertInto('contacts').values(merged).execute();
 }
 
-async function mergeParticipants(
-  { kysely }: Tx,
-  { accountId, sessionId }: SessionRef,
-  standIn: string,
-  number: string,
-) {
-  const groups = kysely
-    .selectFrom('groups')
-    .select('group_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId);
-  await kysely
-    .deleteFrom('group_participants')
-    .where('account_id', '=', accountId)
-    .where('phone_number', '=', number)
-    .where('group_id', 'in', groups)
-    .where('group_id', 'in', (eb) =>
-      eb
-        .selectFrom('group_participants as other')
-        .select('other.group_id')
-        .where('other.account_id', '=', accountId)
-        .where('other.phone_number', '=', standIn),
-    )
-    .execute();
-  await kysely
-    .updateTable('group_participants')
-    .set({ phone_number: number })
-    .where('account_id', '=', accountId)
-    .where('phone_number', '=', standIn)
-    .where('group_id', 'in', groups)
-    .execute();
+async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person) {
+  const groups = sql`select group_id from groups where account_id = ${accountId} and session_id = ${sessionId}`;
+  await sql`
+    delete from group_participants
+    where account_id = ${accountId} and phone_number = ${phoneNumber} and group_id in (${groups}) and group_id in (
+      select group_id from group_participants where account_id = ${accountId} and phone_number = ${standIn})`.execute(
+    kysely,
+  );
+  await sql`
+    update group_participants set phone_number = ${phoneNumber}
+    where account_id = ${accountId} and phone_number = ${standIn} and group_id in (${groups})`.execute(kysely);
   await kysely
     .updateTable('groups')
-    .set({ created_by: number })
+    .set({ created_by: phoneNumber })
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('created_by', '=', standIn)
@@ -170,12 +132,7 @@ async function mergeParticipants(
 }
 
 /** Merges reactions and votes. If there are some under both names, the later one counts. */
-async function mergeReactionsAndVotes(
-  { kysely }: Tx,
-  { accountId, sessionId }: SessionRef,
-  standIn: string,
-  phoneNumber: string,
-) {
+async function mergeReactionsAndVotes({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person) {
   const messages = sql`select message_id from messages where account_id = ${accountId} and session_id = ${sessionId}`;
   for (const name of ['reactions', 'poll_votes'] as const) {
     const table = sql.table(name);
