@@ -148,8 +148,11 @@ export interface Context extends PublicContext {
   readonly openContent: () => Promise<Content>;
 }
 
+/** Method and path, such as `GET /messages/{messageId}`. */
+export type Route = `${Operation['method']} /${string}`;
+
 /** An operation as its file declares it: with the fields of its input, which refuses all others. */
-type Declared<D, P> = Omit<D, 'input'> & { readonly input: P };
+type Declared<D, P> = Omit<D, 'method' | 'path' | 'input'> & { readonly route: Route; readonly input: P };
 
 export function defineOperation<P extends TProperties, O extends TSchema>(
   operation: Declared<Guarded<TObject<P>, O>, P>,
@@ -157,10 +160,14 @@ export function defineOperation<P extends TProperties, O extends TSchema>(
 export function defineOperation<P extends TProperties, O extends TSchema>(
   operation: Declared<Public<TObject<P>, O>, P>,
 ): Public<TObject<P>, O>;
-export function defineOperation(
-  operation: Declared<Guarded<TObject, TSchema>, TProperties> | Declared<Public<TObject, TSchema>, TProperties>,
-): Operation {
-  return { ...operation, input: strictObject(operation.input) };
+export function defineOperation({
+  route,
+  input,
+  ...operation
+}: Declared<Guarded<TObject, TSchema>, TProperties> | Declared<Public<TObject, TSchema>, TProperties>): Operation {
+  // The type of `route` guarantees both.
+  const [method, path] = route.split(' ') as [Operation['method'], string];
+  return { ...operation, method, path, input: strictObject(input) };
 }
 
 /** One call of an operation. */

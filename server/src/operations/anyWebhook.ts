@@ -3,7 +3,7 @@ import type { Permission } from '../auth/permissions.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { type Context, defineOperation, type Effect, type Operation } from '../invoke/operation.ts';
+import { type Context, defineOperation, type Effect, type Operation, type Route } from '../invoke/operation.ts';
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
@@ -15,9 +15,6 @@ type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | und
 interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TSchema> {
   /** Last part of both ids: `stats` for `webhooks.stats` and `webhooks.endpoints.stats`. */
   readonly name: string;
-  readonly method: Operation['method'];
-  /** Below `/webhooks` and `/webhooks/endpoints/{webhookId}`. */
-  readonly path: string;
   readonly permission: Permission;
   readonly effect: Effect;
   readonly isRepeatable?: true;
@@ -31,25 +28,24 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
   run(ctx: Context, find: FindWebhook, input: Static<TObject<F>>): Promise<Static<O>>;
 }
 
-type Texts = Pick<Operation, 'summary' | 'description'>;
+type Own = Pick<Operation, 'summary' | 'description'> & { readonly route: Route };
 
 /** Makes both operations: for the default webhook, and for a webhook by its id. */
 export function onAnyWebhook<F extends TProperties, O extends TSchema>(
   shared: AnyWebhook<F, O>,
-  onDefault: Texts & { tool?: true },
-  onEndpoint: Texts,
+  onDefault: Own & { tool?: true },
+  onEndpoint: Own,
 ): readonly [Operation, Operation];
 export function onAnyWebhook(
-  { name, path, fields, needsWebhook, run, ...shared }: AnyWebhook,
-  onDefault: Texts & { tool?: true },
-  onEndpoint: Texts,
+  { name, fields, needsWebhook, run, ...shared }: AnyWebhook,
+  onDefault: Own & { tool?: true },
+  onEndpoint: Own,
 ): readonly [Operation, Operation] {
   return [
     defineOperation({
       ...shared,
       ...onDefault,
       id: `webhooks.${name}`,
-      path: `/webhooks${path}`,
       input: fields,
       errors: needsWebhook ? ['webhook_not_set'] : [],
       run: (ctx, input) => run(ctx, (on) => findDefault(on, ctx.accountId), input),
@@ -58,7 +54,6 @@ export function onAnyWebhook(
       ...shared,
       ...onEndpoint,
       id: `webhooks.endpoints.${name}`,
-      path: `/webhooks/endpoints/{webhookId}${path}`,
       input: { webhookId: WebhookId, ...fields },
       errors: ['not_found'],
       run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),

@@ -39,8 +39,7 @@ const NewApiKey = named('NewApiKey', {
 /** Source: `POST /api-keys/create` of the contract. */
 export const createApiKey = defineOperation({
   id: 'api_keys.create',
-  method: 'POST',
-  path: '/api-keys/create',
+  route: 'POST /api-keys/create',
   credential: 'jwt',
   permission: null,
   effect: 'write',
@@ -86,8 +85,7 @@ export const createApiKey = defineOperation({
 
 export const listApiKeys = defineOperation({
   id: 'api_keys.list',
-  method: 'GET',
-  path: '/api-keys',
+  route: 'GET /api-keys',
   permission: 'account:read',
   effect: 'read',
   summary: 'List API keys',
@@ -106,8 +104,7 @@ export const listApiKeys = defineOperation({
 
 export const updateApiKey = defineOperation({
   id: 'api_keys.update',
-  method: 'PATCH',
-  path: '/api-keys/{keyId}',
+  route: 'PATCH /api-keys/{keyId}',
   credential: 'jwt',
   permission: null,
   effect: 'write',
@@ -134,8 +131,7 @@ export const updateApiKey = defineOperation({
 
 export const rotateApiKey = defineOperation({
   id: 'api_keys.rotate',
-  method: 'POST',
-  path: '/api-keys/{keyId}/rotate',
+  route: 'POST /api-keys/{keyId}/rotate',
   credential: 'jwt',
   permission: null,
   effect: 'destructive',
@@ -155,8 +151,7 @@ export const rotateApiKey = defineOperation({
 
 export const revokeApiKey = defineOperation({
   id: 'api_keys.revoke',
-  method: 'DELETE',
-  path: '/api-keys/{keyId}',
+  route: 'DELETE /api-keys/{keyId}',
   credential: 'jwt',
   permission: null,
   effect: 'destructive',

@@ -34,8 +34,7 @@ const Login = named('Login', {
 export const register = defineOperation({
   id: 'auth.register',
   login: 'begins',
-  method: 'POST',
-  path: '/auth/register',
+  route: 'POST /auth/register',
   credential: 'none',
   permission: null,
   effect: 'write',
@@ -80,8 +79,7 @@ export const register = defineOperation({
 export const login = defineOperation({
   id: 'auth.login',
   login: 'begins',
-  method: 'POST',
-  path: '/auth/login',
+  route: 'POST /auth/login',
   credential: 'none',
   permission: null,
   effect: 'write',
@@ -118,8 +116,7 @@ export const login = defineOperation({
 export const logout = defineOperation({
   id: 'auth.logout',
   login: 'ends',
-  method: 'POST',
-  path: '/auth/logout',
+  route: 'POST /auth/logout',
   credential: 'jwt',
   permission: null,
   effect: 'destructive',
@@ -136,8 +133,7 @@ export const logout = defineOperation({
 export const forgetLogin = defineOperation({
   id: 'auth.forget_login',
   login: 'ends',
-  method: 'POST',
-  path: '/auth/forget-login',
+  route: 'POST /auth/forget-login',
   credential: 'none', // works with an expired login too
   permission: null,
   effect: 'write',
@@ -150,8 +146,7 @@ export const forgetLogin = defineOperation({
 
 export const me = defineOperation({
   id: 'auth.me',
-  method: 'GET',
-  path: '/auth/me',
+  route: 'GET /auth/me',
   permission: null,
   effect: 'read',
   summary: 'Get the account and the credential',
@@ -177,8 +172,7 @@ export const me = defineOperation({
 export const changePassword = defineOperation({
   id: 'auth.change_password',
   login: 'begins',
-  method: 'POST',
-  path: '/auth/password',
+  route: 'POST /auth/password',
   credential: 'jwt',
   permission: null,
   effect: 'write',

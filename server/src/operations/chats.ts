@@ -28,8 +28,7 @@ const Chat = named('Chat', {
 
 export const listChats = defineOperation({
   id: 'chats.list',
-  method: 'GET',
-  path: '/chats',
+  route: 'GET /chats',
   permission: 'chats:read',
   messageContent: 'chats',
   effect: 'read',
@@ -83,8 +82,7 @@ export const listChats = defineOperation({
 
 export const getChat = defineOperation({
   id: 'chats.get',
-  method: 'GET',
-  path: '/chats/{chatId}',
+  route: 'GET /chats/{chatId}',
   permission: 'chats:read',
   messageContent: 'chats',
   effect: 'read',
@@ -100,8 +98,7 @@ export const getChat = defineOperation({
 
 export const updateChat = defineOperation({
   id: 'chats.update',
-  method: 'PATCH',
-  path: '/chats/{chatId}',
+  route: 'PATCH /chats/{chatId}',
   permission: 'chats:write',
   messageContent: 'chats',
   effect: 'write',
@@ -141,8 +138,7 @@ export const updateChat = defineOperation({
 
 export const setTyping = defineOperation({
   id: 'chats.set_typing',
-  method: 'POST',
-  path: '/chats/{chatId}/typing',
+  route: 'POST /chats/{chatId}/typing',
   owner: { of: 'sessionId' },
   permission: 'chats:write',
   effect: 'write',
@@ -170,8 +166,7 @@ export const setTyping = defineOperation({
 
 export const markChatRead = defineOperation({
   id: 'chats.mark_read',
-  method: 'POST',
-  path: '/chats/{chatId}/read',
+  route: 'POST /chats/{chatId}/read',
   owner: { of: 'sessionId' },
   permission: 'chats:write',
   effect: 'write',

@@ -14,8 +14,7 @@ const Connector = named('Connector', {
 
 export const listConnectors = defineOperation({
   id: 'connectors.list',
-  method: 'GET',
-  path: '/connectors',
+  route: 'GET /connectors',
   permission: 'sessions:read',
   effect: 'read',
   summary: 'List networks',

@@ -21,8 +21,7 @@ const Contact = named('Contact', {
 
 export const listContacts = defineOperation({
   id: 'contacts.list',
-  method: 'GET',
-  path: '/contacts',
+  route: 'GET /contacts',
   permission: 'contacts:read',
   effect: 'read',
   tool: true,
@@ -74,8 +73,7 @@ const CHECKED_AT_ONCE = 100;
 
 export const checkContacts = defineOperation({
   id: 'contacts.check',
-  method: 'GET',
-  path: '/contacts/check',
+  route: 'GET /contacts/check',
   owner: { of: 'sessionId' },
   permission: 'contacts:read',
   effect: 'write',
@@ -130,8 +128,7 @@ export const checkContacts = defineOperation({
 
 export const setContactBlocked = defineOperation({
   id: 'contacts.set_blocked',
-  method: 'PUT',
-  path: '/contacts/{phoneNumber}/blocked',
+  route: 'PUT /contacts/{phoneNumber}/blocked',
   owner: { of: 'sessionId' },
   permission: 'contacts:write',
   effect: 'destructive',

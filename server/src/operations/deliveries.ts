@@ -78,8 +78,7 @@ const DeliveryWithAttempts = named('DeliveryWithAttempts', {
 
 export const listDeliveries = defineOperation({
   id: 'webhooks.list_deliveries',
-  method: 'GET',
-  path: '/webhooks/deliveries',
+  route: 'GET /webhooks/deliveries',
   permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
@@ -123,8 +122,7 @@ export const listDeliveries = defineOperation({
 
 export const getDelivery = defineOperation({
   id: 'webhooks.get_delivery',
-  method: 'GET',
-  path: '/webhooks/deliveries/{deliveryId}',
+  route: 'GET /webhooks/deliveries/{deliveryId}',
   permission: 'webhooks:read',
   messageContent: 'webhooks',
   effect: 'read',
@@ -186,8 +184,7 @@ const REPLAYED_AT_ONCE = 500;
 
 export const replayDeliveries = defineOperation({
   id: 'webhooks.replay',
-  method: 'POST',
-  path: '/webhooks/replay',
+  route: 'POST /webhooks/replay',
   permission: 'webhooks:operate',
   effect: 'write',
   tool: true,

@@ -33,8 +33,7 @@ const writing = { permission: 'webhooks:write', effect: 'write' } as const;
 export const listEndpoints = defineOperation({
   ...reading,
   id: 'webhooks.endpoints.list',
-  method: 'GET',
-  path: '/webhooks/endpoints',
+  route: 'GET /webhooks/endpoints',
   summary: 'List webhooks',
   description: 'List all webhooks of the account, the default one included, newest first.',
   input: pageInput,
@@ -53,8 +52,7 @@ const MAX_ENDPOINTS = 100;
 export const createEndpoint = defineOperation({
   ...writing,
   id: 'webhooks.endpoints.create',
-  method: 'POST',
-  path: '/webhooks/endpoints',
+  route: 'POST /webhooks/endpoints',
   summary: 'Add a webhook',
   description:
     'Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
@@ -92,8 +90,7 @@ export const createEndpoint = defineOperation({
 export const getEndpoint = defineOperation({
   ...reading,
   id: 'webhooks.endpoints.get',
-  method: 'GET',
-  path: '/webhooks/endpoints/{webhookId}',
+  route: 'GET /webhooks/endpoints/{webhookId}',
   summary: 'Get a webhook',
   description: 'Get the configuration of one webhook and the state of its circuit breaker.',
   input: byId,
@@ -105,8 +102,7 @@ export const getEndpoint = defineOperation({
 export const updateEndpoint = defineOperation({
   ...writing,
   id: 'webhooks.endpoints.update',
-  method: 'PATCH',
-  path: '/webhooks/endpoints/{webhookId}',
+  route: 'PATCH /webhooks/endpoints/{webhookId}',
   summary: 'Update a webhook',
   description:
     'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled.',
@@ -139,8 +135,7 @@ export const updateEndpoint = defineOperation({
 export const deleteEndpoint = defineOperation({
   ...writing,
   id: 'webhooks.endpoints.delete',
-  method: 'DELETE',
-  path: '/webhooks/endpoints/{webhookId}',
+  route: 'DELETE /webhooks/endpoints/{webhookId}',
   owner: { of: 'webhookId' },
   effect: 'destructive',
   summary: 'Remove a webhook',

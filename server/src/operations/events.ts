@@ -14,8 +14,7 @@ const POLL_MS = 1000;
 
 export const listEvents = defineOperation({
   id: 'events.list',
-  method: 'GET',
-  path: '/events',
+  route: 'GET /events',
   permission: 'events:read',
   messageContent: 'events',
   effect: 'read',

@@ -48,8 +48,7 @@ const Group = named('Group', {
 
 export const listGroups = defineOperation({
   id: 'groups.list',
-  method: 'GET',
-  path: '/groups',
+  route: 'GET /groups',
   permission: 'groups:read',
   effect: 'read',
   tool: true,
@@ -78,8 +77,7 @@ export const listGroups = defineOperation({
 
 export const getGroup = defineOperation({
   id: 'groups.get',
-  method: 'GET',
-  path: '/groups/{groupId}',
+  route: 'GET /groups/{groupId}',
   permission: 'groups:read',
   effect: 'read',
   tool: true,
@@ -95,8 +93,7 @@ export const getGroup = defineOperation({
 
 export const createGroup = defineOperation({
   id: 'groups.create',
-  method: 'POST',
-  path: '/groups',
+  route: 'POST /groups',
   owner: { of: 'sessionId' },
   permission: 'groups:write',
   effect: 'write',
@@ -123,8 +120,7 @@ export const createGroup = defineOperation({
 
 export const updateGroup = defineOperation({
   id: 'groups.update',
-  method: 'PATCH',
-  path: '/groups/{groupId}',
+  route: 'PATCH /groups/{groupId}',
   owner: { of: 'groupId' },
   permission: 'groups:write',
   effect: 'destructive',
@@ -165,8 +161,7 @@ export const updateGroup = defineOperation({
 
 export const updateParticipants = defineOperation({
   id: 'groups.update_participants',
-  method: 'POST',
-  path: '/groups/{groupId}/participants',
+  route: 'POST /groups/{groupId}/participants',
   owner: { of: 'groupId' },
   permission: 'groups:write',
   effect: 'destructive',
@@ -207,8 +202,7 @@ const Invite = named('GroupInvite', {
 
 export const getInviteLink = defineOperation({
   id: 'groups.get_invite_link',
-  method: 'GET',
-  path: '/groups/{groupId}/invite-link',
+  route: 'GET /groups/{groupId}/invite-link',
   owner: { of: 'groupId' },
   permission: 'groups:read',
   effect: 'write',
@@ -229,8 +223,7 @@ export const getInviteLink = defineOperation({
 
 export const revokeInviteLink = defineOperation({
   id: 'groups.revoke_invite_link',
-  method: 'DELETE',
-  path: '/groups/{groupId}/invite-link',
+  route: 'DELETE /groups/{groupId}/invite-link',
   owner: { of: 'groupId' },
   permission: 'groups:write',
   effect: 'destructive',
@@ -249,8 +242,7 @@ export const revokeInviteLink = defineOperation({
 
 export const joinGroup = defineOperation({
   id: 'groups.join',
-  method: 'POST',
-  path: '/groups/join',
+  route: 'POST /groups/join',
   owner: { of: 'sessionId' },
   permission: 'groups:write',
   effect: 'write',
@@ -284,8 +276,7 @@ export const joinGroup = defineOperation({
 
 export const leaveGroup = defineOperation({
   id: 'groups.leave',
-  method: 'POST',
-  path: '/groups/{groupId}/leave',
+  route: 'POST /groups/{groupId}/leave',
   owner: { of: 'groupId' },
   permission: 'groups:write',
   effect: 'destructive',

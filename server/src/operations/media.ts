@@ -28,8 +28,7 @@ const Media = named('Media', {
 
 export const uploadMedia = defineOperation({
   id: 'media.upload',
-  method: 'POST',
-  path: '/media',
+  route: 'POST /media',
   permission: 'media:write',
   effect: 'write',
   summary: 'Upload a file',
@@ -57,8 +56,7 @@ const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
 export const getMedia = defineOperation({
   id: 'media.get',
-  method: 'GET',
-  path: '/media/{mediaId}',
+  route: 'GET /media/{mediaId}',
   permission: 'media:read',
   effect: 'read',
   tool: true,

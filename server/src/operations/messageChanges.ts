@@ -19,8 +19,7 @@ const changeErrors = [
 
 export const reactToMessage = defineOperation({
   id: 'messages.react',
-  method: 'PUT',
-  path: '/messages/{messageId}/reaction',
+  route: 'PUT /messages/{messageId}/reaction',
   owner: { of: 'messageId' },
   permission: 'messages:send',
   messageContent: 'messages',
@@ -53,8 +52,7 @@ export const reactToMessage = defineOperation({
 
 export const editMessage = defineOperation({
   id: 'messages.edit',
-  method: 'PATCH',
-  path: '/messages/{messageId}',
+  route: 'PATCH /messages/{messageId}',
   owner: { of: 'messageId' },
   permission: 'messages:send',
   messageContent: 'messages',
@@ -84,8 +82,7 @@ export const editMessage = defineOperation({
 
 export const deleteMessage = defineOperation({
   id: 'messages.delete',
-  method: 'DELETE',
-  path: '/messages/{messageId}',
+  route: 'DELETE /messages/{messageId}',
   owner: { of: 'messageId' },
   permission: 'messages:send',
   messageContent: 'messages',

@@ -72,8 +72,7 @@ const MessageWithHistory = named('MessageWithHistory', {
 
 export const listMessages = defineOperation({
   id: 'messages.list',
-  method: 'GET',
-  path: '/messages',
+  route: 'GET /messages',
   permission: 'messages:read',
   messageContent: 'messages',
   effect: 'read',
@@ -121,8 +120,7 @@ const COUNTED_MINUTES = 60;
 
 export const messageStats = defineOperation({
   id: 'messages.stats',
-  method: 'GET',
-  path: '/messages/stats',
+  route: 'GET /messages/stats',
   permission: 'messages:metadata',
   effect: 'read',
   summary: 'Count messages per minute',
@@ -171,8 +169,7 @@ export const messageStats = defineOperation({
 
 export const getMessage = defineOperation({
   id: 'messages.get',
-  method: 'GET',
-  path: '/messages/{messageId}',
+  route: 'GET /messages/{messageId}',
   permission: 'messages:read',
   messageContent: 'messages',
   effect: 'read',

@@ -11,8 +11,7 @@ import { findSession, OptionalSessionId, resolveSession, SessionId, toRef } from
 
 export const contactProfile = defineOperation({
   id: 'contacts.profile',
-  method: 'GET',
-  path: '/contacts/{phoneNumber}/profile',
+  route: 'GET /contacts/{phoneNumber}/profile',
   owner: { of: 'sessionId' },
   permission: 'contacts:read',
   effect: 'read',
@@ -48,8 +47,7 @@ export const contactProfile = defineOperation({
 
 export const updateProfile = defineOperation({
   id: 'sessions.update_profile',
-  method: 'PATCH',
-  path: '/sessions/{sessionId}/profile',
+  route: 'PATCH /sessions/{sessionId}/profile',
   owner: { of: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',

@@ -18,7 +18,7 @@ const BulkResult = named('BulkResult', {
 export const sendBulk = defineOperation({
   ...sendOperation,
   id: 'messages.send_bulk',
-  path: '/messages/send-bulk',
+  route: 'POST /messages/send-bulk',
   owner: undefined, // every node can schedule
   soFar: undefined,
   messageContent: undefined, // the output contains no message content
@@ -80,8 +80,7 @@ export const sendBulk = defineOperation({
 
 export const cancelMessage = defineOperation({
   id: 'messages.cancel',
-  method: 'POST',
-  path: '/messages/{messageId}/cancel',
+  route: 'POST /messages/{messageId}/cancel',
   permission: 'messages:send',
   messageContent: 'messages',
   effect: 'destructive',

@@ -42,7 +42,6 @@ export const envelope = {
 };
 /** Properties that all send operations share. */
 export const sendOperation = {
-  method: 'POST',
   owner: { of: 'sessionId', unless: 'sendAt' },
   permission: 'messages:send',
   messageContent: 'messages',

@@ -22,7 +22,7 @@ export const sendMessage = defineOperation({
   ...sendOperation,
   tool: true,
   id: 'messages.send',
-  path: '/messages/send',
+  route: 'POST /messages/send',
   summary: 'Send a text message',
   description:
     'Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
@@ -36,7 +36,7 @@ export const sendMedia = defineOperation({
   ...sendOperation,
   tool: true,
   id: 'messages.send_media',
-  path: '/messages/send-media',
+  route: 'POST /messages/send-media',
   owner: { of: 'sessionId' }, // also for a later send, because it fetches the file
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send a file',
@@ -73,7 +73,7 @@ export const sendLocation = defineOperation({
   ...sendOperation,
   tool: true,
   id: 'messages.send_location',
-  path: '/messages/send-location',
+  route: 'POST /messages/send-location',
   summary: 'Send a location',
   description: 'Send a point on the map to a person or a group, with an optional name and address.',
   input: {
@@ -101,7 +101,7 @@ export const sendContact = defineOperation({
   ...sendOperation,
   tool: true,
   id: 'messages.send_contact',
-  path: '/messages/send-contact',
+  route: 'POST /messages/send-contact',
   summary: 'Send a contact card',
   description: 'Send a contact card, a name with phone numbers, to a person or a group.',
   input: {
@@ -121,7 +121,7 @@ export const sendPoll = defineOperation({
   ...sendOperation,
   tool: true,
   id: 'messages.send_poll',
-  path: '/messages/send-poll',
+  route: 'POST /messages/send-poll',
   summary: 'Send a poll',
   description:
     'Send a question with 2 to 12 answers to choose from. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
@@ -152,7 +152,7 @@ export const forwardMessage = defineOperation({
   ...sendOperation,
   tool: true,
   id: 'messages.forward',
-  path: '/messages/{messageId}/forward',
+  route: 'POST /messages/{messageId}/forward',
   owner: { of: 'messageId' },
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Forward a message',

@@ -7,7 +7,7 @@ import { envelope, send, sendErrors, sendOperation } from './send.ts';
 export const sendTemplate = defineOperation({
   ...sendOperation,
   id: 'messages.send_template',
-  path: '/messages/send-template',
+  route: 'POST /messages/send-template',
   summary: 'Send a template',
   description:
     'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
@@ -45,7 +45,7 @@ const Choice = {
 export const sendInteractive = defineOperation({
   ...sendOperation,
   id: 'messages.send_interactive',
-  path: '/messages/send-interactive',
+  route: 'POST /messages/send-interactive',
   summary: 'Send an interactive message',
   description:
     'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',

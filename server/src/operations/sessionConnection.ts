@@ -10,8 +10,7 @@ import { findSession, Session, SessionId, sessionInput, toRef, toSession } from 
 
 export const connectSession = defineOperation({
   id: 'sessions.connect',
-  method: 'POST',
-  path: '/sessions/{sessionId}/connect',
+  route: 'POST /sessions/{sessionId}/connect',
   owner: { of: 'sessionId', acquires: true },
   permission: 'sessions:write',
   effect: 'write',
@@ -37,8 +36,7 @@ const Qr = object({
 
 export const getSessionQr = defineOperation({
   id: 'sessions.get_qr',
-  method: 'GET',
-  path: '/sessions/{sessionId}/qr',
+  route: 'GET /sessions/{sessionId}/qr',
   owner: { of: 'sessionId' },
   // Not `read`: the QR code links a phone to the session.
   permission: 'sessions:write',
@@ -68,8 +66,7 @@ export const getSessionQr = defineOperation({
 
 export const requestPairingCode = defineOperation({
   id: 'sessions.request_pairing_code',
-  method: 'POST',
-  path: '/sessions/{sessionId}/pairing-code',
+  route: 'POST /sessions/{sessionId}/pairing-code',
   owner: { of: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',
@@ -93,8 +90,7 @@ export const requestPairingCode = defineOperation({
 
 export const disconnectSession = defineOperation({
   id: 'sessions.disconnect',
-  method: 'POST',
-  path: '/sessions/{sessionId}/disconnect',
+  route: 'POST /sessions/{sessionId}/disconnect',
   owner: { of: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',
@@ -114,8 +110,7 @@ export const disconnectSession = defineOperation({
 
 export const logoutSession = defineOperation({
   id: 'sessions.logout',
-  method: 'POST',
-  path: '/sessions/{sessionId}/logout',
+  route: 'POST /sessions/{sessionId}/logout',
   owner: { of: 'sessionId' },
   permission: 'sessions:write',
   effect: 'destructive',

@@ -68,8 +68,7 @@ export const sessionInput = { sessionId: SessionId };
 
 export const listSessions = defineOperation({
   id: 'sessions.list',
-  method: 'GET',
-  path: '/sessions',
+  route: 'GET /sessions',
   permission: 'sessions:read',
   effect: 'read',
   tool: true,
@@ -94,8 +93,7 @@ export const listSessions = defineOperation({
 
 export const createSession = defineOperation({
   id: 'sessions.create',
-  method: 'POST',
-  path: '/sessions',
+  route: 'POST /sessions',
   permission: 'sessions:write',
   effect: 'write',
   tool: true,
@@ -169,8 +167,7 @@ async function insertSession({ accountId, settings }: Context, tx: Tx, row: Sess
 
 export const getSession = defineOperation({
   id: 'sessions.get',
-  method: 'GET',
-  path: '/sessions/{sessionId}',
+  route: 'GET /sessions/{sessionId}',
   permission: 'sessions:read',
   effect: 'read',
   tool: true,
@@ -185,8 +182,7 @@ export const getSession = defineOperation({
 
 export const updateSession = defineOperation({
   id: 'sessions.update',
-  method: 'PATCH',
-  path: '/sessions/{sessionId}',
+  route: 'PATCH /sessions/{sessionId}',
   permission: 'sessions:write',
   effect: 'write',
   summary: 'Update a session',
@@ -223,8 +219,7 @@ export const updateSession = defineOperation({
 
 export const sessionHistory = defineOperation({
   id: 'sessions.history',
-  method: 'GET',
-  path: '/sessions/{sessionId}/history',
+  route: 'GET /sessions/{sessionId}/history',
   permission: 'sessions:read',
   effect: 'read',
   summary: 'List the status changes of a session',
@@ -259,8 +254,7 @@ export const sessionHistory = defineOperation({
 
 export const deleteSession = defineOperation({
   id: 'sessions.delete',
-  method: 'DELETE',
-  path: '/sessions/{sessionId}',
+  route: 'DELETE /sessions/{sessionId}',
   owner: { of: 'sessionId' },
   permission: 'sessions:write',
   effect: 'destructive',

@@ -30,8 +30,7 @@ const Action = oneOf(
 
 export const simulateSession = defineOperation({
   id: 'sessions.simulate',
-  method: 'POST',
-  path: '/sessions/{sessionId}/simulate',
+  route: 'POST /sessions/{sessionId}/simulate',
   owner: { of: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',

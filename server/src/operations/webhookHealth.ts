@@ -119,8 +119,6 @@ const BreakerReset = named('BreakerReset', {
 export const [webhookStats, endpointStats] = onAnyWebhook(
   {
     name: 'stats',
-    method: 'GET',
-    path: '/stats',
     permission: 'webhooks:metadata',
     effect: 'read',
     fields: {},
@@ -129,12 +127,14 @@ export const [webhookStats, endpointStats] = onAnyWebhook(
     run: async (ctx, find) => statsOf(ctx, await find(ctx.database.reader)),
   },
   {
+    route: 'GET /webhooks/stats',
     tool: true,
     summary: 'Get webhook statistics',
     description:
       'Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d, and its pending deliveries. Tests are not counted.',
   },
   {
+    route: 'GET /webhooks/endpoints/{webhookId}/stats',
     summary: 'Get the statistics of a webhook',
     description:
       'Get attempts, success rate and latency of a webhook over 1 h, 24 h and 7 d, and per minute for the last hour. Tests are not counted.',
@@ -145,8 +145,6 @@ export const [webhookStats, endpointStats] = onAnyWebhook(
 export const [getCircuitBreaker, getEndpointBreaker] = onAnyWebhook(
   {
     name: 'get_circuit_breaker',
-    method: 'GET',
-    path: '/circuit-breaker',
     permission: 'webhooks:metadata',
     effect: 'read',
     thirdPartyText: true,
@@ -156,12 +154,14 @@ export const [getCircuitBreaker, getEndpointBreaker] = onAnyWebhook(
     run: async (ctx, find) => breakerOf(ctx, await find(ctx.database.reader)),
   },
   {
+    route: 'GET /webhooks/circuit-breaker',
     tool: true,
     summary: 'Get the circuit breaker',
     description:
       "Get the state of the default webhook's circuit breaker, the last error, the held deliveries and the next probe. `open` means that deliveries are held because the receiver fails.",
   },
   {
+    route: 'GET /webhooks/endpoints/{webhookId}/circuit-breaker',
     summary: 'Get the circuit breaker of a webhook',
     description:
       'Get the state of the circuit breaker of a webhook, with the reason, the last error, the held deliveries and the next probe.',
@@ -172,8 +172,6 @@ export const [getCircuitBreaker, getEndpointBreaker] = onAnyWebhook(
 export const [resetCircuitBreaker, resetEndpointBreaker] = onAnyWebhook(
   {
     name: 'reset_circuit_breaker',
-    method: 'POST',
-    path: '/circuit-breaker/reset',
     permission: 'webhooks:operate',
     effect: 'write',
     isRepeatable: true,
@@ -183,12 +181,14 @@ export const [resetCircuitBreaker, resetEndpointBreaker] = onAnyWebhook(
     run: (ctx, find) => ctx.database.commit(async (tx) => resetBreaker(ctx, tx, await find(tx)), ctx.accountId),
   },
   {
+    route: 'POST /webhooks/circuit-breaker/reset',
     tool: true,
     summary: 'Reset the circuit breaker',
     description:
       'Close the circuit breaker of the default webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again.',
   },
   {
+    route: 'POST /webhooks/endpoints/{webhookId}/circuit-breaker/reset',
     summary: 'Reset the circuit breaker of a webhook',
     description:
       'Close the circuit breaker of a webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again.',

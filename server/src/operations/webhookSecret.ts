@@ -22,8 +22,6 @@ const rotationFields = {
 export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
   {
     name: 'rotate_secret',
-    method: 'POST',
-    path: '/secret/rotate',
     permission: 'webhooks:write',
     effect: 'write',
     fields: rotationFields,
@@ -36,11 +34,13 @@ export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
       ),
   },
   {
+    route: 'POST /webhooks/secret/rotate',
     summary: 'Rotate the secret of the webhook',
     description:
       'Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once.',
   },
   {
+    route: 'POST /webhooks/endpoints/{webhookId}/secret/rotate',
     summary: 'Rotate the secret of a webhook',
     description:
       'Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once.',

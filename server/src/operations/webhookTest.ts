@@ -40,8 +40,6 @@ const testFields = {
 export const [testWebhook, testEndpoint] = onAnyWebhook(
   {
     name: 'test',
-    method: 'GET',
-    path: '/test',
     permission: 'webhooks:operate',
     effect: 'write',
     thirdPartyText: true,
@@ -54,12 +52,14 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
     },
   },
   {
+    route: 'GET /webhooks/test',
     tool: true,
     summary: 'Test the webhook',
     description:
       'Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
   },
   {
+    route: 'GET /webhooks/endpoints/{webhookId}/test',
     summary: 'Test a webhook',
     description:
       'Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage.',

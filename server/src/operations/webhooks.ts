@@ -9,8 +9,7 @@ import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } fro
 /** Source: `POST /webhooks/set` of the contract. */
 export const setWebhook = defineOperation({
   id: 'webhooks.set',
-  method: 'POST',
-  path: '/webhooks/set',
+  route: 'POST /webhooks/set',
   permission: 'webhooks:write',
   effect: 'destructive',
   tool: true,
@@ -37,8 +36,7 @@ export const setWebhook = defineOperation({
 /** Source: `GET /webhooks` of the contract. */
 export const getWebhook = defineOperation({
   id: 'webhooks.get',
-  method: 'GET',
-  path: '/webhooks',
+  route: 'GET /webhooks',
   permission: 'webhooks:metadata',
   effect: 'read',
   tool: true,
@@ -52,8 +50,7 @@ export const getWebhook = defineOperation({
 
 export const deleteWebhook = defineOperation({
   id: 'webhooks.delete',
-  method: 'DELETE',
-  path: '/webhooks',
+  route: 'DELETE /webhooks',
   owner: { of: 'webhookId' },
   permission: 'webhooks:write',
   effect: 'destructive',
