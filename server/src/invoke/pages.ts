@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox';
+import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { invalidField } from '../errors.ts';
 import { integer, list, object, optional, orNull, string } from './fields.ts';
 
@@ -15,8 +16,29 @@ export const pageOf = <T extends TSchema>(item: T) =>
     nextCursor: orNull(Type.String(), 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
 
+type PageInput = Static<TObject<typeof pageInput>>;
+
+/**
+ * Reads a page of rows, the newest first or, with `asc`, the smallest key first.
+ * @param key a column of the result that orders it, and has no value twice
+ * @param show converts the rows of the page
+ */
+export async function readPage<D, T extends keyof D, R, I>(
+  select: SelectQueryBuilder<D, T, R>,
+  key: string & keyof R,
+  input: PageInput,
+  show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
+  order: 'asc' | 'desc' = 'desc',
+) {
+  const { after, limit, rows } = pageStart(input);
+  const column = sql.ref(key);
+  const rest = after === undefined ? select : select.where(column, order === 'asc' ? '>' : '<', after);
+  const found = await rest.orderBy(column, order).limit(rows).execute();
+  return toPage(found, limit, (row) => String(row[key]), show);
+}
+
 /** The start of a page: the id after which it continues, and how many rows to read to know whether more follow. */
-export function pageStart(input: { limit?: number | undefined; cursor?: string | undefined }) {
+export function pageStart(input: PageInput) {
   const limit = input.limit ?? 50;
   return { after: input.cursor === undefined ? undefined : decodeCursor(input.cursor), limit, rows: limit + 1 };
 }
@@ -25,11 +47,16 @@ export function pageStart(input: { limit?: number | undefined; cursor?: string |
  * Turns rows (one more than the page holds, if there are more) into a page. `cursors` contains the cursor after each
  * entry, for callers that use fewer of them; it is never part of an answer.
  */
-export function toPage<R, T>(rows: readonly R[], limit: number, idOf: (row: R) => string, toItem: (row: R) => T) {
+export async function toPage<R, I>(
+  rows: readonly R[],
+  limit: number,
+  cursorOf: (row: R) => string,
+  show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
+) {
   const page = rows.slice(0, limit);
-  const cursors = page.map((row) => Buffer.from(idOf(row)).toString('base64url'));
+  const cursors = page.map((row) => Buffer.from(cursorOf(row)).toString('base64url'));
   const nextCursor = rows.length > limit ? (cursors.at(-1) ?? null) : null;
-  return { data: page.map(toItem), nextCursor, cursors };
+  return { data: [...(await show(page))], nextCursor, cursors };
 }
 
 function decodeCursor(cursor: string): string {

@@ -4,10 +4,10 @@ import { makeApiKey } from '../auth/tokens.ts';
 import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { lockAccount } from '../invoke/accountLock.ts';
+import { requireRoom } from '../invoke/accountLimit.ts';
 import { list, named, object, onlyTrue, optional, orNull, string, Time, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
 
 const Name = string('Label for the key, such as `my integration`.', { minLength: 1, maxLength: 100 });
@@ -71,12 +71,9 @@ export const createApiKey = defineOperation({
       expires_at: expiry(ctx, input.expiresAt ?? null),
     };
     await ctx.database.commit(async (tx) => {
-      await lockAccount(tx, ctx.accountId);
-      const { kysely } = tx;
-      const own = kysely.selectFrom('api_keys').where('account_id', '=', ctx.accountId);
-      const { count } = await own.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-      if (Number(count) >= ctx.settings.maxApiKeys) throw tooManyKeys(ctx);
-      await kysely.insertInto('api_keys').values(row).execute();
+      const most = ctx.settings.maxApiKeys;
+      await requireRoom(tx, ctx.accountId, 'api_keys', most, 'API keys (MAX_API_KEYS); revoke one first');
+      await tx.kysely.insertInto('api_keys').values(row).execute();
     });
     ctx.authenticator.made(key);
     return { ...toApiKey(row), key };
@@ -93,12 +90,9 @@ export const listApiKeys = defineOperation({
     "List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned.",
   input: pageInput,
   output: pageOf(ApiKey),
-  async run(ctx, input) {
-    const { after, limit, rows } = pageStart(input);
-    let select = ctx.database.reader.kysely.selectFrom('api_keys').selectAll().where('account_id', '=', ctx.accountId);
-    if (after !== undefined) select = select.where('key_id', '<', after);
-    const found = await select.orderBy('key_id', 'desc').limit(rows).execute();
-    return toPage(found, limit, ({ key_id }) => key_id, toApiKey);
+  run(ctx, input) {
+    const own = ctx.database.reader.kysely.selectFrom('api_keys').selectAll().where('account_id', '=', ctx.accountId);
+    return readPage(own, 'key_id', input, (rows) => rows.map(toApiKey));
   },
 });
 
@@ -191,13 +185,6 @@ async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTabl
 }
 
 const noSuchKey = (keyId: string) => new AppError('not_found', `The API key ${keyId} does not exist`);
-
-function tooManyKeys({ settings }: Context): AppError {
-  return new AppError(
-    'too_many',
-    `The account has reached its limit of ${settings.maxApiKeys} API keys (MAX_API_KEYS); revoke one first`,
-  );
-}
 
 function checkPermissions({ caller }: Context, wanted: readonly string[]): void {
   const unknown = wanted.findIndex((permission) => !isGrant(permission));

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Static } from 'typebox';
 import { isoTime } from '../clock.ts';
+import { query } from '../db/query.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { boolean, integer, named, object, oneOf, optional, orNull, string, Time } from '../invoke/fields.ts';
@@ -8,7 +8,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { chatOf } from '../messages/outgoing.ts';
-import { findMessage, type SessionRef } from '../messages/store.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './send.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
@@ -43,9 +43,8 @@ export const listChats = defineOperation({
   async run(ctx, input) {
     const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
     const { after, limit, rows } = pageStart(input);
-    const { kysely } = ctx.database.reader;
     // A chat without a message sorts as the oldest; message ids sort by time.
-    let select = kysely
+    let select = ctx.database.reader.kysely
       .selectFrom('chats')
       .selectAll()
       .select((eb) => eb.fn.coalesce('last_message_id', eb.val('')).as('position'))
@@ -59,23 +58,11 @@ export const listChats = defineOperation({
       });
     }
     const found = await select.orderBy('position', 'desc').orderBy('chat_id').limit(rows).execute();
-    const lastIds = found.flatMap(({ last_message_id }) => last_message_id ?? []);
-    const last =
-      lastIds.length === 0
-        ? []
-        : await kysely
-            .selectFrom('messages')
-            .selectAll()
-            .where('account_id', '=', accountId)
-            .where('message_id', 'in', lastIds)
-            .execute();
-    const read = await messageReader(ctx, last);
-    const messages = new Map(last.map((row) => [row.message_id, read(row)]));
     return toPage(
       found,
       limit,
       (row) => `${row.position}|${row.chat_id}`,
-      (row) => toChat(row, messages.get(row.last_message_id ?? '')),
+      async (page) => page.map(await chatReader(ctx, page)),
     );
   },
 });
@@ -181,9 +168,9 @@ export const markChatRead = defineOperation({
     read: integer('Number of messages that were unread before.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
-  async run(ctx, { chatId, sessionId: named }) {
-    const session = await resolveSession(ctx, named);
-    const { accountId, sessionId } = session;
+  async run(ctx, { chatId, sessionId }) {
+    const session = await resolveSession(ctx, sessionId);
+    const ofChat = { account_id: session.accountId, session_id: session.sessionId, chat_id: chatId };
     const { kysely } = ctx.database.reader;
     const chat = await kysely
       .selectFrom('chats as c')
@@ -191,17 +178,15 @@ export const markChatRead = defineOperation({
         join.onRef('g.account_id', '=', 'c.account_id').onRef('g.group_id', '=', 'c.chat_id'),
       )
       .select(['c.type', 'g.network_id'])
-      .where('c.account_id', '=', accountId)
-      .where('c.session_id', '=', sessionId)
+      .where('c.account_id', '=', session.accountId)
+      .where('c.session_id', '=', session.sessionId)
       .where('c.chat_id', '=', chatId)
       .executeTakeFirst();
     if (chat === undefined) throw new AppError('not_found', `The session has no chat ${chatId}`);
     const unread = await kysely
       .selectFrom('messages')
       .select(['message_id', 'network_id', 'from_number'])
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId)
-      .where('chat_id', '=', chatId)
+      .where((eb) => eb.and(ofChat))
       .where(isUnread)
       .orderBy('message_id')
       .execute();
@@ -218,9 +203,7 @@ export const markChatRead = defineOperation({
       await tx.kysely
         .updateTable('messages')
         .set({ status: 'read', read_at: ctx.clock.now() })
-        .where('account_id', '=', accountId)
-        .where('session_id', '=', sessionId)
-        .where('chat_id', '=', chatId)
+        .where((eb) => eb.and(ofChat))
         .where(isUnread)
         .where('message_id', '<=', last)
         .execute();
@@ -231,16 +214,12 @@ export const markChatRead = defineOperation({
           unread_count: eb
             .selectFrom('messages')
             .select(({ fn }) => fn.countAll<number>().as('count'))
-            .where('account_id', '=', accountId)
-            .where('session_id', '=', sessionId)
-            .where('chat_id', '=', chatId)
+            .where((unread) => unread.and(ofChat))
             .where(isUnread),
         }))
-        .where('account_id', '=', accountId)
-        .where('session_id', '=', sessionId)
-        .where('chat_id', '=', chatId)
+        .where((eb) => eb.and(ofChat))
         .execute();
-    }, sessionId);
+    }, session.sessionId);
     return { chatId, read: unread.length };
   },
 });
@@ -250,8 +229,7 @@ const isUnread = sql<boolean>`direction = 'incoming' and status = 'delivered'`;
 
 /** @throws {AppError} `not_found` */
 async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chatId: string) {
-  const { reader } = ctx.database;
-  const row = await reader.kysely
+  const row = await ctx.database.reader.kysely
     .selectFrom('chats')
     .selectAll()
     .where('account_id', '=', accountId)
@@ -259,12 +237,16 @@ async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chat
     .where('chat_id', '=', chatId)
     .executeTakeFirst();
   if (row === undefined) throw new AppError('not_found', `The session has no chat ${chatId}`);
-  const last = row.last_message_id === null ? undefined : await findMessage(reader, accountId, row.last_message_id);
-  return toChat(row, last === undefined ? undefined : (await messageReader(ctx, [last]))(last));
+  return (await chatReader(ctx, [row]))(row);
 }
 
-function toChat(row: ChatTable, lastMessage: Static<typeof Message> | undefined) {
-  return {
+/** Reads the last messages of all chats at once, and returns a function that shows a chat. */
+async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
+  const ids = JSON.stringify(rows.flatMap(({ last_message_id }) => last_message_id ?? []));
+  const last = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
+  const read = await messageReader(ctx, last);
+  const messages = new Map(last.map((row) => [row.message_id, read(row)]));
+  return (row: ChatTable) => ({
     chatId: row.chat_id,
     sessionId: row.session_id,
     type: row.type,
@@ -272,6 +254,14 @@ function toChat(row: ChatTable, lastMessage: Static<typeof Message> | undefined)
     archived: row.archived === 1,
     pinned: row.pinned === 1,
     mutedUntil: isoTime(row.muted_until),
-    lastMessage: lastMessage ?? null,
-  };
+    lastMessage: messages.get(row.last_message_id ?? '') ?? null,
+  });
 }
+
+const messagesById = query((db, p: { accountId: string; ids: string }, dialect) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('account_id', '=', p.accountId)
+    .where('message_id', 'in', dialect.texts(p.ids)),
+);

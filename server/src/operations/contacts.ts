@@ -5,7 +5,7 @@ import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
 import { boolean, entries, named, object, optional, orNull, string, Time, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
@@ -40,7 +40,6 @@ export const listContacts = defineOperation({
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
     const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
-    const { after, limit, rows } = pageStart(input);
     let select = ctx.database.reader.kysely
       .selectFrom('contacts')
       .selectAll()
@@ -61,9 +60,7 @@ export const listContacts = defineOperation({
     if (input.phoneNumber !== undefined)
       select = select.where('phone_number', '=', phoneNumber('phoneNumber', input.phoneNumber));
     if (input.blocked !== undefined) select = select.where('blocked', '=', Number(input.blocked));
-    if (after !== undefined) select = select.where('phone_number', '>', after);
-    const found = await select.orderBy('phone_number').limit(rows).execute();
-    return toPage(found, limit, ({ phone_number }) => phone_number, toContact);
+    return readPage(select, 'phone_number', input, (rows) => rows.map(toContact), 'asc');
   },
 });
 

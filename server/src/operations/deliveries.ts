@@ -20,7 +20,7 @@ import {
   time,
 } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -98,7 +98,6 @@ export const listDeliveries = defineOperation({
   },
   output: pageOf(Delivery),
   async run(ctx, input) {
-    const { after, limit, rows } = pageStart(input);
     let select = deliveries(ctx);
     if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
     if (input.state !== undefined) select = select.where('d.state', '=', input.state);
@@ -109,14 +108,7 @@ export const listDeliveries = defineOperation({
     }
     if (input.after !== undefined) select = select.where('d.created_at', '>=', parseTime('after', input.after));
     if (input.before !== undefined) select = select.where('d.created_at', '<', parseTime('before', input.before));
-    if (after !== undefined) select = select.where('d.delivery_id', '<', after);
-    const found = await select.orderBy('d.delivery_id', 'desc').limit(rows).execute();
-    return toPage(
-      found,
-      limit,
-      ({ delivery_id }) => delivery_id,
-      (row) => toDelivery(row, ctx.steady),
-    );
+    return readPage(select, 'delivery_id', input, (rows) => rows.map((row) => toDelivery(row, ctx.steady)));
   },
 });
 

@@ -1,8 +1,8 @@
 import type { WebhookTable } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { requireRoom } from '../invoke/accountLimit.ts';
 import { boolean, integer, named, object, oneOf, onlyTrue, optional } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
 import { acceptedKinds } from './eventTypes.ts';
 import { acceptedUrl, toConfiguration, WebhookConfiguration, WebhookId, webhookFields } from './webhookRecord.ts';
@@ -38,12 +38,9 @@ export const listEndpoints = defineOperation({
   description: 'List all webhooks of the account, the default one included, newest first.',
   input: pageInput,
   output: pageOf(Endpoint),
-  async run(ctx, input) {
-    const { after, limit, rows } = pageStart(input);
-    let select = ctx.database.reader.kysely.selectFrom('webhooks').selectAll().where('account_id', '=', ctx.accountId);
-    if (after !== undefined) select = select.where('webhook_id', '<', after);
-    const found = await select.orderBy('webhook_id', 'desc').limit(rows).execute();
-    return toPage(found, limit, ({ webhook_id }) => webhook_id, toEndpoint);
+  run(ctx, input) {
+    const own = ctx.database.reader.kysely.selectFrom('webhooks').selectAll().where('account_id', '=', ctx.accountId);
+    return readPage(own, 'webhook_id', input, (rows) => rows.map(toEndpoint));
   },
 });
 
@@ -71,16 +68,7 @@ export const createEndpoint = defineOperation({
       maxInFlight,
     };
     const row = await ctx.database.commit(async (tx) => {
-      const { count } = await tx.kysely
-        .selectFrom('webhooks')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('account_id', '=', ctx.accountId)
-        .executeTakeFirstOrThrow();
-      if (count >= MAX_ENDPOINTS)
-        throw new AppError(
-          'too_many',
-          `The account has reached its limit of ${MAX_ENDPOINTS} webhooks; remove one first`,
-        );
+      await requireRoom(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
       return insertWebhook(ctx, tx, false, change);
     }, ctx.accountId);
     return toEndpoint(row);

@@ -9,7 +9,7 @@ import { ContentHidden, messageContent, messageParts, Part, SentElsewhere, Unide
 import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
 import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
@@ -101,17 +101,15 @@ export const listMessages = defineOperation({
   output: pageOf(Message),
   errors: ['not_found'],
   async run(ctx, input) {
-    const { after, limit, rows } = pageStart(input);
     const { q } = input;
     // A search reveals content: which messages contain a word.
     if (q !== undefined) requireContent(ctx, 'messages');
     const filters = await knownFilters(ctx, input);
-    const found =
-      q === undefined
-        ? await newestMessages(ctx, filters, after, rows)
-        : await search(ctx, filters, wordsOf(q), after, rows);
-    const toItem = await messageReader(ctx, found.slice(0, limit));
-    return toPage(found, limit, (row) => (q === undefined ? row.message_id : String(row.seq)), toItem);
+    const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
+    if (q === undefined) return readPage(messagesOf(ctx, filters), 'message_id', input, show);
+    const { after, limit, rows } = pageStart(input);
+    const found = await search(ctx, filters, wordsOf(q), after, rows);
+    return toPage(found, limit, ({ seq }) => String(seq), show);
   },
 });
 
@@ -264,11 +262,6 @@ function messagesOf(
 
 /** Few messages have one of these for long. */
 const rareStatuses: readonly MessageStatus[] = ['queued', 'scheduled', 'sent', 'failed'];
-
-async function newestMessages(ctx: Context, filters: Filters, after: string | undefined, rows: number) {
-  const select = messagesOf(ctx, filters).orderBy('m.message_id', 'desc').limit(rows);
-  return (after === undefined ? select : select.where('m.message_id', '<', after)).execute();
-}
 
 /** How many of the newest messages are scanned in order, before an unordered index is queried for all. */
 const LOOKED_THROUGH = 20_000;

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { lockAccount } from '../invoke/accountLock.ts';
+import { requireRoom } from '../invoke/accountLimit.ts';
 import {
   named,
   object,
@@ -18,7 +17,7 @@ import {
   time,
 } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { validator } from '../invoke/validate.ts';
 import { findSession as readSession, type SessionRef } from '../messages/store.ts';
@@ -77,17 +76,9 @@ export const listSessions = defineOperation({
     "List the account's sessions with their status, phone number and network, newest first. Use it to find a `sessionId`.",
   input: pageInput,
   output: pageOf(Session),
-  async run(ctx, input) {
-    const { after, limit, rows } = pageStart(input);
-    let select = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
-    if (after !== undefined) select = select.where('session_id', '<', after);
-    const found = await select.orderBy('session_id', 'desc').limit(rows).execute();
-    return toPage(
-      found,
-      limit,
-      ({ session_id }) => session_id,
-      (row) => toSession(ctx, row),
-    );
+  run(ctx, input) {
+    const own = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
+    return readPage(own, 'session_id', input, (rows) => rows.map((row) => toSession(ctx, row)));
   },
 });
 
@@ -136,34 +127,21 @@ export const createSession = defineOperation({
       lease_owner: null,
       lease_generation: 0,
     };
-    await ctx.database.commit((tx) => insertSession(ctx, tx, row));
+    await ctx.database.commit(async (tx) => {
+      // A repeated request gets the session that it created.
+      if ((await readSession(tx, { accountId: ctx.accountId, sessionId })) !== undefined) return;
+      const most = ctx.settings.maxSessions;
+      await requireRoom(tx, ctx.accountId, 'sessions', most, 'sessions (MAX_SESSIONS); delete one first');
+      await tx.kysely
+        .insertInto('sessions')
+        .values(row)
+        .onConflict((conflict) => conflict.column('session_id').doNothing())
+        .execute();
+    });
     ctx.sessions.sole.forget(ctx.accountId);
     return toSession(ctx, await findSession(ctx, row.session_id));
   },
 });
-
-/** @throws {AppError} `too_many`, unless the session exists already: a repeated request gets it. */
-async function insertSession({ accountId, settings }: Context, tx: Tx, row: SessionTable): Promise<void> {
-  await lockAccount(tx, accountId);
-  const { kysely } = tx;
-  const { count } = await kysely
-    .selectFrom('sessions')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('account_id', '=', accountId)
-    .where('session_id', '<>', row.session_id)
-    .executeTakeFirstOrThrow();
-  if (Number(count) >= settings.maxSessions) {
-    throw new AppError(
-      'too_many',
-      `The account has reached its limit of ${settings.maxSessions} sessions (MAX_SESSIONS); delete one first`,
-    );
-  }
-  await kysely
-    .insertInto('sessions')
-    .values(row)
-    .onConflict((conflict) => conflict.column('session_id').doNothing())
-    .execute();
-}
 
 export const getSession = defineOperation({
   id: 'sessions.get',
@@ -235,19 +213,13 @@ export const sessionHistory = defineOperation({
   errors: ['not_found'],
   async run(ctx, input) {
     await findSession(ctx, input.sessionId);
-    const { after, limit, rows } = pageStart(input);
-    let select = ctx.database.reader.kysely
+    const entriesOfSession = ctx.database.reader.kysely
       .selectFrom('session_history')
       .selectAll()
       .where('account_id', '=', ctx.accountId)
       .where('session_id', '=', input.sessionId);
-    if (after !== undefined) select = select.where('entry_id', '<', after);
-    const found = await select.orderBy('entry_id', 'desc').limit(rows).execute();
-    return toPage(
-      found,
-      limit,
-      ({ entry_id }) => entry_id,
-      ({ status, reason, at }) => ({ status, reason, at: isoTime(at) }),
+    return readPage(entriesOfSession, 'entry_id', input, (rows) =>
+      rows.map(({ status, reason, at }) => ({ status, reason, at: isoTime(at) })),
     );
   },
 });

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import { AppError } from '../errors.ts';
+
+/**
+ * Checks that an account may have one more row, which the transaction then inserts. Transactions that do so are
+ * serialized, on SQLite like all that write.
+ *
+ * @param advice the name of the rows, their setting and what to do, such as `sessions (MAX_SESSIONS); delete one first`
+ * @throws {AppError} `too_many`
+ */
+export async function requireRoom(
+  tx: Tx,
+  accountId: string,
+  table: 'api_keys' | 'sessions' | 'webhooks',
+  most: number,
+  advice: string,
+): Promise<void> {
+  if (tx.dialect.oneAtATime !== undefined) await lockedAccount.first(tx, { accountId });
+  const rows = sql<{
+    count: number;
+  }>`select count(*) as count from ${sql.table(table)} where account_id = ${accountId}`;
+  const [present] = (await rows.execute(tx.kysely)).rows;
+  if (Number(present?.count) >= most)
+    throw new AppError('too_many', `The account has reached its limit of ${most} ${advice}`);
+}
+
+const lockedAccount = query((db, p: { accountId: string }) =>
+  db.selectFrom('accounts').select('account_id').where('account_id', '=', p.accountId).forUpdate(),
+);
