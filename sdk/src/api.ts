@@ -1843,7 +1843,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Get the invite link of a group. Get the invite link of a group, or create it. Anyone with the link can join. Anyone who has the link can join. The session must be an admin. */
+  /** Get the invite link of a group. Get the invite link of a group, or create it. Anyone with the link can join. The session must be an admin. */
   'groups.get_invite_link': {
     input: {
       /** Id of the group (`grp_…`). */

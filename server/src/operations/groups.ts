@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { GroupActions, GroupInvite, GroupSettings } from '../connectors/connector.ts';
+import type { GroupInvite, GroupSettings } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -20,7 +20,7 @@ import {
   time,
 } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
@@ -46,6 +46,14 @@ const Group = named('Group', {
   createdAt: time('When the group was created.'),
 });
 
+/** For operations on one group, which the node of its session runs. */
+const changing = {
+  owner: { of: 'groupId' },
+  permission: 'groups:write',
+  effect: 'destructive',
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
+} as const;
+
 export const listGroups = defineOperation({
   id: 'groups.list',
   route: 'GET /groups',
@@ -61,17 +69,13 @@ export const listGroups = defineOperation({
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
     const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
-    const { after, limit, rows } = pageStart(input);
-    let select = ctx.database.reader.kysely
+    const present = ctx.database.reader.kysely
       .selectFrom('groups')
       .selectAll()
       .where('account_id', '=', accountId)
       .where('session_id', '=', sessionId)
       .where('left_at', 'is', null);
-    if (after !== undefined) select = select.where('group_id', '<', after);
-    const found = await select.orderBy('group_id', 'desc').limit(rows).execute();
-    const toItem = await groupReader(ctx, found);
-    return toPage(found, limit, ({ group_id }) => group_id, toItem);
+    return readPage(present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
   },
 });
 
@@ -121,9 +125,7 @@ export const createGroup = defineOperation({
 export const updateGroup = defineOperation({
   id: 'groups.update',
   route: 'PATCH /groups/{groupId}',
-  owner: { of: 'groupId' },
-  permission: 'groups:write',
-  effect: 'destructive',
+  ...changing,
   tool: true,
   thirdPartyText: true,
   summary: 'Update a group',
@@ -143,11 +145,9 @@ export const updateGroup = defineOperation({
     pictureMediaId: optional(PictureMediaId),
   },
   output: Group,
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
-    const row = await findGroup(ctx, groupId);
-    const groups = await partOf(ctx, row);
+    const { row, groups } = await reachGroup(ctx, groupId);
     const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
     if (description !== undefined && description !== row.description)
@@ -162,9 +162,7 @@ export const updateGroup = defineOperation({
 export const updateParticipants = defineOperation({
   id: 'groups.update_participants',
   route: 'POST /groups/{groupId}/participants',
-  owner: { of: 'groupId' },
-  permission: 'groups:write',
-  effect: 'destructive',
+  ...changing,
   tool: true,
   summary: 'Update group participants',
   description:
@@ -185,10 +183,8 @@ export const updateParticipants = defineOperation({
       reason: optional(string('Why the change was not made.')),
     }),
   }),
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId, action, phoneNumbers }) {
-    const row = await findGroup(ctx, groupId);
-    const groups = await partOf(ctx, row);
+    const { row, groups } = await reachGroup(ctx, groupId);
     const results = await groups.updateParticipants(row.network_id, action, normalize(phoneNumbers));
     return { groupId, results: [...results] };
   },
@@ -203,20 +199,18 @@ const Invite = named('GroupInvite', {
 export const getInviteLink = defineOperation({
   id: 'groups.get_invite_link',
   route: 'GET /groups/{groupId}/invite-link',
-  owner: { of: 'groupId' },
+  ...changing,
   permission: 'groups:read',
   effect: 'write',
   isRepeatable: true,
   tool: true,
   summary: 'Get the invite link of a group',
   description:
-    'Get the invite link of a group, or create it. Anyone with the link can join. Anyone who has the link can join. The session must be an admin.',
+    'Get the invite link of a group, or create it. Anyone with the link can join. The session must be an admin.',
   input: { groupId: GroupId },
   output: Invite,
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
-    const row = await findGroup(ctx, groupId);
-    const groups = await partOf(ctx, row);
+    const { row, groups } = await reachGroup(ctx, groupId);
     return toInvite(groupId, await groups.invite(row.network_id));
   },
 });
@@ -224,18 +218,14 @@ export const getInviteLink = defineOperation({
 export const revokeInviteLink = defineOperation({
   id: 'groups.revoke_invite_link',
   route: 'DELETE /groups/{groupId}/invite-link',
-  owner: { of: 'groupId' },
-  permission: 'groups:write',
-  effect: 'destructive',
+  ...changing,
   summary: 'Revoke the invite link of a group',
   description:
     'Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin.',
   input: { groupId: GroupId },
   output: Invite,
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
-    const row = await findGroup(ctx, groupId);
-    const groups = await partOf(ctx, row);
+    const { row, groups } = await reachGroup(ctx, groupId);
     return toInvite(groupId, await groups.renewInvite(row.network_id));
   },
 });
@@ -277,26 +267,24 @@ export const joinGroup = defineOperation({
 export const leaveGroup = defineOperation({
   id: 'groups.leave',
   route: 'POST /groups/{groupId}/leave',
-  owner: { of: 'groupId' },
-  permission: 'groups:write',
-  effect: 'destructive',
+  ...changing,
   tool: true,
   summary: 'Leave a group',
   description: 'Leave a group. The session needs an invite to come back. Existing messages stay readable.',
   input: { groupId: GroupId },
   output: object({ groupId: GroupId, left: onlyTrue() }),
-  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   async run(ctx, { groupId }) {
-    const row = await findGroup(ctx, groupId);
-    const groups = await partOf(ctx, row);
+    const { row, groups } = await reachGroup(ctx, groupId);
     await groups.leave(row.network_id);
     return { groupId, left: true as const };
   },
 });
 
-/** The group actions of a group's session. */
-function partOf(ctx: Context, { session_id: sessionId }: GroupTable): Promise<GroupActions> {
-  return ctx.liveSessions.part({ accountId: ctx.accountId, sessionId }, 'groups');
+/** The group, and the actions of its session on groups. */
+async function reachGroup(ctx: Context, groupId: string) {
+  const row = await findGroup(ctx, groupId);
+  const session = { accountId: ctx.accountId, sessionId: row.session_id };
+  return { row, groups: await ctx.liveSessions.part(session, 'groups') };
 }
 
 /** The group as the network reported it to the session. */

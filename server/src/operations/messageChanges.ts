@@ -1,3 +1,4 @@
+import type { Tx } from '../db/commit.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { string } from '../invoke/fields.ts';
@@ -9,24 +10,23 @@ import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
-const changeErrors = [
-  'not_found',
-  'session_not_connected',
-  'not_supported',
-  'network_denied',
-  'message_state',
-] as const;
+const changing = {
+  owner: { of: 'messageId' },
+  permission: 'messages:send',
+  messageContent: 'messages',
+  effect: 'destructive',
+  tool: true,
+  thirdPartyText: true,
+  output: Message,
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'network_denied', 'message_state'],
+} as const;
 
 export const reactToMessage = defineOperation({
   id: 'messages.react',
   route: 'PUT /messages/{messageId}/reaction',
-  owner: { of: 'messageId' },
-  permission: 'messages:send',
-  messageContent: 'messages',
+  ...changing,
   effect: 'write',
   isRepeatable: true,
-  tool: true,
-  thirdPartyText: true,
   summary: 'React to a message',
   description:
     'React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions.',
@@ -34,8 +34,6 @@ export const reactToMessage = defineOperation({
     messageId: MessageId,
     emoji: string('A single emoji, such as 👍. Empty removes the reaction.', { maxLength: 32 }),
   },
-  output: Message,
-  errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', emoji: '👍' },
   async run(ctx, { messageId, emoji }) {
     if (emoji !== '' && !isEmoji(emoji)) throw invalidField('emoji', `"${emoji}" is not a single emoji`, 'emoji');
@@ -45,20 +43,14 @@ export const reactToMessage = defineOperation({
     const react = await ctx.liveSessions.part(session, 'react');
     await react(await keyOf(ctx.database.reader, row), value);
     const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
-    await ctx.database.commit((tx) => storeReaction(tx, row, from, value, ctx.clock.now()), row.session_id);
-    return readMessage(ctx, await requireMessage(ctx, messageId));
+    return storeChange(ctx, row, (tx) => storeReaction(tx, row, from, value, ctx.clock.now()));
   },
 });
 
 export const editMessage = defineOperation({
   id: 'messages.edit',
   route: 'PATCH /messages/{messageId}',
-  owner: { of: 'messageId' },
-  permission: 'messages:send',
-  messageContent: 'messages',
-  effect: 'destructive',
-  tool: true,
-  thirdPartyText: true,
+  ...changing,
   summary: 'Edit a message',
   description:
     'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited.',
@@ -66,8 +58,6 @@ export const editMessage = defineOperation({
     messageId: MessageId,
     message: string('New text; it replaces the old one completely.', { minLength: 1, maxLength: 65_536 }),
   },
-  output: Message,
-  errors: changeErrors,
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
   async run(ctx, { messageId, message }) {
     const row = await requireOwn(ctx, messageId);
@@ -75,32 +65,23 @@ export const editMessage = defineOperation({
       throw new AppError('message_state', `A message of type ${row.type} has no text to edit`);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
     await edit(await keyOf(ctx.database.reader, row), message);
-    await ctx.database.commit((tx) => storeEdit(tx, row, message, ctx.clock.now()), row.session_id);
-    return readMessage(ctx, await requireMessage(ctx, messageId));
+    return storeChange(ctx, row, (tx) => storeEdit(tx, row, message, ctx.clock.now()));
   },
 });
 
 export const deleteMessage = defineOperation({
   id: 'messages.delete',
   route: 'DELETE /messages/{messageId}',
-  owner: { of: 'messageId' },
-  permission: 'messages:send',
-  messageContent: 'messages',
-  effect: 'destructive',
-  tool: true,
-  thirdPartyText: true,
+  ...changing,
   summary: 'Delete a message',
   description:
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
   input: { messageId: MessageId },
-  output: Message,
-  errors: changeErrors,
   async run(ctx, { messageId }) {
     const row = await requireOwn(ctx, messageId);
     const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
     await remove(await keyOf(ctx.database.reader, row));
-    await ctx.database.commit((tx) => storeDeletion(tx, row, ctx.clock.now()), row.session_id);
-    return readMessage(ctx, await requireMessage(ctx, messageId));
+    return storeChange(ctx, row, (tx) => storeDeletion(tx, row, ctx.clock.now()));
   },
 });
 
@@ -118,6 +99,12 @@ async function requireOwn(ctx: Context, messageId: string): Promise<MessageRow> 
   if (row.direction !== 'outgoing')
     throw new AppError('message_state', 'Only a message that the session sent can be edited or deleted');
   return row;
+}
+
+/** Stores what the network has done, and returns the message as it is now. */
+async function storeChange(ctx: Context, { message_id, session_id }: MessageRow, store: (tx: Tx) => Promise<void>) {
+  await ctx.database.commit(store, session_id);
+  return readMessage(ctx, await requireMessage(ctx, message_id));
 }
 
 function sessionOf(row: MessageRow): SessionRef {
