@@ -47,13 +47,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
 
 /** Resolves when `work` has settled, or after `ms`; `work` continues. */
 export async function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise: timeout, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(ms, resolve);
-  try {
-    await Promise.race([work.catch(() => {}), timeout]);
-  } finally {
-    cancel();
-  }
+  await withTimeout(clock, ms, work).catch(() => {});
 }
 
 /** Runs work of the same key one after the other, in the order of the calls. */

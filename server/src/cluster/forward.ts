@@ -46,21 +46,6 @@ export class NoAnswerError extends Error {
   }
 }
 
-export interface Forward {
-  /**
-   * Sends a request to another node, once.
-   * @param life aborts when the node is known to be dead
-   * @throws {NoAnswerError}
-   */
-  to(node: Member, request: ForwardedRequest, life: AbortSignal): Promise<ForwardedAnswer>;
-  /**
-   * Does the same for a request that is not an operation.
-   * @throws {NoAnswerError}
-   */
-  relay(node: Member, request: RelayedRequest, life: AbortSignal): Promise<{ status: number; text: string }>;
-  close(): Promise<void>;
-}
-
 /** Headers of the connection rather than of the request (RFC 9110, 7.6.1), and those that undici sets itself. */
 const OF_ONE_HOP = new Set([
   'connection',
@@ -89,8 +74,10 @@ const TICK_MS = 500;
  */
 const SILENT_TICKS = 7;
 
+export type Forward = Pick<NodeClient, 'to' | 'relay' | 'close'>;
+
 /** Sends requests to other nodes, over the REST interface: there is no other remote interface. */
-export class NodeClient implements Forward {
+export class NodeClient {
   readonly #signatures: Pick<NodeSignatures, 'sign'>;
   readonly #tickMs: number;
   /** By origin. */
@@ -106,6 +93,11 @@ export class NodeClient implements Forward {
     this.#tickMs = tickMs;
   }
 
+  /**
+   * Sends a request to another node, once.
+   * @param life aborts when the node is known to be dead
+   * @throws {NoAnswerError}
+   */
   async to(node: Member, request: ForwardedRequest, life: AbortSignal): Promise<ForwardedAnswer> {
     const { method, path, body, credential, requestId, idempotencyKey, deadlineMs, trace } = request;
     const headers = {
@@ -126,6 +118,10 @@ export class NodeClient implements Forward {
     };
   }
 
+  /**
+   * Does the same for a request that is not an operation.
+   * @throws {NoAnswerError}
+   */
   async relay(node: Member, request: RelayedRequest, life: AbortSignal): Promise<{ status: number; text: string }> {
     const { method, path, body } = request;
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !OF_ONE_HOP.has(name)));

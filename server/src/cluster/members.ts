@@ -79,15 +79,14 @@ export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<M
 /** @throws {CopiedFolderError} */
 async function requireOwnFolder({ kysely, dialect }: Tx, { nodeId, instance, former }: Joining): Promise<void> {
   if (former === undefined) return;
-  const { rows } = await sql<{ node_id: string; url: string | null; expires_at: number }>`
-    select node_id, url, expires_at from nodes where instance = ${instance} and expires_at > ${dialect.now}`.execute(
-    kysely,
-  );
-  const others = rows.filter(({ node_id }) => node_id !== nodeId && !former.has(node_id));
+  const { rows } = await sql<{ nodeId: string; name: string; expiresAt: number }>`
+    select node_id as "nodeId", coalesce(url, node_id) as name, expires_at as "expiresAt" from nodes
+    where instance = ${instance} and node_id <> ${nodeId} and expires_at > ${dialect.now}`.execute(kysely);
+  const others = rows.filter((row) => !former.has(row.nodeId));
   if (others.length === 0) return;
-  const expiresAt = Math.max(...others.map(({ expires_at }) => Number(expires_at)));
+  const expiresAt = Math.max(...others.map((other) => other.expiresAt));
   throw new CopiedFolderError(
-    others.map(({ node_id, url }) => url ?? node_id),
+    others.map(({ name }) => name),
     expiresAt,
   );
 }
@@ -97,10 +96,10 @@ async function requireOwnFolder({ kysely, dialect }: Tx, { nodeId, instance, for
  * @throws {OtherSecretError}
  */
 async function requireSameSecret({ kysely, dialect }: Tx, fingerprint: string): Promise<void> {
-  const { rows } = await sql<{ node_id: string; url: string | null }>`
-    select node_id, url from nodes where jwt_fingerprint <> ${fingerprint} and expires_at > ${dialect.now}
-    order by node_id`.execute(kysely);
-  if (rows.length > 0) throw new OtherSecretError(rows.map(({ node_id, url }) => url ?? node_id));
+  const { rows } = await sql<{ name: string }>`
+    select coalesce(url, node_id) as name from nodes
+    where jwt_fingerprint <> ${fingerprint} and expires_at > ${dialect.now} order by node_id`.execute(kysely);
+  if (rows.length > 0) throw new OtherSecretError(rows.map(({ name }) => name));
 }
 
 /** The result of renewing the leases. */
@@ -116,35 +115,23 @@ export interface Beat {
 /** Renews all leases of this node, by the row that they depend on. */
 export async function beat(on: Queryable, { nodeId, epoch }: Membership, leaseMs: number): Promise<Beat> {
   const { now } = on.dialect;
-  const { rows } = await sql<{
-    node_id: string;
-    url: string | null;
-    carries: number;
-    file_store: string | null;
-    is_alive: boolean;
-    is_ahead: boolean;
-    beats: number;
-    is_free: boolean;
-  }>`
+  const { rows } = await sql<Member & { isAhead: boolean; beats: number; isFree: boolean }>`
     with beat as (
       update nodes set expires_at = ${now} + ${leaseMs} where node_id = ${nodeId} and epoch = ${epoch} returning node_id
     )
-    select node_id, url, carries, file_store, expires_at > ${now} as is_alive,
-      expires_at > ${latest(on, leaseMs)} as is_ahead, (select count(*) from beat) as beats,
+    select node_id as "nodeId", url, carries = 1 as "acceptsWork", file_store as "fileStore",
+      -- Sees this node's row as it was before the update.
+      expires_at > ${now} or node_id = ${nodeId} as "isAlive",
+      expires_at > ${latest(on, leaseMs)} and node_id <> ${nodeId} as "isAhead", (select count(*) from beat) as beats,
       exists (select from sessions where wanted = 1 and lease_owner is null)
-        or exists (select from webhooks where lease_owner is null) as is_free
+        or exists (select from webhooks where lease_owner is null) as "isFree"
     from nodes order by node_id`.execute(on.kysely);
-  const members = rows.map((row) => ({
-    nodeId: row.node_id,
-    url: row.url,
-    acceptsWork: row.carries === 1,
-    fileStore: row.file_store,
-    // The query sees the row as it was before this update.
-    isAlive: row.is_alive || row.node_id === nodeId,
-  }));
-  const isFree = rows[0]?.is_free === true;
-  const isClockBack = rows.some((row) => row.is_ahead && row.node_id !== nodeId);
-  return { isMember: rows[0]?.beats === 1, members, isFree, isClockBack };
+  return {
+    isMember: rows[0]?.beats === 1,
+    members: rows,
+    isFree: rows[0]?.isFree === true,
+    isClockBack: rows.some(({ isAhead }) => isAhead),
+  };
 }
 
 /** The latest possible end of a lease that was just renewed: transactions read the clock at different times. */

@@ -165,19 +165,18 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   /**
    * Joins once no other node runs on this data folder. A node there that does not renew its lease is dead, so this
    * waits for the lease to end.
+   * @param lastEnd when that lease was to end at the last attempt
    * @throws {CopiedFolderError} if a node there renews its lease
    */
-  async #joinAtStart(): Promise<void> {
-    for (let expiresAt = Number.POSITIVE_INFINITY; ; ) {
-      try {
-        return await this.#join();
-      } catch (error) {
-        if (!(error instanceof CopiedFolderError) || error.expiresAt > expiresAt) throw error;
-        if (error.expiresAt !== expiresAt)
-          this.#options.log.info('waiting for the lease of another node on this data folder to end');
-        ({ expiresAt } = error);
-      }
+  async #joinAtStart(lastEnd = Number.POSITIVE_INFINITY): Promise<void> {
+    try {
+      await this.#join();
+    } catch (error) {
+      if (!(error instanceof CopiedFolderError) || error.expiresAt > lastEnd) throw error;
+      if (error.expiresAt !== lastEnd)
+        this.#options.log.info('waiting for the lease of another node on this data folder to end');
       await sleep(systemClock, RETRY_MS);
+      await this.#joinAtStart(error.expiresAt);
     }
   }
 
@@ -293,11 +292,12 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
 
   #noteSkew(skewMs: number): void {
     const { log } = this.#options;
-    const [was, is] = [this.#skewMs, skewMs].map((ms) => Math.abs(ms) > TOLERATED_SKEW_MS);
+    const wasOff = Math.abs(this.#skewMs) > TOLERATED_SKEW_MS;
+    const isOff = Math.abs(skewMs) > TOLERATED_SKEW_MS;
     this.#skewMs = skewMs;
-    if (is === was) return;
+    if (isOff === wasOff) return;
     const seconds = Math.round(skewMs / 100) / 10;
-    if (is) log.warn({ seconds }, 'clock differs from the clock of the database; synchronize both');
+    if (isOff) log.warn({ seconds }, 'clock differs from the clock of the database; synchronize both');
     else log.info('clock agrees with the clock of the database again');
   }
 }

@@ -17,8 +17,11 @@ import {
 } from './commit.ts';
 import { type Dialect, FencedError, type Membership, type Store } from './dialect.ts';
 
+/** Work without a key of its own gets a symbol. */
+type Key = string | symbol;
+
 interface Waiting extends Job {
-  readonly key: string | undefined;
+  readonly key: Key;
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -43,7 +46,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
   #running = 0;
   #isScheduled = false;
   #isStopped = false;
-  readonly #busyKeys = new Set<string>();
+  readonly #busyKeys = new Set<Key>();
   readonly #settled = new Condition();
 
   constructor(store: Store) {
@@ -63,7 +66,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
       this.#waiting.push({
         work,
         item,
-        key,
+        key: key ?? Symbol(),
         // The cast is safe: the value is what this work returned.
         settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)),
       });
@@ -117,26 +120,27 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     });
   }
 
+  /**
+   * Removes the work of the next transaction from the queue: a fair share of it for each writer that is free. Work waits
+   * for a running transaction with its key. Work with a key that is in this batch already goes with it beyond the share,
+   * because it would wait for this batch.
+   */
   #nextBatch(): Waiting[] {
-    const { writers } = this.#store;
-    if (writers === 1) return this.#waiting.splice(0, MAX_BATCH);
-    const share = Math.min(MAX_BATCH, Math.ceil(this.#waiting.length / (writers - this.#running)));
+    const share = Math.min(MAX_BATCH, Math.ceil(this.#waiting.length / (this.#store.writers - this.#running)));
+    const keys = new Set<Key>();
     const batch: Waiting[] = [];
     const held: Waiting[] = [];
-    const ownKeys = new Set<string>();
     for (const waiting of this.#waiting) {
-      const { key } = waiting;
-      // Work waits for a running transaction with its key, unless this batch already has that key.
-      const isOwn = key !== undefined && ownKeys.has(key);
-      const isFull = batch.length >= (isOwn ? MAX_BATCH : share);
-      if (isFull || (key !== undefined && this.#busyKeys.has(key))) held.push(waiting);
-      else {
+      const isFull = batch.length >= (keys.has(waiting.key) ? MAX_BATCH : share);
+      if (isFull || this.#busyKeys.has(waiting.key)) {
+        held.push(waiting);
+      } else {
         batch.push(waiting);
-        if (key !== undefined) ownKeys.add(key);
+        keys.add(waiting.key);
       }
     }
     this.#waiting = held;
-    for (const key of ownKeys) this.#busyKeys.add(key);
+    for (const key of keys) this.#busyKeys.add(key);
     return batch;
   }
 
@@ -149,7 +153,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
       this.#fail(batch, error, as);
     } finally {
       this.#running--;
-      for (const { key } of batch) if (key !== undefined) this.#busyKeys.delete(key);
+      for (const { key } of batch) this.#busyKeys.delete(key);
       if (this.#waiting.length > 0) this.#schedule();
       this.#settled.notify();
     }
