@@ -30,8 +30,8 @@ import { Sessions } from '../sessions/sessions.ts';
 import { HttpDeliver } from '../webhooks/deliver.ts';
 import { createEmit, type Emit } from '../webhooks/emit.ts';
 import { Engine } from '../webhooks/engine.ts';
-import { createEventLog } from '../webhooks/eventLog.ts';
-import { createFeed } from '../webhooks/feed.ts';
+import { EventLog } from '../webhooks/eventLog.ts';
+import { Feed } from '../webhooks/feed.ts';
 import { Retention } from '../webhooks/retention.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -110,8 +110,8 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
-  const feed = createFeed(clock);
-  cluster.signals.on('account', feed.announce);
+  const feed = new Feed(clock);
+  cluster.signals.on('account', (accountId) => feed.announce(accountId));
   const emit = createEmit({
     ...foundation,
     wake: (webhookId) => engine.wake(webhookId),
@@ -132,7 +132,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
     outgoing,
     deliver,
     engine,
-    eventLog: createEventLog(database.reader),
+    eventLog: new EventLog(database.reader),
     feed,
     emit,
     retention,

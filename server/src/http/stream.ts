@@ -10,7 +10,7 @@ import { isContentHidden, permissionFor } from '../invoke/operation.ts';
 import { listEvents, withoutContent } from '../operations/events.ts';
 import { acceptedKinds } from '../operations/eventTypes.ts';
 import { API_PREFIX } from '../version.ts';
-import { BEGINNING, type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
+import { type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
 import type { Feed } from '../webhooks/feed.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
@@ -61,13 +61,13 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
       'x-request-id': request.id,
     });
     // An id without an event: a client that loses the connection before the first event can still resume.
-    reply.raw.write(`: connected\nid: ${from ?? BEGINNING}\n\n`);
+    reply.raw.write(`: connected\nid: ${from}\n\n`);
     const { permissions } = caller.credential;
     const watch = deps.authenticator.watch(accountId, credential, permissionFor(listEvents, permissions));
     const signal = AbortSignal.any([gone.signal, stopping.signal, watch.signal]);
     try {
       const reader = new Reader(deps.eventLog, accountId, tail, {
-        from: from ?? BEGINNING,
+        from,
         kinds: wanted,
         hidesContent: isContentHidden({ caller }, 'events'),
       });

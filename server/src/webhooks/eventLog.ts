@@ -11,79 +11,65 @@ export interface LoggedEvent {
   readonly cursor: string;
 }
 
-/** The emitted events of accounts, without those of webhook tests. */
-export interface EventLog {
+/** Reads the emitted events of accounts, without those of webhook tests. */
+export class EventLog {
+  readonly #reader: Queryable;
+  #horizon = 0;
+
+  constructor(reader: Queryable) {
+    this.#reader = reader;
+  }
+
   /** Reads the account's events after a cursor, or from the beginning, oldest first. */
-  read(
+  async read(
     accountId: string,
     after: string | undefined,
     kinds: readonly EventKind[] | undefined,
     limit: number,
-  ): Promise<LoggedEvent[]>;
-  /** Returns the cursor of the newest event; undefined if there is none. */
-  latest(accountId: string): Promise<string | undefined>;
-}
-
-export function createEventLog(reader: Queryable): EventLog {
-  let horizon = 0;
-  /** The horizon never moves back: a writer that delays it later draws positions after the earlier horizon. */
-  async function readHorizon(): Promise<number> {
-    horizon = Math.max(horizon, await reader.dialect.log.horizon(reader.connection));
-    return horizon;
+  ): Promise<LoggedEvent[]> {
+    const { order } = this.#reader.dialect.log;
+    const horizon = await this.#readHorizon();
+    let select = this.#upTo(horizon, accountId).select(['kind', 'body', 'created_at']).where('is_test', '=', 0);
+    if (kinds !== undefined && kinds.length > 0) select = select.where('kind', 'in', [...kinds]);
+    const from = after === undefined ? undefined : parseCursor(after);
+    if (from !== undefined && order.includes('position')) {
+      select = select.where((eb) =>
+        eb(eb.refTuple('position', 'event_id'), '>', eb.tuple(from.position, from.eventId)),
+      );
+    } else if (from !== undefined) select = select.where('event_id', '>', from.eventId);
+    for (const column of order) select = select.orderBy(column);
+    const rows = await select.limit(limit).execute();
+    return rows.map((row) => ({
+      eventId: row.event_id,
+      kind: row.kind,
+      body: row.body,
+      createdAt: row.created_at,
+      cursor: cursorOf(row),
+    }));
   }
-  return {
-    async read(accountId, after, kinds, limit) {
-      return readEvents(reader, await readHorizon(), accountId, after, kinds, limit);
-    },
-    async latest(accountId) {
-      return latestCursor(reader, await readHorizon(), accountId);
-    },
-  };
-}
 
-async function readEvents(
-  { kysely, dialect }: Queryable,
-  horizon: number,
-  accountId: string,
-  after: string | undefined,
-  kinds: readonly EventKind[] | undefined,
-  limit: number,
-): Promise<LoggedEvent[]> {
-  let select = kysely
-    .selectFrom('events')
-    .select(['event_id', 'kind', 'body', 'created_at', 'position'])
-    .where('account_id', '=', accountId)
-    .where('is_test', '=', 0)
-    .where('position', '<=', horizon);
-  if (kinds !== undefined && kinds.length > 0) select = select.where('kind', 'in', [...kinds]);
-  const from = after === undefined ? undefined : parseCursor(after);
-  if (from !== undefined && dialect.log.order.includes('position')) {
-    select = select.where((eb) => eb(eb.refTuple('position', 'event_id'), '>', eb.tuple(from.position, from.eventId)));
-  } else if (from !== undefined) select = select.where('event_id', '>', from.eventId);
-  for (const column of dialect.log.order) select = select.orderBy(column);
-  const rows = await select.limit(limit).execute();
-  return rows.map((row) => ({
-    eventId: row.event_id,
-    kind: row.kind,
-    body: row.body,
-    createdAt: row.created_at,
-    cursor: `${row.position}.${row.event_id}`,
-  }));
-}
+  /** Returns the cursor of the newest event, or `BEGINNING`. */
+  async latest(accountId: string): Promise<string> {
+    let select = this.#upTo(await this.#readHorizon(), accountId);
+    for (const column of this.#reader.dialect.log.order) select = select.orderBy(column, 'desc');
+    const row = await select.limit(1).executeTakeFirst();
+    return row === undefined ? BEGINNING : cursorOf(row);
+  }
 
-async function latestCursor(
-  { kysely, dialect }: Queryable,
-  horizon: number,
-  accountId: string,
-): Promise<string | undefined> {
-  let select = kysely
-    .selectFrom('events')
-    .select(['event_id', 'position'])
-    .where('account_id', '=', accountId)
-    .where('position', '<=', horizon);
-  for (const column of dialect.log.order) select = select.orderBy(column, 'desc');
-  const row = await select.limit(1).executeTakeFirst();
-  return row && `${row.position}.${row.event_id}`;
+  /** The horizon never moves back: a writer that delays it later draws positions after the earlier horizon. */
+  async #readHorizon(): Promise<number> {
+    const { dialect, connection } = this.#reader;
+    this.#horizon = Math.max(this.#horizon, await dialect.log.horizon(connection));
+    return this.#horizon;
+  }
+
+  #upTo(horizon: number, accountId: string) {
+    return this.#reader.kysely
+      .selectFrom('events')
+      .select(['event_id', 'position'])
+      .where('account_id', '=', accountId)
+      .where('position', '<=', horizon);
+  }
 }
 
 /** The cursor before all events. */
@@ -97,6 +83,10 @@ export function isBefore(a: string, b: string): boolean {
 
 export function isCursor(text: string): boolean {
   return /^\d{1,19}\.evt_[0-9A-Z]{26}$/.test(text);
+}
+
+function cursorOf({ position, event_id: eventId }: { position: number; event_id: string }): string {
+  return `${position}.${eventId}`;
 }
 
 function parseCursor(cursor: string): { position: number; eventId: string } {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { BEGINNING, type EventLog, isBefore, type LoggedEvent } from './eventLog.ts';
-import { createFeed, type Feed } from './feed.ts';
+import { type EventLog, isBefore, type LoggedEvent } from './eventLog.ts';
+import { Feed } from './feed.ts';
 
 /** Delay of an event whose announcement was missed. */
 const POLL_MS = 1000;
@@ -35,7 +35,7 @@ class EventTail {
   constructor(accountId: string, deps: TailDeps) {
     this.#accountId = accountId;
     this.#deps = deps;
-    this.#news = createFeed(deps.clock);
+    this.#news = new Feed(deps.clock);
   }
 
   /** The cursor after which the tail has every event. */
@@ -78,7 +78,7 @@ class EventTail {
 
   async #readOn(): Promise<number> {
     const { eventLog } = this.#deps;
-    this.#newest ??= (await eventLog.latest(this.#accountId)) ?? BEGINNING;
+    this.#newest ??= await eventLog.latest(this.#accountId);
     this.#floor ??= this.#newest;
     const events = await eventLog.read(this.#accountId, this.#newest, undefined, BATCH);
     for (const event of events) this.#add(event);

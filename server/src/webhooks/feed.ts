@@ -1,36 +1,25 @@
+import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../clock.ts';
 
 /** Announces that an account has new events, which readers then read from the log. */
-export interface Feed {
-  announce(accountId: string): void;
-  /** Resolves at the next announcement, after `timeoutMs`, or when the signal is aborted. */
-  next(accountId: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
-}
+export class Feed {
+  readonly #clock: Clock;
+  readonly #announcements = new EventEmitter().setMaxListeners(0);
 
-export function createFeed(clock: Clock): Feed {
-  const waiting = new Map<string, Set<() => void>>();
-  return {
-    announce(accountId) {
-      const readers = waiting.get(accountId);
-      waiting.delete(accountId);
-      for (const wake of readers ?? []) wake();
-    },
-    next(accountId, timeoutMs, signal) {
-      return new Promise((resolve) => {
-        const readers = waiting.get(accountId) ?? new Set();
-        const wake = () => {
-          cancel();
-          signal.removeEventListener('abort', wake);
-          readers.delete(wake);
-          if (readers.size === 0 && waiting.get(accountId) === readers) waiting.delete(accountId);
-          resolve();
-        };
-        const cancel = clock.after(timeoutMs, wake);
-        readers.add(wake);
-        waiting.set(accountId, readers);
-        if (signal.aborted) wake();
-        else signal.addEventListener('abort', wake);
-      });
-    },
-  };
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  announce(accountId: string): void {
+    this.#announcements.emit(accountId);
+  }
+
+  /** Resolves at the next announcement, after `timeoutMs`, or when the signal is aborted. */
+  async next(accountId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const late = new AbortController();
+    const cancel = this.#clock.after(timeoutMs, () => late.abort());
+    const announced = once(this.#announcements, accountId, { signal: AbortSignal.any([signal, late.signal]) });
+    await announced.catch(() => {}); // aborted
+    cancel();
+  }
 }

@@ -132,7 +132,7 @@ describe('a long poll over MCP', () => {
     const { token } = await server.account();
     const { feed } = server.app.services;
     const waits = Promise.withResolvers<void>();
-    const next = feed.next;
+    const next = feed.next.bind(feed);
     feed.next = (...args) => {
       waits.resolve();
       return next(...args);
