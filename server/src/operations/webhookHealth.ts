@@ -18,9 +18,8 @@ import {
 import type { Context } from '../invoke/operation.ts';
 import { type Breaker, newBreaker, thresholds, windowTotals } from '../webhooks/breaker.ts';
 import { resetBreaker } from '../webhooks/destinations.ts';
-import { readFigures } from '../webhooks/minutes.ts';
 import { readHeld } from '../webhooks/queue.ts';
-import { add, type Figures, minuteOf, noFigures, percentile } from '../webhooks/stats.ts';
+import { add, type Figures, minuteOf, noFigures, percentile, readFigures } from '../webhooks/stats.ts';
 import { onAnyWebhook } from './anyWebhook.ts';
 import { Class } from './webhookRecord.ts';
 

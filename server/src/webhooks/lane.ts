@@ -11,12 +11,11 @@ import type { SteadyClock } from '../steadyClock.ts';
 import { Backlog } from './backlog.ts';
 import { type BreakerPolicy, beginProbe, clampToClock, onOutcome, type Permit, permit } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
-import { addFigures } from './minutes.ts';
 import type { Outcome } from './outcome.ts';
 import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement, settle } from './queue.ts';
 import { decide, type RetryPolicy } from './retry.ts';
 import { deliveryHeaders } from './sign.ts';
-import { count, minuteOf, noFigures } from './stats.ts';
+import { addFigures, count, minuteOf, noFigures } from './stats.ts';
 import { findWebhook, storeBreaker, type Webhook } from './webhook.ts';
 
 export interface LaneOptions {

@@ -1,3 +1,5 @@
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
 import type { Outcome, OutcomeClass } from './outcome.ts';
 
 /** Figures of a webhook for one minute. */
@@ -53,9 +55,50 @@ export function percentile({ latencies }: Figures, q: number): number | null {
   return null;
 }
 
+/** Adds to the figures of a minute. */
+export async function addFigures(on: Queryable, webhookId: string, minute: number, figures: Figures): Promise<void> {
+  const row = await minuteFigures.first(on, { webhookId, minute });
+  const sum = add(row === undefined ? noFigures : JSON.parse(row.figures), figures);
+  await putFigures.run(on, { webhookId, minute, figures: JSON.stringify(sum) });
+}
+
+/** Reads the figures of each minute since `from`, oldest first. */
+export async function readFigures(
+  on: Queryable,
+  webhookId: string,
+  from: number,
+): Promise<{ minute: number; figures: Figures }[]> {
+  const rows = await figuresSince.all(on, { webhookId, from });
+  return rows.map(({ minute, figures }) => ({ minute, figures: JSON.parse(figures) }));
+}
+
 function addCounts<T extends Partial<Record<string, number>>>(a: T, b: T): T {
   const sum: Partial<Record<string, number>> = { ...a };
   for (const [name, n] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (n ?? 0);
   // The names are those of the two terms.
   return sum as T;
 }
+
+const minuteFigures = query((db, p: { webhookId: string; minute: number }) =>
+  db
+    .selectFrom('webhook_minutes')
+    .select('figures')
+    .where('webhook_id', '=', p.webhookId)
+    .where('minute', '=', p.minute),
+);
+
+const putFigures = query((db, p: { webhookId: string; minute: number; figures: string }) =>
+  db
+    .insertInto('webhook_minutes')
+    .values({ webhook_id: p.webhookId, minute: p.minute, figures: p.figures })
+    .onConflict((conflict) => conflict.columns(['webhook_id', 'minute']).doUpdateSet({ figures: p.figures })),
+);
+
+const figuresSince = query((db, p: { webhookId: string; from: number }) =>
+  db
+    .selectFrom('webhook_minutes')
+    .select(['minute', 'figures'])
+    .where('webhook_id', '=', p.webhookId)
+    .where('minute', '>=', p.from)
+    .orderBy('minute'),
+);
