@@ -67,7 +67,7 @@ export class Backlog {
   }
 
   /** Removes a delivery that was settled. */
-  remove({ deliveryId }: Due): void {
+  remove({ deliveryId }: Pick<Due, 'deliveryId'>): void {
     this.#ids.delete(deliveryId);
   }
 

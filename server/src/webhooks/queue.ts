@@ -21,6 +21,8 @@ export interface Due {
   readonly conversation: string;
   readonly attempts: number;
   readonly steps: number;
+  /** 0 at once, otherwise in steady time. */
+  readonly dueAt: number;
   readonly body: string;
   /** `traceparent` of the event, if tracing is on. */
   readonly trace: string | null;
@@ -28,7 +30,7 @@ export interface Due {
 
 /** An attempt to settle: its delivery, its outcome, and the delivery's next state. */
 export interface Settlement {
-  readonly due: Due;
+  readonly due: Pick<Due, 'accountId' | 'deliveryId' | 'attempts'>;
   readonly outcome: Outcome;
   readonly startedAt: number;
   readonly state: Verdict['state'];
@@ -42,26 +44,10 @@ export async function readDue(
   webhookId: string,
   now: number,
   limit: number,
-  without: readonly string[] = [],
+  without: readonly string[],
 ): Promise<Due[]> {
-  const conversations = JSON.stringify(without);
-  const rows =
-    without.length === 0
-      ? await dueDeliveries.all(on, { webhookId, now, limit })
-      : await dueDeliveriesWithout.all(on, { webhookId, now, limit, conversations });
-  return interleave(rows)
-    .slice(0, limit)
-    .map((row) => ({
-      accountId: row.account_id,
-      deliveryId: row.delivery_id,
-      eventId: row.event_id,
-      kind: row.kind,
-      conversation: row.conversation,
-      attempts: row.attempts,
-      steps: row.steps,
-      body: row.body,
-      trace: row.trace,
-    }));
+  const rows = await dueDeliveries.all(on, { webhookId, now, limit, without: JSON.stringify(without) });
+  return interleave(rows).slice(0, limit);
 }
 
 /** Returns when the lane's next delivery after `now` is due; undefined if none is. */
@@ -153,74 +139,58 @@ export async function cancelPending(
   reason: string,
   now: number,
 ): Promise<boolean> {
-  const changed = await cancel.run(on, {
-    ...webhook,
-    wanted: JSON.stringify(wanted),
-    reason,
-    now,
-    limit: CHANGED_AT_ONCE,
-  });
-  return changed < CHANGED_AT_ONCE;
+  const limit = CHANGED_AT_ONCE;
+  return (await cancel.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
 }
+
+/** Selects the pending deliveries of a webhook. A literal, so that the planner can use the partial index. */
+export const pendingOf = (db: Kysely<Schema>, p: { webhookId: string }) =>
+  db
+    .selectFrom('deliveries as d')
+    .where('d.webhook_id', '=', p.webhookId)
+    .where('d.state', '=', sql.lit('pending' as const));
 
 interface DueRange {
   webhookId: string;
   now: number;
   limit: number;
+  /** Conversations, as a JSON list. */
+  without: string;
 }
 
-/** Selects new deliveries and due retries: each is one range of the index. */
-function selectDue(db: Kysely<Schema>, p: DueRange, conversation: RawBuilder<boolean> = sql`1 = 1`) {
-  const ordered = (isDue: RawBuilder<boolean>) =>
-    db.selectFrom(pendingOf(db, p).where(isDue).where(conversation).limit(p.limit).as('due')).selectAll();
+/** New deliveries and due retries: each is one range of the index. */
+const dueDeliveries = query((db, p: DueRange, dialect) => {
+  const range = (isDue: RawBuilder<boolean>) =>
+    pendingOf(db, p)
+      .innerJoin('events as e', (join) =>
+        join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+      )
+      .select(['d.account_id as accountId', 'd.delivery_id as deliveryId', 'd.event_id as eventId', 'd.kind'])
+      .select(['d.conversation', 'd.attempts', 'd.steps', 'd.due_at as dueAt', 'e.body', 'e.trace'])
+      .where(isDue)
+      .where('d.conversation', 'not in', dialect.texts(p.without))
+      .orderBy('d.due_at')
+      .orderBy('d.position')
+      .orderBy('d.delivery_id')
+      .limit(p.limit);
+  const ordered = (isDue: RawBuilder<boolean>) => db.selectFrom(range(isDue).as('due')).selectAll();
   return ordered(sql`d.due_at = 0`).unionAll(ordered(sql`d.due_at > 0 and d.due_at <= ${p.now}`));
-}
-
-const pendingOf = (db: Kysely<Schema>, p: DueRange) =>
-  db
-    .selectFrom('deliveries as d')
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-    )
-    .select([
-      'd.account_id',
-      'd.delivery_id',
-      'd.event_id',
-      'd.kind',
-      'd.conversation',
-      'd.attempts',
-      'd.steps',
-      'd.due_at',
-      'e.body',
-      'e.trace',
-    ])
-    .where('d.webhook_id', '=', p.webhookId)
-    // A literal, so that the planner can use the partial index.
-    .where('d.state', '=', sql.lit('pending' as const))
-    .orderBy('d.due_at')
-    .orderBy('d.position')
-    .orderBy('d.delivery_id');
-
-const dueDeliveries = query((db, p: DueRange) => selectDue(db, p));
-
-const dueDeliveriesWithout = query((db, p: DueRange & { conversations: string }, dialect) =>
-  selectDue(db, p, sql`d.conversation not in ${dialect.texts(p.conversations)}`),
-);
+});
 
 /**
  * Puts a retry before the deliveries that were stored after it was due, so that neither starves the other. Fresh
  * deliveries keep their order, and so do retries. (A node of the previous release stores a new delivery as due at the
  * time of its clock. It counts as a retry here.)
  */
-function interleave<R extends { due_at: number; delivery_id: string }>(rows: readonly R[]): R[] {
-  const fresh = rows.filter(({ due_at }) => due_at === 0);
-  const retries = rows.filter(({ due_at }) => due_at > 0);
+function interleave(rows: readonly Due[]): readonly Due[] {
+  const fresh = rows.filter(({ dueAt }) => dueAt === 0);
+  const retries = rows.filter(({ dueAt }) => dueAt > 0);
   if (retries.length === 0) return fresh;
-  const merged: R[] = [];
-  for (const row of fresh) {
-    const storedAt = timeOfId(row.delivery_id);
-    while (retries[0] !== undefined && retries[0].due_at <= storedAt) merged.push(...retries.splice(0, 1));
-    merged.push(row);
+  const merged: Due[] = [];
+  for (const due of fresh) {
+    const storedAt = timeOfId(due.deliveryId);
+    while (retries[0] !== undefined && retries[0].dueAt <= storedAt) merged.push(...retries.splice(0, 1));
+    merged.push(due);
   }
   return [...merged, ...retries];
 }
@@ -232,15 +202,10 @@ const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
     .updateTable('deliveries')
     .set({ due_at: 0 })
     .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', (eb) =>
-      eb
-        .selectFrom('deliveries as d')
-        .select('d.delivery_id')
-        .where('d.webhook_id', '=', p.webhookId)
-        .where('d.state', '=', sql.lit('pending' as const))
-        .where('d.due_at', '>', p.now)
-        .orderBy('d.due_at')
-        .limit(p.limit),
+    .where(
+      'delivery_id',
+      'in',
+      pendingOf(db, p).select('d.delivery_id').where('d.due_at', '>', p.now).orderBy('d.due_at').limit(p.limit),
     ),
 );
 
@@ -249,26 +214,18 @@ const cancel = query((db, p: WebhookRef & { wanted: string; reason: string; now:
     .updateTable('deliveries')
     .set({ state: 'cancelled', settled_at: p.now, last_message: p.reason })
     .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', (eb) =>
-      eb
-        .selectFrom('deliveries as d')
+    .where(
+      'delivery_id',
+      'in',
+      pendingOf(db, p)
         .select('d.delivery_id')
-        .where('d.webhook_id', '=', p.webhookId)
-        .where('d.state', '=', sql.lit('pending' as const))
         .where('d.kind', 'not in', dialect.texts(p.wanted).$castTo<EventKind>())
         .limit(p.limit),
     ),
 );
 
 const nextDue = query((db, p: { webhookId: string; now: number }) =>
-  db
-    .selectFrom('deliveries')
-    .select('due_at')
-    .where('webhook_id', '=', p.webhookId)
-    .where('state', '=', sql.lit('pending' as const))
-    .where('due_at', '>', p.now)
-    .orderBy('due_at')
-    .limit(1),
+  pendingOf(db, p).select('d.due_at').where('d.due_at', '>', p.now).orderBy('d.due_at').limit(1),
 );
 
 interface FirstOfLane {
@@ -313,22 +270,15 @@ const pendingInAll = query((db, _: object) =>
 
 // Reads only the index of pending rows.
 const pendingCount = query((db, p: { webhookId: string }) =>
-  db
-    .selectFrom('deliveries')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('webhook_id', '=', p.webhookId)
-    .where('state', '=', sql.lit('pending' as const)),
+  pendingOf(db, p).select(({ fn }) => fn.countAll<number>().as('count')),
 );
 
 const oldestPending = query((db, p: { webhookId: string }) =>
-  db
-    .selectFrom('deliveries')
-    .select(['account_id', 'created_at'])
-    .where('webhook_id', '=', p.webhookId)
-    .where('state', '=', sql.lit('pending' as const))
-    .orderBy('due_at')
-    .orderBy('position')
-    .orderBy('delivery_id')
+  pendingOf(db, p)
+    .select(['d.account_id', 'd.created_at'])
+    .orderBy('d.due_at')
+    .orderBy('d.position')
+    .orderBy('d.delivery_id')
     .limit(1),
 );
 

@@ -1,14 +1,13 @@
-import { type Kysely, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
-import type { Schema } from '../db/schema.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import { readLanes } from './queue.ts';
+import { pendingOf, readLanes } from './queue.ts';
 
 export interface RetentionOptions {
   readonly database: Database;
@@ -95,8 +94,8 @@ export class Retention {
     const reason = `It was held for more than ${heldDays} days`;
     let expired = 0;
     for (const { webhook_id: webhookId } of await readLanes(this.#database.reader)) {
-      const range = { webhookId, before, firstKept: firstIdAt('dlv', before), limit: CHUNK };
-      expired += await this.#repeat((tx) => expirePending.run(tx, { ...range, now: clock.now(), reason }));
+      const held = { webhookId, before, firstKept: firstIdAt('dlv', before), limit: CHUNK, reason };
+      expired += await this.#repeat((tx) => expireHeld.run(tx, { ...held, now: clock.now() }));
     }
     return expired;
   }
@@ -179,42 +178,40 @@ async function pruneEvents({ kysely }: Tx, accountId: string, before: number): P
   return ids.length;
 }
 
-interface HeldRange {
+interface Held {
   webhookId: string;
   before: number;
   firstKept: string;
   limit: number;
+  now: number;
+  reason: string;
 }
 
-/** Selects the held deliveries of a lane that are oldest. */
-const heldSince = (db: Kysely<Schema>, { webhookId, before, firstKept, limit }: HeldRange) => {
-  const head = () =>
+const expireHeld = query((db, p: Held) => {
+  const oldest = (isOld: RawBuilder<boolean>) =>
     db
-      .selectFrom('deliveries')
+      .selectFrom(
+        pendingOf(db, p)
+          .select('d.delivery_id')
+          .where(isOld)
+          .orderBy('d.due_at')
+          .orderBy('d.position')
+          .orderBy('d.delivery_id')
+          .limit(p.limit)
+          .as('oldest'),
+      )
       .select('delivery_id')
-      .where('webhook_id', '=', webhookId)
-      // A literal, so that the planner can use the partial index.
-      .where('state', '=', sql.lit('pending' as const))
-      .orderBy('due_at')
-      .orderBy('position')
-      .orderBy('delivery_id')
-      .limit(limit);
-  const ofEither = db
-    .selectFrom(head().where(sql<boolean>`due_at = 0`).as('fresh'))
-    .select('delivery_id')
-    .unionAll(
-      db.selectFrom(head().where(sql<boolean>`due_at > 0 and due_at < ${before}`).as('retries')).select('delivery_id'),
-    );
-  return db.selectFrom(ofEither.as('head')).select('delivery_id').where('delivery_id', '<', firstKept);
-};
-
-const expirePending = query((db, p: HeldRange & { now: number; reason: string }) =>
-  db
+      .where('delivery_id', '<', p.firstKept);
+  return db
     .updateTable('deliveries')
     .set({ state: 'expired', settled_at: p.now, last_message: p.reason })
     .where('account_id', '=', (eb) =>
       eb.selectFrom('webhooks').select('account_id').where('webhook_id', '=', p.webhookId),
     )
-    .where('delivery_id', 'in', heldSince(db, p))
-    .where('state', '=', sql.lit('pending' as const)),
-);
+    .where(
+      'delivery_id',
+      'in',
+      oldest(sql`d.due_at = 0`).unionAll(oldest(sql`d.due_at > 0 and d.due_at < ${p.before}`)),
+    )
+    .where('state', '=', sql.lit('pending' as const));
+});

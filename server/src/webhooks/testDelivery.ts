@@ -4,6 +4,7 @@ import { type EventKind, sampleEvent } from '../events.ts';
 import { type Breaker, onTestSuccess } from './breaker.ts';
 import { findWebhookRow, type WebhookContext } from './destinations.ts';
 import type { Outcome } from './outcome.ts';
+import { settle } from './queue.ts';
 import { deliveryHeaders } from './sign.ts';
 import { storeBreaker, type Webhook } from './webhook.ts';
 
@@ -20,7 +21,7 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
   );
   const delivered = outcome.class === 'ok';
   await ctx.database.commit(async (tx) => {
-    await logTest(tx, webhook, { kind, eventId, deliveryId, body, outcome, now });
+    await logTest(tx, webhook, { kind, eventId, deliveryId, body }, outcome, now);
     if (delivered) await noteSuccess(ctx, tx, webhook);
   }, accountId);
   return {
@@ -36,59 +37,41 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
   };
 }
 
-interface SentTest {
-  readonly kind: EventKind;
-  readonly eventId: string;
-  readonly deliveryId: string;
-  readonly body: string;
-  readonly outcome: Outcome;
-  readonly now: number;
-}
-
-async function logTest({ kysely }: Tx, webhook: Webhook, test: SentTest): Promise<void> {
-  const { outcome, now } = test;
+/** Stores the sample event and its delivery, which is settled at once. */
+async function logTest(
+  tx: Tx,
+  { accountId, webhookId }: Webhook,
+  { deliveryId, ...event }: { kind: EventKind; eventId: string; deliveryId: string; body: string },
+  outcome: Outcome,
+  startedAt: number,
+): Promise<void> {
   const shared = {
-    account_id: webhook.accountId,
-    event_id: test.eventId,
-    kind: test.kind,
+    account_id: accountId,
+    event_id: event.eventId,
+    kind: event.kind,
     conversation: 'test',
     is_test: 1,
-    created_at: now,
+    created_at: startedAt,
   };
-  await kysely
+  await tx.kysely
     .insertInto('events')
-    .values({ ...shared, message_id: null, body: test.body })
+    .values({ ...shared, message_id: null, body: event.body })
     .execute();
-  await kysely
+  await tx.kysely
     .insertInto('deliveries')
     .values({
       ...shared,
-      delivery_id: test.deliveryId,
-      webhook_id: webhook.webhookId,
-      state: outcome.class === 'ok' ? 'delivered' : 'failed',
+      delivery_id: deliveryId,
+      webhook_id: webhookId,
+      state: 'pending',
       due_at: 0,
-      attempts: 1,
+      attempts: 0,
       steps: 0,
-      last_class: outcome.class,
-      last_message: outcome.message,
-      settled_at: now + outcome.durationMs,
     })
     .execute();
-  await kysely
-    .insertInto('attempts')
-    .values({
-      account_id: webhook.accountId,
-      delivery_id: test.deliveryId,
-      number: 1,
-      webhook_id: webhook.webhookId,
-      class: outcome.class,
-      status: outcome.status,
-      duration_ms: outcome.durationMs,
-      message: outcome.message,
-      response: outcome.response,
-      started_at: now,
-    })
-    .execute();
+  const due = { accountId, deliveryId, attempts: 0 };
+  const state = outcome.class === 'ok' ? 'delivered' : 'failed';
+  await settle(tx, webhookId, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
 }
 
 /** Lets an open breaker send its next probe now. */

@@ -11,6 +11,7 @@ const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
   conversation,
   attempts,
   steps: attempts,
+  dueAt: 0,
   body: '{}',
   trace: null,
 });
