@@ -4,12 +4,16 @@ import type { Baileys } from '../link/load.ts';
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
+/** The type of message with all fields of a file. */
+type File = proto.Message.IDocumentMessage;
+/** A field of a message, which the sender may leave out. */
+type Field<T> = T | null | undefined;
 
 /** The content of a message, before its file is fetched and its mentions are resolved. */
 export interface Parsed {
   readonly content: Omit<MessageContent, 'media' | 'mentions'>;
   readonly media?: ParsedMedia;
-  readonly context?: Context | null | undefined;
+  readonly context?: Field<Context>;
 }
 
 export interface ParsedMedia {
@@ -73,7 +77,7 @@ export function concernsPeople(baileys: Baileys, whole: Message): boolean {
   return parseContent(baileys, message) !== undefined;
 }
 
-const text = (words: string | null | undefined, context?: Context | null): Parsed => ({
+const text = (words: Field<string>, context?: Field<Context>): Parsed => ({
   content: { type: 'text', text: words ?? '' },
   context,
 });
@@ -106,30 +110,11 @@ const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Pars
 };
 
 /** An answer to a message that offers choices. */
-function choice(
-  words: string | null | undefined,
-  payload: string | null | undefined,
-  context: Context | null | undefined,
-): Parsed {
+function choice(words: Field<string>, payload: Field<string>, context: Field<Context>): Parsed {
   return { content: { type: 'text', text: words ?? '', ...(payload && { payload }) }, context };
 }
 
-interface File {
-  mimetype?: string | null;
-  fileLength?: unknown;
-  fileName?: string | null;
-  directPath?: string | null;
-  mediaKey?: Uint8Array | null;
-  fileSha256?: Uint8Array | null;
-  fileEncSha256?: Uint8Array | null;
-  contextInfo?: Context | null;
-}
-
-function media(
-  type: (typeof mediaTypes)[number],
-  file: File | null | undefined,
-  caption: string | null | undefined,
-): Parsed {
+function media(type: (typeof mediaTypes)[number], file: Field<File>, caption: Field<string>): Parsed {
   return {
     content: { type, text: caption ?? '' },
     media: {
@@ -156,10 +141,7 @@ function referenceOf(
   return { directPath, mediaKey, keyType, hash: fileSha256, encryptedHash: fileEncSha256 };
 }
 
-function location(
-  m: (proto.Message.ILocationMessage & proto.Message.ILiveLocationMessage) | null | undefined,
-  words: string | null | undefined,
-): Parsed {
+function location(m: Field<proto.Message.ILocationMessage>, words: Field<string>): Parsed {
   return {
     content: {
       type: 'location',
@@ -175,11 +157,7 @@ function location(
   };
 }
 
-function contact(
-  name: string | null | undefined,
-  vcards: readonly (string | null | undefined)[],
-  context: Context | null | undefined,
-): Parsed {
+function contact(name: Field<string>, vcards: readonly Field<string>[], context: Field<Context>): Parsed {
   const cards = vcards.flatMap((vcard) => (vcard ? [readVcard(vcard)] : []));
   const card: ContactCard = {
     name: name || cards[0]?.name || '',
@@ -206,7 +184,7 @@ function unescaped(value: string): string {
   return value.replace(/\\(.)/g, (_, sign: string) => (sign.toLowerCase() === 'n' ? '\n' : sign));
 }
 
-function poll(m: proto.Message.IPollCreationMessage | null | undefined): Parsed {
+function poll(m: Field<proto.Message.IPollCreationMessage>): Parsed {
   const options = m?.options?.map(({ optionName }) => optionName ?? '') ?? [];
   // 0 means any number.
   const maxSelections = m?.selectableOptionsCount || Math.max(1, options.length);
