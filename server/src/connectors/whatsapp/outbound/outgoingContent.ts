@@ -96,12 +96,9 @@ export function keyOf({ networkId, chat, from }: MessageKey, ownNumber: string):
 export function quotedOf({ replyTo, quoted, chat }: OutgoingMessage, ownNumber: string): WAMessage | undefined {
   if (replyTo === null) return undefined;
   const from = quoted?.from ?? (chat.type === 'direct' ? chat.id : ownNumber);
-  const fromMe = from === ownNumber;
   return {
     key: {
-      id: toWireId(replyTo),
-      remoteJid: jidOfChat(chat),
-      fromMe,
+      ...keyOf({ networkId: replyTo, chat, from }, ownNumber),
       ...(chat.type === 'group' && { participant: jidOf(from) }),
     },
     message: { conversation: quoted?.text ?? '' },

@@ -3,6 +3,8 @@ import type { GroupChange } from '../../../events.ts';
 import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 
+const ROLES = { superadmin: 'owner', admin: 'admin' } as const;
+
 /** Converts the network's description of a group. Fields that it leaves out stay as they were. */
 export async function toNetworkGroup(
   metadata: GroupMetadata,
@@ -11,14 +13,9 @@ export async function toNetworkGroup(
 ): Promise<NetworkGroup> {
   const { owner, ownerPn } = metadata;
   const participants = await Promise.all(
-    metadata.participants.map(async ({ id, phoneNumber, admin, isSuperAdmin, isAdmin }) => ({
+    metadata.participants.map(async ({ id, phoneNumber, admin }) => ({
       phoneNumber: await addresses.digitsOf(id, phoneNumber),
-      role:
-        admin === 'superadmin' || isSuperAdmin === true
-          ? ('owner' as const)
-          : admin === 'admin' || isAdmin === true
-            ? ('admin' as const)
-            : ('member' as const),
+      role: admin ? ROLES[admin] : ('member' as const),
     })),
   );
   return {
