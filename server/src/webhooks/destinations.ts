@@ -115,39 +115,23 @@ export async function changeWebhook(
   present: WebhookTable,
   { url = present.url, events, secret, enabled, maxInFlight }: WebhookChange,
 ): Promise<WebhookTable> {
-  const { webhook_id: webhookId } = present;
-  const now = ctx.clock.now();
-  const changed = await tx.kysely
-    .updateTable('webhooks')
-    .set({
-      url,
-      updated_at: now,
-      ...(events !== undefined && { events: JSON.stringify(events) }),
-      ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
-      ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
-      ...(secret !== undefined && {
-        secret: sealed(ctx, webhookId, secret),
-        previous_secret: null,
-        previous_secret_until: null,
-      }),
-    })
-    .where('account_id', '=', ctx.accountId)
-    .where('webhook_id', '=', webhookId)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  if (url !== present.url) {
-    const breaker: Breaker = JSON.parse(present.breaker);
-    await storeBreaker(tx, webhookId, reset(breaker, 'new_url', ctx.steady.now()), breaker.generation);
-    await inPieces(ctx, tx, present, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
-  }
-  const removed = (JSON.parse(present.events) as string[]).filter(
-    (kind) => events !== undefined && !events.includes(kind),
-  );
-  if (events !== undefined && removed.length > 0) {
+  const changed = await updateRow(ctx, tx, present, {
+    url,
+    ...(events !== undefined && { events: JSON.stringify(events) }),
+    ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+    ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
+    ...(secret !== undefined && {
+      secret: sealed(ctx, present.webhook_id, secret),
+      previous_secret: null,
+      previous_secret_until: null,
+    }),
+  });
+  if (url !== present.url) await closeBreaker(ctx, tx, present, 'new_url');
+  const before: string[] = JSON.parse(present.events);
+  if (events !== undefined && before.some((kind) => !events.includes(kind))) {
     const reason = 'The webhook no longer subscribes to this event type';
-    await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, now));
+    await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, ctx.clock.now()));
   }
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
   return changed;
 }
 
@@ -159,18 +143,11 @@ export async function rotateSecret(
   graceSeconds = 86_400,
 ) {
   const until = present.secret === null || graceSeconds === 0 ? null : ctx.clock.now() + graceSeconds * 1000;
-  await tx.kysely
-    .updateTable('webhooks')
-    .set({
-      secret: sealed(ctx, present.webhook_id, secret),
-      previous_secret: until === null ? null : present.secret,
-      previous_secret_until: until,
-      updated_at: ctx.clock.now(),
-    })
-    .where('account_id', '=', ctx.accountId)
-    .where('webhook_id', '=', present.webhook_id)
-    .execute();
-  tx.afterCommit(() => ctx.webhooks.engine.reload(present.webhook_id));
+  await updateRow(ctx, tx, present, {
+    secret: sealed(ctx, present.webhook_id, secret),
+    previous_secret: until === null ? null : present.secret,
+    previous_secret_until: until,
+  });
   return { hasSecret: true, previousSecretValidUntil: isoTime(until) };
 }
 
@@ -190,7 +167,16 @@ export async function removeWebhook(
   await engine.requireHere(known.webhook_id);
   const removed = await ctx.database.commit(async (tx) => {
     const row = await find(tx);
-    if (row !== undefined) await deleteWebhookRow(ctx, tx, row);
+    if (row === undefined) return undefined;
+    const { webhook_id: webhookId } = row;
+    const reason = 'The webhook was removed';
+    await inPieces(ctx, tx, row, (on, webhook) => cancelPending(on, webhook, [], reason, ctx.clock.now()));
+    await tx.kysely
+      .deleteFrom('webhooks')
+      .where('account_id', '=', ctx.accountId)
+      .where('webhook_id', '=', webhookId)
+      .execute();
+    tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
     return row;
   }, ctx.accountId);
   if (removed !== undefined) await engine.retire(removed.webhook_id);
@@ -200,26 +186,34 @@ export async function removeWebhook(
 /** Closes the breaker and makes held deliveries due. */
 export async function resetBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable | undefined) {
   if (row === undefined) return { previousState: 'closed' as const, state: 'closed' as const, released: 0 };
-  const { webhook_id: webhookId } = row;
-  const breaker: Breaker = JSON.parse(row.breaker);
-  const wasClosed = breaker.state === 'closed';
-  const released = wasClosed ? 0 : (await readHeld(tx, webhookId)).count;
-  await storeBreaker(tx, webhookId, reset(breaker, 'reset', ctx.steady.now()), breaker.generation);
-  if (!wasClosed) await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
+  const { webhook_id: webhookId, breaker_state: previousState } = row;
+  const released = previousState === 'closed' ? 0 : (await readHeld(tx, webhookId)).count;
+  await closeBreaker(ctx, tx, row, 'reset');
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
-  return { previousState: breaker.state, state: 'closed' as const, released };
+  return { previousState, state: 'closed' as const, released };
 }
 
-async function deleteWebhookRow(ctx: WebhookContext, tx: Tx, present: WebhookTable): Promise<void> {
-  const { webhook_id: webhookId } = present;
-  const now = ctx.clock.now();
-  await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, [], 'The webhook was removed', now));
-  await tx.kysely
-    .deleteFrom('webhooks')
+async function updateRow(
+  ctx: WebhookContext,
+  tx: Tx,
+  { webhook_id: webhookId }: WebhookTable,
+  values: Partial<WebhookTable>,
+): Promise<WebhookTable> {
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return tx.kysely
+    .updateTable('webhooks')
+    .set({ ...values, updated_at: ctx.clock.now() })
     .where('account_id', '=', ctx.accountId)
     .where('webhook_id', '=', webhookId)
-    .execute();
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function closeBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable, reason: 'reset' | 'new_url') {
+  const breaker: Breaker = JSON.parse(row.breaker);
+  await storeBreaker(tx, row.webhook_id, reset(breaker, reason, ctx.steady.now()), breaker.generation);
+  if (reason === 'reset' && breaker.state === 'closed') return;
+  await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
 }
 
 /**
