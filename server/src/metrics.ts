@@ -41,41 +41,49 @@ export interface Totals {
   readonly lagMs: number;
 }
 
-const settledStates = ['delivered', 'failed', 'expired'] as const;
-type SettledState = (typeof settledStates)[number];
-
 const OPERATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
 /** Counters and gauges of the process for Prometheus. No label identifies an account, a session or a webhook. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests = this.#counter('switchboard_http_requests_total', 'Answered HTTP requests by method and status', [
-    'method',
-    'status',
-  ]);
-  readonly #operations = new Histogram({
+  readonly requests = new Counter({
+    name: 'switchboard_http_requests_total',
+    help: 'Answered HTTP requests by method and status',
+    labelNames: ['method', 'status'],
+    registers: [this.#registry],
+  });
+  readonly operationSeconds = new Histogram({
     name: 'switchboard_operation_seconds',
     help: 'Duration of operations by id, channel (rest, mcp) and HTTP status',
     labelNames: ['operation', 'channel', 'status'],
     buckets: OPERATION_SECONDS,
     registers: [this.#registry],
   });
-  readonly #events = this.#counter('switchboard_events_total', 'Emitted events by event type', ['kind']);
-  readonly #attempts = new Histogram({
+  readonly events = new Counter({
+    name: 'switchboard_events_total',
+    help: 'Emitted events by event type',
+    labelNames: ['kind'],
+    registers: [this.#registry],
+  });
+  readonly attemptSeconds = new Histogram({
     name: 'switchboard_delivery_attempt_seconds',
     help: 'Duration of delivery attempts by outcome class',
     labelNames: ['class'],
     buckets: ATTEMPT_SECONDS,
     registers: [this.#registry],
   });
-  readonly #settled = this.#counter('switchboard_deliveries_settled_total', 'Settled deliveries by final state', [
-    'state',
-  ]);
-  readonly #opened = this.#counter(
-    'switchboard_breakers_opened_total',
-    'Times that the circuit breaker of a webhook opened',
-  );
+  readonly settled = new Counter({
+    name: 'switchboard_deliveries_settled_total',
+    help: 'Settled deliveries by final state',
+    labelNames: ['state'],
+    registers: [this.#registry],
+  });
+  readonly breakersOpened = new Counter({
+    name: 'switchboard_breakers_opened_total',
+    help: 'Times that the circuit breaker of a webhook opened',
+    registers: [this.#registry],
+  });
   readonly #gauges = gauges.map(({ name, help, label, read }) => {
     const labelNames = label === undefined ? [] : [label];
     return { label, read, gauge: new Gauge({ name, help, labelNames, registers: [this.#registry] }) };
@@ -86,35 +94,11 @@ export class Metrics {
     // Memory, CPU, open files, and the lag of the event loop.
     collectDefaultMetrics({ register: registry });
     // If a counter first appears with a count, `rate` and `increase` miss that count.
-    for (const kind of eventKinds) this.#events.inc({ kind }, 0);
-    for (const state of settledStates) this.#settled.inc({ state }, 0);
+    for (const kind of eventKinds) this.events.inc({ kind }, 0);
+    for (const state of ['delivered', 'failed', 'expired']) this.settled.inc({ state }, 0);
     const info = { name: 'switchboard_info', help: 'Versions of Switchboard and Node.js' };
     const labels = { version, node: process.version };
     new Gauge({ ...info, labelNames: Object.keys(labels), registers: [registry] }).set(labels, 1);
-  }
-
-  countRequest(method: string, status: number): void {
-    this.#requests.inc({ method, status: String(status) });
-  }
-
-  countOperation(operation: string, channel: string, status: number, seconds: number): void {
-    this.#operations.observe({ operation, channel, status: String(status) }, seconds);
-  }
-
-  countEvents(kind: string, count: number): void {
-    this.#events.inc({ kind }, count);
-  }
-
-  countAttempt(outcome: string, seconds: number): void {
-    this.#attempts.observe({ class: outcome }, seconds);
-  }
-
-  countSettled(state: SettledState, count: number): void {
-    this.#settled.inc({ state }, count);
-  }
-
-  countBreakerOpened(): void {
-    this.#opened.inc();
   }
 
   /** Returns everything in the text format of Prometheus. */
@@ -128,10 +112,6 @@ export class Metrics {
     }
     const registry = this.#registry;
     return { contentType: registry.contentType, text: await registry.metrics() };
-  }
-
-  #counter(name: string, help: string, labelNames: string[] = []) {
-    return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 }
 

@@ -57,7 +57,7 @@ export interface HttpDeps extends Omit<InboundDeps, 'forwardedRequests'> {
   readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly newId: NewId;
-  readonly metrics: Pick<Metrics, 'countRequest'>;
+  readonly metrics: Pick<Metrics, 'requests'>;
   readonly monitoring: {
     /** Whether the server can work now, for load balancers. */
     isReady(): Promise<boolean>;
@@ -115,7 +115,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   refuseWhileClosing(app);
   reportProgress(app);
   app.addHook('preHandler', forwardedRequests.verify);
-  app.addHook('onResponse', async ({ method }, { statusCode }) => deps.metrics.countRequest(method, statusCode));
+  app.addHook('onResponse', async ({ method }, { statusCode }) =>
+    deps.metrics.requests.inc({ method, status: statusCode }),
+  );
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendError(log, asAppError(error, request), request, reply),
   );

@@ -146,7 +146,7 @@ class Invocation {
   #record(answer: Answer, ms: number): void {
     const { log, metrics } = this.#parts.services;
     const { requestId, channel, caller } = this.#call;
-    metrics.countOperation(this.#operation.id, channel, answer.status, ms / 1000);
+    metrics.operationSeconds.observe({ operation: this.#operation.id, channel, status: answer.status }, ms / 1000);
     log.info(
       {
         requestId,

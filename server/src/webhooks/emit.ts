@@ -70,7 +70,7 @@ export function createEmit({
     );
     await insertDeliveries.run(tx, deliveries);
     tx.afterCommit(() => {
-      for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.countEvents(kind, some.length);
+      for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.events.inc({ kind }, some.length);
       for (const accountId of accountIds) announce(accountId);
       for (const webhookId of new Set(deliveries.map(({ webhook_id }) => webhook_id))) wake(webhookId);
     });

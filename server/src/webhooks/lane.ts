@@ -261,7 +261,7 @@ export class Lane {
     this.#inFlight--;
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
-    metrics.countAttempt(outcome.class, outcome.durationMs / 1000);
+    metrics.attemptSeconds.observe({ class: outcome.class }, outcome.durationMs / 1000);
     // Aborted by a stop: it stays pending and is sent again.
     if (outcome.class !== 'unknown_outcome' && !this.#isAbandoned) this.#onEnded(webhook, due, startedAt, outcome);
   }
@@ -291,7 +291,7 @@ export class Lane {
     const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, steady.now(), policy);
     this.#webhook = { ...webhook, breaker };
     if (breaker.state !== 'open' || webhook.breaker.state === 'open') return;
-    metrics.countBreakerOpened();
+    metrics.breakersOpened.inc();
     log.warn({ webhook: this.webhookId, reason: breaker.reason, error: outcome.message }, 'circuit breaker opened');
     this.#backlog.forgetWaiting();
     this.#mayHaveMore = true;
@@ -335,7 +335,7 @@ export class Lane {
       this.#backlog.remove(due);
       this.#settledMeanwhile.add(due.deliveryId);
       if (state === 'pending') this.#mayHaveMore = true;
-      else metrics.countSettled(state, 1);
+      else metrics.settled.inc({ state });
     }
   }
 

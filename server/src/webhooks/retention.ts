@@ -62,7 +62,7 @@ export class Retention {
     const { steady, metrics, eventDays, heldDays } = this.#options;
     const now = steady.now();
     const expired = await this.#expireHeld(now - heldDays * DAY_MS);
-    metrics.countSettled('expired', expired);
+    metrics.settled.inc({ state: 'expired' }, expired);
     let pruned = 0;
     for (const accountId of await this.#accountIds()) {
       if (this.#isStopped) break;
