@@ -142,11 +142,6 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return state && this.#toLive(state);
   }
 
-  /** The sessions that are connected here. */
-  connected(): LiveSession[] {
-    return [...this.#states.values()].flatMap((state) => this.#toLive(state) ?? []);
-  }
-
   /**
    * Returns the session.
    * @throws {AppError} `session_not_connected`, and the errors of `requireOwner`

@@ -103,7 +103,9 @@ export async function startServer({
 /** Resolves once two nodes have distributed the sessions of their home and all are connected. None moves afterwards. */
 async function divided(apps: readonly App[]): Promise<void> {
   const count = async () => {
-    const [first = 0, second = 0] = apps.map(({ services }) => services.liveSessions.connected().length);
+    const [first = 0, second = 0] = apps.map(
+      ({ services }) => [...services.liveSessions.states()].filter((state) => state.isConnected).length,
+    );
     const rows = await apps[0]?.services.database.reader.kysely
       .selectFrom('sessions')
       .select('session_id')
