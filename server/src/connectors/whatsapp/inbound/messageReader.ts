@@ -1,7 +1,7 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
 import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
-import { findSent, keepSent } from '../outbound/sentMessages.ts';
+import { keepSent } from '../outbound/sentMessages.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
@@ -119,7 +119,7 @@ export class MessageReader {
       return text ? { type: 'edited', networkId, from, text, timestamp } : undefined;
     }
     if (!pollUpdateMessage) return undefined;
-    const vote = await this.#voteOf(pollUpdateMessage, key);
+    const vote = await readVote(this.#session, pollUpdateMessage, key);
     return vote && { type: 'vote', ...vote, from, chat, timestamp };
   }
 
@@ -128,21 +128,6 @@ export class MessageReader {
     if (key.fromMe === true) return ownOrTheirs(target?.id, target?.fromMe === true);
     const isOurs = target?.participant ? this.#session.self.is(target.participant) : target?.fromMe !== true;
     return ownOrTheirs(target?.id, isOurs || (key.participant === undefined && target?.fromMe !== true));
-  }
-
-  async #voteOf(
-    { vote, pollCreationMessageKey: target }: proto.Message.IPollUpdateMessage,
-    key: WAMessageKey,
-  ): Promise<{ networkId: string; options: string[] } | undefined> {
-    const { baileys, self, host } = this.#session;
-    const id = target?.id;
-    const message = id ? await findSent(this.#session, id) : undefined;
-    const secret = message?.messageContextInfo?.messageSecret;
-    // Only the author of a poll can read a vote in it.
-    if (!id || !vote || !message || !secret) return undefined;
-    const options = readVote(baileys, vote, { id, message, secret }, key, self);
-    if (options === undefined) host.log.warn({ poll: id }, 'failed to decrypt a vote');
-    return options && { networkId: toOwnId(id), options };
   }
 
   async #contentOf({ content, context }: Parsed, media: NetworkMedia | undefined): Promise<MessageContent> {

@@ -1,23 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
 import type { Baileys } from '../link/load.ts';
+import { toOwnId } from '../outbound/messageIds.ts';
+import { findSent } from '../outbound/sentMessages.ts';
 import { unhosted } from '../people/addresses.ts';
-import type { Self } from '../people/self.ts';
+import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';
 
 /**
  * Decrypts a vote in a poll of the session. A vote is encrypted with the addresses of the voter and of the poll's
  * author, each of whom has two.
- * @param poll as it was sent, with its secret
- * @returns the chosen options; undefined if the vote is not encrypted with any of these addresses
+ * @param key of the vote
+ * @returns our id of the poll and the chosen options; undefined if the vote cannot be read
  */
-export function readVote(
-  baileys: Baileys,
-  vote: proto.Message.IPollEncValue,
-  { id, message: poll, secret }: { id: string; message: proto.IMessage; secret: Uint8Array },
+export async function readVote(
+  session: Session,
+  { vote, pollCreationMessageKey: target }: proto.Message.IPollUpdateMessage,
   key: WAMessageKey,
-  self: Self,
-): string[] | undefined {
+): Promise<{ networkId: string; options: string[] } | undefined> {
+  const { baileys, self, host } = session;
+  const pollMsgId = target?.id;
+  const poll = pollMsgId ? await findSent(session, pollMsgId) : undefined;
+  const pollEncKey = poll?.messageContextInfo?.messageSecret;
+  // Only the author of a poll can read a vote in it.
+  if (!pollMsgId || !vote || !poll || !pollEncKey) return undefined;
   const own = Object.values(self.addresses);
   const voters = key.fromMe === true ? own : [key.participant, key.participantAlt, key.remoteJid, key.remoteJidAlt];
   for (const pollCreatorJid of own.map(baileys.jidNormalizedUser)) {
@@ -25,14 +31,14 @@ export function readVote(
       if (!voter) continue;
       const voterJid = unhosted(baileys.jidNormalizedUser(voter));
       try {
-        const sealedWith = { pollCreatorJid, pollMsgId: id, pollEncKey: secret, voterJid };
-        const { selectedOptions } = baileys.decryptPollVote(vote, sealedWith);
-        return optionsOf(baileys, poll, selectedOptions);
+        const { selectedOptions } = baileys.decryptPollVote(vote, { pollCreatorJid, pollMsgId, pollEncKey, voterJid });
+        return { networkId: toOwnId(pollMsgId), options: optionsOf(baileys, poll, selectedOptions) };
       } catch {
         // Not encrypted with these addresses.
       }
     }
   }
+  host.log.warn({ poll: pollMsgId }, 'failed to decrypt a vote');
   return undefined;
 }
 
