@@ -13,6 +13,10 @@ export function boomOf(error: unknown): { statusCode: number | undefined; data: 
   };
 }
 
+export function rateLimited(message: string, waitMs: number, cause?: unknown): AppError {
+  return new AppError('rate_limited', message, { cause, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
 /** Error messages that replace the general ones. */
 export interface ErrorWords {
   /** The subject of the request does not exist. */
@@ -44,10 +48,7 @@ export async function translateErrors<T>(
       case 428:
         throw new AppError('session_not_connected', undefined, { cause });
       case 429:
-        throw new AppError('rate_limited', 'WhatsApp limits the requests of this session; wait before the next one', {
-          cause,
-          retryAfterSeconds: 60,
-        });
+        throw rateLimited('WhatsApp limits the requests of this session; wait before the next one', 60_000, cause);
       default: {
         const words = cause instanceof Error ? cause.message : String(cause);
         throw new AppError('send_failed', `WhatsApp did not accept the request: ${words}`, { cause });

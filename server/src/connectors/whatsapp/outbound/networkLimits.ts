@@ -1,7 +1,7 @@
 import type { BaileysEventMap, NewChatMessageCapInfo, WASocket } from 'baileys';
 import { isoTime } from '../../../clock.ts';
-import { AppError } from '../../../errors.ts';
 import type { SessionHost } from '../../connector.ts';
+import { rateLimited } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 
 type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLock']>;
@@ -9,7 +9,7 @@ type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLo
 /** WhatsApp's own clients treat a lock without an end as one minute. */
 const UNSAID_LOCK_MS = 60_000;
 /** A quota lasts a month; callers may retry earlier. */
-const QUOTA_RETRY_S = 3600;
+const QUOTA_RETRY_MS = 3_600_000;
 
 // Protocol constant. Baileys has it in an enum, which would load the library.
 const NO_QUOTA = 'NONE';
@@ -38,17 +38,15 @@ export class NetworkLimits {
   requireNewChat(): void {
     const waitMs = this.#lockedUntil - this.#host.clock.now();
     if (waitMs > 0)
-      throw new AppError(
-        'rate_limited',
+      throw rateLimited(
         `WhatsApp does not let this number start new chats until ${isoTime(this.#lockedUntil)}; existing chats still work`,
-        { retryAfterSeconds: Math.ceil(waitMs / 1000) },
+        waitMs,
       );
     const quota = this.#quota;
     if (quota?.capping_status === QUOTA_USED)
-      throw new AppError(
-        'rate_limited',
+      throw rateLimited(
         `WhatsApp does not let this number start more chats: it has started ${quota.used_quota} of ${quota.total_quota}`,
-        { retryAfterSeconds: QUOTA_RETRY_S },
+        QUOTA_RETRY_MS,
       );
   }
 

@@ -1,7 +1,7 @@
 import { KeyedQueue, sleep } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
-import { AppError } from '../../../errors.ts';
 import type { SessionStore } from '../../connector.ts';
+import { rateLimited } from '../link/errors.ts';
 
 export interface PacingOptions {
   /** The average pause between two messages; 0 for none. */
@@ -50,7 +50,7 @@ export class Pacing {
     const at = Math.max(now, this.#nextAt);
     const waitMs = at - now;
     if (waitMs > MAX_WAIT_MS)
-      throw limited(
+      throw rateLimited(
         'Too many messages are waiting to be sent by this session; wait before the next one',
         waitMs - MAX_WAIT_MS,
       );
@@ -72,14 +72,10 @@ export class Pacing {
     const begun: number[] = JSON.parse((await this.#store.get(BEGUN)) ?? '[]');
     const recent = begun.filter((at) => at > now - DAY_MS);
     if (recent.length >= newChatsPerDay)
-      throw limited(
+      throw rateLimited(
         `The session has reached its limit of ${newChatsPerDay} new chats per day; WhatsApp bans numbers that start many`,
         (recent[0] ?? now) + DAY_MS - now,
       );
     await this.#store.set(BEGUN, JSON.stringify([...recent, now]));
   }
-}
-
-function limited(words: string, waitMs: number): AppError {
-  return new AppError('rate_limited', words, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }

@@ -2,6 +2,7 @@ import type { AnyMessageContent, MiscMessageGenerationOptions, WASocket } from '
 import { settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import type { MessageKey, OutgoingMessage } from '../../connector.ts';
+import { rateLimited } from '../link/errors.ts';
 import { LostSocketError } from '../link/requests.ts';
 import { jidOfChat } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
@@ -189,8 +190,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
 function refused(error: string): AppError {
   if (error === '403') return new AppError('network_denied', REFUSALS[error]);
   if (error === '429')
-    return new AppError('rate_limited', 'WhatsApp limits how much this number sends; wait before the next message', {
-      retryAfterSeconds: 60,
-    });
+    return rateLimited('WhatsApp limits how much this number sends; wait before the next message', 60_000);
   return new AppError('send_failed', REFUSALS[error] ?? `WhatsApp refused the message (${error})`);
 }
