@@ -24,12 +24,7 @@ export interface Pins {
 }
 
 /** The request was not made, or its response was not read, because the host or the response is not allowed. */
-export class PinnedHostError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'PinnedHostError';
-  }
-}
+export class PinnedHostError extends Error {}
 
 /** Wraps a dispatcher so that it only calls the pinned hosts. Closing the result closes the dispatcher. */
 export function pinHosts(dispatcher: Dispatcher, pins: Pins): Dispatcher {

@@ -7,12 +7,7 @@ import { createWhatsapp } from './whatsapp/whatsapp.ts';
 import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
 
 /** A package in `CONNECTORS` cannot be used. The message names it and gives the reason. */
-export class ConnectorError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ConnectorError';
-  }
-}
+export class ConnectorError extends Error {}
 
 /** Name of the network inside the server. */
 export const SANDBOX = 'sandbox';

@@ -27,14 +27,9 @@ async function load(): Promise<Baileys> {
   } catch (cause) {
     loading = undefined;
     const isMissing = cause instanceof Error && 'code' in cause && MISSING.has(cause.code);
-    throw isMissing
-      ? new AppError(
-          'not_supported',
-          'This server was installed without the WhatsApp client; run "npm install --include=optional" in its folder and restart it',
-          { cause },
-        )
-      : new AppError('not_supported', 'The WhatsApp client cannot be loaded; the server log says why', {
-          cause,
-        });
+    const message = isMissing
+      ? 'This server was installed without the WhatsApp client; run "npm install --include=optional" in its folder and restart it'
+      : 'The WhatsApp client cannot be loaded; the server log says why';
+    throw new AppError('not_supported', message, { cause });
   }
 }

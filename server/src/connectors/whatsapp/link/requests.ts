@@ -13,6 +13,7 @@ export class LostSocketError extends AppError {
 }
 
 const ANSWER_MS = 20_000;
+const UNANSWERED = 'WhatsApp did not answer in time; check whether the change was made before you try again';
 
 /**
  * Requests to the server with a deadline. Baileys waits a minute and then returns an empty answer, which looks like
@@ -51,7 +52,7 @@ export class Requests {
   async run<T>(socket: WASocket, work: (signal: AbortSignal) => Promise<T>, limitMs = ANSWER_MS): Promise<T> {
     if (this.#link.newest !== socket) throw new LostSocketError();
     const request = new AbortController();
-    const cancel = this.#clock.after(limitMs, () => request.abort(unanswered()));
+    const cancel = this.#clock.after(limitMs, () => request.abort(new AppError('send_failed', UNANSWERED)));
     this.#running.add(request);
     try {
       const answer = work(request.signal).catch((cause: unknown) => {
@@ -66,11 +67,4 @@ export class Requests {
       this.#running.delete(request);
     }
   }
-}
-
-function unanswered(): AppError {
-  return new AppError(
-    'send_failed',
-    'WhatsApp did not answer in time; check whether the change was made before you try again',
-  );
 }

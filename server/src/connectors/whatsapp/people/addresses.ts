@@ -51,9 +51,9 @@ export class Addresses {
     const jid = unhosted(address);
     if (!isLidUser(jid)) return this.#userOf(jid);
     const lid = this.#userOf(jid);
-    const isSaid = alternative !== undefined && alternative !== null && !isLidUser(unhosted(alternative));
+    const isSaid = alternative && !isLidUser(unhosted(alternative));
     const known = isSaid ? alternative : await link.newest?.signalRepository.lidMapping.getPNForLID(jid);
-    if (known === undefined || known === null) {
+    if (!known) {
       if (!this.#hidden.has(lid)) {
         await store.set(HIDDEN_PREFIX + lid, '');
         this.#hidden.add(lid);

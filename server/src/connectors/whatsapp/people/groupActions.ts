@@ -41,7 +41,7 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
         if (joinApproval !== undefined) await socket.groupJoinApprovalMode(networkId, joinApproval ? 'on' : 'off');
       }),
     async setPicture(networkId, picture) {
-      await requests.ask((socket) => setPicture(socket, { jid: networkId, isGroup: true }, picture));
+      await requests.ask((socket) => setPicture(socket, networkId, picture));
       await groups.notePicture(networkId, picture);
     },
     async updateParticipants(networkId, action, phoneNumbers) {

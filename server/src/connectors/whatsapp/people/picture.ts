@@ -11,12 +11,7 @@ const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
  * library (`sharp` or `jimp`); without one, a JPEG is sent unchanged.
  * @throws {AppError} `payload_too_large`, `unsupported_media_type`
  */
-export async function setPicture(
-  socket: WASocket,
-  whose: { readonly jid: string; readonly isGroup: boolean },
-  picture: NetworkMedia | null,
-): Promise<void> {
-  const { jid, isGroup } = whose;
+export async function setPicture(socket: WASocket, jid: string, picture: NetworkMedia | null): Promise<void> {
   if (picture === null) return socket.removeProfilePicture(jid);
   if (picture.size > MAX_BYTES)
     throw new AppError('payload_too_large', `The picture is larger than the limit of ${MAX_BYTES} bytes`);
@@ -33,7 +28,12 @@ export async function setPicture(
       );
     await socket.query({
       tag: 'iq',
-      attrs: { to: 's.whatsapp.net', type: 'set', xmlns: 'w:profile:picture', ...(isGroup && { target: jid }) },
+      attrs: {
+        to: 's.whatsapp.net',
+        type: 'set',
+        xmlns: 'w:profile:picture',
+        ...(jid.endsWith('@g.us') && { target: jid }),
+      },
       content: [{ tag: 'picture', attrs: { type: 'image' }, content }],
     });
   }

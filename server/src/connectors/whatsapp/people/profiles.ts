@@ -48,7 +48,7 @@ export function createProfiles({ creds, requests, ownFiles }: Session, addresses
           'The phone has not yet shared the keys for changing the name; open WhatsApp on the phone and try again in a minute',
         );
       // First, because it may be refused.
-      if (picture !== undefined) await ask((socket) => setPicture(socket, { jid, isGroup: false }, picture));
+      if (picture !== undefined) await ask((socket) => setPicture(socket, jid, picture));
       if (about !== undefined) await ask((socket) => socket.updateProfileStatus(about));
       if (name !== undefined) await ask((socket) => setName(socket, name));
     },
