@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Clock } from './clock.ts';
 
@@ -31,7 +30,7 @@ export function pinHosts(dispatcher: Dispatcher, pins: Pins): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
     const origin = new URL(String(options.origin));
     if (!isPinned(origin, pins.hosts)) throw new PinnedHostError(`${origin.host} is not a host of this network`);
-    return dispatch(options, new LimitedAnswer(handler, pins));
+    return dispatch(options, limitAnswer(handler, pins));
   });
 }
 
@@ -43,63 +42,44 @@ export function isPinned({ origin, protocol, host, hostname }: URL, hosts: reado
 }
 
 /** Passes a response on until it exceeds a limit, which fails the request. */
-class LimitedAnswer implements Dispatcher.DispatchHandler {
-  readonly #handler: Dispatcher.DispatchHandler;
-  readonly #pins: Pins;
-  readonly #cancelDeadline: () => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #isLate = false;
-  #received = 0;
-
-  constructor(handler: Dispatcher.DispatchHandler, pins: Pins) {
-    this.#handler = handler;
-    this.#pins = pins;
-    this.#cancelDeadline = pins.clock.after(pins.timeoutMs, () => {
-      this.#isLate = true;
-      this.#controller?.abort(this.#late());
-    });
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
-    this.#controller = controller;
-    this.#handler.onRequestStart?.(controller, context);
-    // The deadline may have passed while the request waited for its connection.
-    if (this.#isLate) controller.abort(this.#late());
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-    statusMessage?: string,
-  ): void {
-    if (status < 200) return;
-    if (status >= 300 && status < 400) controller.abort(new PinnedHostError(`the host redirects (${status})`));
-    else if (Number(headers['content-length']) > this.#pins.maxBytes) controller.abort(this.#tooLarge());
-    else this.#handler.onResponseStart?.(controller, status, headers, statusMessage);
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#received += chunk.length;
-    if (this.#received > this.#pins.maxBytes) controller.abort(this.#tooLarge());
-    else this.#handler.onResponseData?.(controller, chunk);
-  }
-
-  onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
-    this.#cancelDeadline();
-    this.#handler.onResponseEnd?.(controller, trailers);
-  }
-
-  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    this.#cancelDeadline();
-    this.#handler.onResponseError?.(controller, error);
-  }
-
-  #late(): PinnedHostError {
-    return new PinnedHostError(`the file did not come within ${this.#pins.timeoutMs / 1000} s`);
-  }
-
-  #tooLarge(): PinnedHostError {
-    return new PinnedHostError(`the file is larger than ${this.#pins.maxBytes} bytes`);
-  }
+function limitAnswer(
+  handler: Dispatcher.DispatchHandler,
+  { maxBytes, timeoutMs, clock }: Pins,
+): Dispatcher.DispatchHandler {
+  const late = new PinnedHostError(`the file did not come within ${timeoutMs / 1000} s`);
+  const tooLarge = new PinnedHostError(`the file is larger than ${maxBytes} bytes`);
+  let started: Dispatcher.DispatchController | undefined;
+  let isLate = false;
+  let received = 0;
+  const cancelDeadline = clock.after(timeoutMs, () => {
+    isLate = true;
+    started?.abort(late);
+  });
+  return {
+    onRequestStart(controller, context) {
+      started = controller;
+      handler.onRequestStart?.(controller, context);
+      // The deadline may have passed while the request waited for its connection.
+      if (isLate) controller.abort(late);
+    },
+    onResponseStart(controller, status, headers, statusMessage) {
+      if (status < 200) return;
+      if (status >= 300 && status < 400) controller.abort(new PinnedHostError(`the host redirects (${status})`));
+      else if (Number(headers['content-length']) > maxBytes) controller.abort(tooLarge);
+      else handler.onResponseStart?.(controller, status, headers, statusMessage);
+    },
+    onResponseData(controller, chunk) {
+      received += chunk.length;
+      if (received > maxBytes) controller.abort(tooLarge);
+      else handler.onResponseData?.(controller, chunk);
+    },
+    onResponseEnd(controller, trailers) {
+      cancelDeadline();
+      handler.onResponseEnd?.(controller, trailers);
+    },
+    onResponseError(controller, error) {
+      cancelDeadline();
+      handler.onResponseError?.(controller, error);
+    },
+  };
 }
