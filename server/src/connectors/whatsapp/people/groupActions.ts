@@ -1,7 +1,6 @@
 import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { GroupActions, GroupInvite } from '../../connector.ts';
-import { translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import type { Groups } from './groups.ts';
@@ -14,7 +13,7 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
   /** Changes a group and reads it. */
   async function change<T>(networkId: string, request: (socket: WASocket) => Promise<T>): Promise<T> {
     const answer = await requests.ask(request);
-    await translateErrors(() => groups.read(networkId));
+    await groups.read(networkId);
     return answer;
   }
 
@@ -70,7 +69,7 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
       const networkId = await requests.ask((socket) => socket.groupAcceptInvite(code), { missing: NO_INVITE });
       // If an admin has to approve first, the server names no group.
       if (networkId === undefined) return null;
-      return (await translateErrors(() => groups.read(networkId))) ?? null;
+      return (await groups.read(networkId)) ?? null;
     },
     async leave(networkId) {
       await requests.ask((socket) => socket.groupLeave(networkId));

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { KeyedQueue } from '../../../async.ts';
 import type { GroupChange } from '../../../events.ts';
 import type { NetworkGroup, NetworkMedia } from '../../connector.ts';
-import { boomOf } from '../link/errors.ts';
+import { boomOf, translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 import type { Addresses } from './addresses.ts';
 import { changesBetween, toNetworkGroup, withNumbers } from './groupState.ts';
@@ -53,10 +53,11 @@ export class Groups {
   /**
    * Reads a group, and reports changes.
    * @returns undefined if the session is not in it
-   * @throws {AppError} `session_not_connected`
+   * @throws {AppError} see `translateErrors`
    */
   read(networkId: string): Promise<NetworkGroup | undefined> {
-    return this.#queue.run(networkId, () => this.#read(this.#session.link.requireSocket(), networkId));
+    const read = () => this.#read(this.#session.link.requireSocket(), networkId);
+    return translateErrors(() => this.#queue.run(networkId, read));
   }
 
   /**
