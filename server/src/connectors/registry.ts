@@ -23,15 +23,7 @@ export async function loadConnectors(
   { random, targets, ...tools }: ConnectorTools & { random: () => number; targets: TargetPolicy },
 ): Promise<Connector[]> {
   const connectors = [
-    createWhatsapp({
-      url: settings.whatsappUrl,
-      version: settings.whatsappVersion,
-      mediaHost: settings.whatsappMediaHost,
-      maxFileBytes: settings.mediaMaxBytes,
-      targets,
-      keepAliveMs: settings.whatsappKeepAliveSeconds * 1000,
-      random,
-    }),
+    createWhatsapp({ ...settings, targets, random }),
     createWhatsappCloud({
       baseUrl: settings.whatsappCloudUrl,
       version: settings.whatsappCloudVersion,

@@ -85,12 +85,12 @@ export async function openAsHost(
   const events = createLog<NetworkEvent>('events of the session', ({ type }) => type);
   const logged = createLog<string>('log of the session', (line) => line);
   const settings = {
-    url: whatsapp.url,
-    version: undefined,
-    mediaHost: whatsapp.mediaHost,
-    maxFileBytes,
+    whatsappUrl: whatsapp.url,
+    whatsappVersion: undefined,
+    whatsappMediaHost: whatsapp.mediaHost,
+    whatsappKeepAliveSeconds: 30,
+    mediaMaxBytes: maxFileBytes,
     targets: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
-    keepAliveMs: 30_000,
     random: Math.random,
   };
   const connection = await createWhatsapp(settings).open({

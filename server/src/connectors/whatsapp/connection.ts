@@ -61,19 +61,19 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 /** Creates the parts of a session, from the lowest to the highest: each gets the ones before it. */
 async function createParts(host: SessionHost, settings: NetworkSettings, options: ConnectionOptions) {
   const { clock } = host;
-  const { mediaHost, keepAliveMs, random } = settings;
+  const { whatsappMediaHost: mediaHost, random } = settings;
   const baileys = await loadBaileys();
   const store = openOwnStore(host.store);
   const credentials = await Credentials.open(store, baileys, host);
   const { creds, keys } = credentials;
 
   const route = openRoute(options.proxy, settings.targets);
-  const maxBytes = settings.maxFileBytes + ENCRYPTION_BYTES;
+  const maxBytes = settings.mediaMaxBytes + ENCRYPTION_BYTES;
   const files = pinHosts(route.dispatcher, { hosts: [mediaHost], maxBytes, timeoutMs: FILE_MS, clock });
   const ownHosts = { hosts: [WHATSAPP_HOSTS, mediaHost], maxBytes: OWN_BYTES, timeoutMs: OWN_MS, clock };
   const ownFiles = pinHosts(route.dispatcher, ownHosts);
   const hasProxy = options.proxy !== undefined;
-  const link = new Link({ baileys, creds, hasProxy, silenceMs: keepAliveMs * 1.5, random, host });
+  const link = new Link({ settings, baileys, creds, hasProxy, host });
   const requests = new Requests(link, clock);
   const self = new Self(baileys, creds);
   const reporter = new Reporter(host);

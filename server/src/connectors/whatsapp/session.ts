@@ -1,5 +1,6 @@
 import type { AuthenticationCreds } from 'baileys';
 import type { Dispatcher } from 'undici';
+import type { Settings } from '../../config.ts';
 import type { TargetPolicy } from '../../target.ts';
 import type { SessionHost, SessionStore } from '../connector.ts';
 import type { Link } from './link/link.ts';
@@ -8,21 +9,12 @@ import type { Requests } from './link/requests.ts';
 import type { Self } from './people/self.ts';
 import type { Reporter } from './reporter.ts';
 
-/** The settings of all sessions. */
-export interface NetworkSettings {
-  /**
-   * The server's URL; undefined for WhatsApp's own. Never set by an account, because only TLS authenticates the server.
-   */
-  readonly url: string | undefined;
-  /** The client version that is reported; undefined for that of Baileys. */
-  readonly version: readonly [number, number, number] | undefined;
-  /** The host of files, with a port if it is not 443. */
-  readonly mediaHost: string;
-  /** Largest file of a message. */
-  readonly maxFileBytes: number;
+type Setting = 'whatsappUrl' | 'whatsappVersion' | 'whatsappMediaHost' | 'whatsappKeepAliveSeconds' | 'mediaMaxBytes';
+
+/** The settings of all sessions. An account never sets `whatsappUrl`, because only TLS authenticates the server. */
+export interface NetworkSettings extends Pick<Settings, Setting> {
   /** The addresses that a proxy may have. */
   readonly targets: TargetPolicy;
-  readonly keepAliveMs: number;
   readonly random: () => number;
 }
 

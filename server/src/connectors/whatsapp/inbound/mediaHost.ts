@@ -37,7 +37,7 @@ async function download({ baileys, settings, files }: Session, { message }: WAMe
   if (file === undefined) throw new Error('the message does not say what its file is');
   const { cipherKey, iv, macKey } = await baileys.getMediaKeys(file.mediaKey, file.keyType);
   if (!macKey) throw new Error('the file has no key');
-  const { statusCode, body } = await request(`https://${settings.mediaHost}${file.directPath}`, {
+  const { statusCode, body } = await request(`https://${settings.whatsappMediaHost}${file.directPath}`, {
     headers: { origin: baileys.DEFAULT_ORIGIN },
     dispatcher: files,
   });

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { AuthenticationCreds, BaileysEventMap, UserFacingSocketConfig, WASocket } from 'baileys';
 import { Condition } from '../../../async.ts';
+import type { Settings } from '../../../config.ts';
 import { AppError } from '../../../errors.ts';
 import type { NetworkEvent, SessionHost } from '../../connector.ts';
 import { backoffMs, type Ending, endingOf } from './endings.ts';
@@ -28,12 +29,10 @@ interface LinkEvents {
 }
 
 interface LinkDeps {
+  readonly settings: Pick<Settings, 'whatsappKeepAliveSeconds'> & { readonly random: () => number };
   readonly baileys: Baileys;
   readonly creds: AuthenticationCreds;
   readonly hasProxy: boolean;
-  /** A server that sends nothing for this long, not even pings, is gone. */
-  readonly silenceMs: number;
-  readonly random: () => number;
   readonly host: SessionHost;
 }
 
@@ -199,8 +198,9 @@ export class Link extends EventEmitter<LinkEvents> {
    * of a dead connection, and messages are lost in that time.
    */
   #watch(socket: WASocket): void {
-    const { host, silenceMs } = this.#deps;
-    const { clock } = host;
+    const { clock } = this.#deps.host;
+    // A server that sends nothing for this long, not even pings, is gone.
+    const silenceMs = this.#deps.settings.whatsappKeepAliveSeconds * 1500;
     const startedAt = clock.now();
     let lastFrameAt = startedAt;
     socket.ws.on('frame', () => {
@@ -284,7 +284,7 @@ export class Link extends EventEmitter<LinkEvents> {
     }
   }
 
-  #connectLater(reason: string, afterMs = backoffMs(this.#attempts++, this.#deps.random)): void {
+  #connectLater(reason: string, afterMs = backoffMs(this.#attempts++, this.#deps.settings.random)): void {
     this.#state = 'waiting';
     // The verdict on a proxy has its own delay.
     if (reason !== NO_WAY_THROUGH) this.#reportOutage(reason);

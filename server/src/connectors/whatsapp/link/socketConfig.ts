@@ -22,7 +22,7 @@ export function socketConfig(
   { baileys, creds, settings, host: { log }, ownFiles }: Session,
   { keys, agent, ...hooks }: Called,
 ): UserFacingSocketConfig {
-  const { url, version, keepAliveMs } = settings;
+  const { whatsappUrl: url, whatsappVersion: version, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
   return {
     auth: { creds, keys },
     // Errors and warnings only, because Baileys logs the content of messages from `info` on.
@@ -37,7 +37,7 @@ export function socketConfig(
     // These would swallow receipts that arrive at the same moment.
     emitOwnEvents: false,
     generateHighQualityLinkPreview: false,
-    keepAliveIntervalMs: keepAliveMs,
+    keepAliveIntervalMs: keepAliveSeconds * 1000,
     shouldIgnoreJid: (jid) => baileys.isJidStatusBroadcast(jid) || baileys.isJidNewsletter(jid) === true,
     msgRetryCounterCache: cacheOf(RETRIES_KEPT),
     userDevicesCache: cacheOf(DEVICES_KEPT, DEVICES_MS),
