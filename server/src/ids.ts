@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /** The resource of an id, by its prefix. */
@@ -31,21 +31,9 @@ const RANDOM_DIGITS = 16;
  * https://github.com/ulid/spec
  */
 export function createIds(clock: Clock): NewId {
-  const pool = Buffer.allocUnsafe(4096);
-  let used = pool.length;
   let lastMs = -1;
   let timePart = '';
-  const random = new Uint8Array(RANDOM_DIGITS);
-
-  function drawRandom(): void {
-    if (used + RANDOM_DIGITS > pool.length) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    // 5 bits of each byte: 80 random bits without arithmetic on big integers.
-    for (let i = 0; i < RANDOM_DIGITS; i++) random[i] = (pool[used + i] ?? 0) & 31;
-    used += RANDOM_DIGITS;
-  }
+  let random = new Uint8Array(RANDOM_DIGITS);
 
   function increment(): void {
     for (let i = RANDOM_DIGITS - 1; i >= 0; i--) {
@@ -62,7 +50,8 @@ export function createIds(clock: Clock): NewId {
   function moveTo(ms: number): void {
     lastMs = ms;
     timePart = encodeTime(ms);
-    drawRandom();
+    // 5 bits of each byte: 80 random bits without arithmetic on big integers.
+    random = randomBytes(RANDOM_DIGITS).map((byte) => byte & 31);
   }
 
   return (prefix) => {
