@@ -22,10 +22,9 @@ interface Job {
  * would occupy libuv's pool, which file access shares. A thread starts when it is first needed.
  */
 export class PasswordHasher {
-  readonly #threads = new Set<Worker>();
-  #idle: Worker[] = [];
-  readonly #running = new Map<Worker, Job>();
-  #queue: Job[] = [];
+  /** Each with the job that it runs. */
+  readonly #threads = new Map<Worker, Job | undefined>();
+  readonly #queue: Job[] = [];
   #isStopped = false;
 
   /**
@@ -49,10 +48,8 @@ export class PasswordHasher {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const { reject } of [...this.#queue, ...this.#running.values()]) reject(new AppError('shutting_down'));
-    this.#queue = [];
-    this.#running.clear();
-    await Promise.all([...this.#threads].map((thread) => thread.terminate()));
+    for (const job of [...this.#queue.splice(0), ...this.#threads.values()]) job?.reject(new AppError('shutting_down'));
+    await Promise.all([...this.#threads.keys()].map((thread) => thread.terminate()));
   }
 
   #do(task: PasswordTask, address: string): Promise<string | boolean> {
@@ -75,36 +72,33 @@ export class PasswordHasher {
 
   #dispatch(): void {
     while (this.#queue.length > 0) {
-      const thread = this.#idle.pop() ?? (this.#threads.size < THREADS ? this.#startThread() : undefined);
+      const [idle] = [...this.#threads].find(([, job]) => job === undefined) ?? [];
+      const thread = idle ?? (this.#threads.size < THREADS ? this.#startThread() : undefined);
       if (thread === undefined) return;
       const job = this.#queue.shift();
-      if (job === undefined) return;
-      this.#running.set(thread, job);
-      thread.postMessage(job.task);
+      this.#threads.set(thread, job);
+      thread.postMessage(job?.task);
     }
   }
 
   #startThread(): Worker {
     const thread = new Worker(new URL('./passwordThread.ts', import.meta.url));
     thread.unref();
-    this.#threads.add(thread);
+    this.#threads.set(thread, undefined);
     thread.on('message', (result: PasswordResult) => {
-      const job = this.#running.get(thread);
-      this.#running.delete(thread);
-      this.#idle.push(thread);
+      const job = this.#threads.get(thread);
+      this.#threads.set(thread, undefined);
       if ('error' in result) job?.reject(new Error(`hashing a password failed: ${result.error}`));
       else job?.resolve(result.value);
       this.#dispatch();
     });
     // A thread can end without an error event, for example when memory runs out. The next job starts a new thread.
     const end = (cause?: unknown) =>
-      this.#running.get(thread)?.reject(new Error('the thread that hashes passwords ended', { cause }));
+      this.#threads.get(thread)?.reject(new Error('the thread that hashes passwords ended', { cause }));
     thread.on('error', end);
     thread.on('exit', () => {
       end();
-      this.#running.delete(thread);
       this.#threads.delete(thread);
-      this.#idle = this.#idle.filter((other) => other !== thread);
       if (!this.#isStopped) this.#dispatch();
     });
     return thread;
