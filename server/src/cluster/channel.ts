@@ -52,7 +52,13 @@ export class Channel extends Signals {
   }
 
   async start(): Promise<void> {
-    await this.#connect();
+    const connection = await this.#shared.listen(
+      CHANNEL,
+      (payload) => this.#hear(payload),
+      () => this.#drop(connection),
+    );
+    this.#connection = connection;
+    this.#pingLater(connection);
   }
 
   async stop(): Promise<void> {
@@ -71,19 +77,16 @@ export class Channel extends Signals {
   }
 
   #hear(text: string): void {
-    const { from, topic, ids } = this.#parse(text);
+    let payload: Payload;
+    try {
+      payload = JSON.parse(text);
+    } catch {
+      this.#log.warn('ignored an unknown notification'); // every client of the database can notify
+      return;
+    }
+    const { from, topic, ids } = payload;
     // A newer node may know more topics.
     if (from !== this.#peers.nodeId && topics.includes(topic)) for (const id of ids) this.emit(topic, id);
-  }
-
-  /** Every client of the database can notify. */
-  #parse(text: string): Payload {
-    try {
-      return JSON.parse(text) as Payload;
-    } catch {
-      this.#log.warn('ignored an unknown notification');
-      return { from: '', topic: 'nodes', ids: [] };
-    }
   }
 
   /** Sends the waiting signals, after those that are being sent. */
@@ -118,16 +121,6 @@ export class Channel extends Signals {
     await this.#shared.notify(CHANNEL, payload);
   }
 
-  async #connect(): Promise<void> {
-    const connection = await this.#shared.listen(
-      CHANNEL,
-      (payload) => this.#hear(payload),
-      () => this.#drop(connection),
-    );
-    this.#connection = connection;
-    this.#pingLater(connection);
-  }
-
   #pingLater(connection: Listening): void {
     this.#pinging = setTimeout(() => {
       connection.ping().then(
@@ -150,7 +143,7 @@ export class Channel extends Signals {
     this.#log.warn('lost the connection that listens for notifications; polling until it is back');
     while (!this.#isStopped && this.#connection === undefined) {
       await sleep(systemClock, RECONNECT_MS);
-      await this.#connect().catch(() => {});
+      await this.start().catch(() => {});
     }
     if (this.#isStopped) this.#connection?.close();
     else this.emit('gap');

@@ -19,13 +19,7 @@ export interface ForwardedRequest {
 }
 
 /** A request of a network, forwarded byte for byte. */
-export interface RelayedRequest {
-  readonly method: string;
-  /** With the query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
+export type RelayedRequest = Omit<NodeRequest, 'deadlineMs'> & { readonly body: Buffer };
 
 export interface ForwardedAnswer {
   readonly status: number;
@@ -185,6 +179,7 @@ export class NodeClient {
 /** A request between nodes. */
 interface NodeRequest {
   readonly method: string;
+  /** With the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | undefined;

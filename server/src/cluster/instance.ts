@@ -24,20 +24,23 @@ interface Runs {
 
 /**
  * Records in a data folder that a node runs on it. The caller holds the lock on the folder, so earlier nodes are dead.
- * @returns the earlier nodes, if this is still the folder and the machine that they ran on; undefined if unknown, because
- *   an older version ran here
+ * @returns the id of the folder, and the earlier nodes if this is still the folder and the machine that they ran on; they
+ *   are undefined if unknown, because an older version ran here
  */
-export function noteRun(dataDir: string, nodeId: string): ReadonlySet<string> | undefined {
+export function noteRun(
+  dataDir: string,
+  nodeId: string,
+): { instance: string; former: ReadonlySet<string> | undefined } {
   const file = join(dataDir, 'instance-runs');
   const isNew = !existsSync(idFile(dataDir));
-  instanceOf(dataDir);
+  const instance = instanceOf(dataDir);
   const here = { inode: statSync(idFile(dataDir)).ino, boot: bootOfMachine() };
   const noted = readRuns(file);
   const isSame = noted?.inode === here.inode && noted.boot === here.boot;
   const former = isSame ? noted.nodeIds : [];
   const runs: Runs = { ...here, nodeIds: [...former, nodeId].slice(-NODES_KEPT) };
   writeFileSync(file, JSON.stringify(runs), { mode: 0o600 });
-  return noted === undefined && !isNew ? undefined : new Set(former);
+  return { instance, former: noted === undefined && !isNew ? undefined : new Set(former) };
 }
 
 /** Returns the boot id (Linux), or else the name of the machine. */

@@ -21,15 +21,20 @@ export interface Member {
   readonly isAlive: boolean;
 }
 
+/** A node that joins. */
 export interface Joining extends Membership {
+  /** Id of the data folder. A restarted process has the same one, so it releases its predecessor's leases at once. */
   readonly instance: string;
-  /** Nodes that ran on the same data folder before; undefined if nobody can tell. */
-  readonly former: ReadonlySet<string> | undefined;
+  /** Nodes that ran on the same data folder before; undefined if unknown. */
+  readonly former?: ReadonlySet<string> | undefined;
+  /** Null until it listens. */
   readonly url: string | null;
   readonly version: string;
+  /** Whether it acquires sessions and webhooks, or only answers requests. */
   readonly acceptsWork: boolean;
-  /** Fingerprint of the secret that signs login tokens. */
+  /** Fingerprint of the secret that signs login tokens, which all nodes must share. */
   readonly jwtFingerprint: string;
+  /** Identifies its media store; null if unknown. */
   readonly fileStore: string | null;
 }
 

@@ -14,7 +14,17 @@ import { Channel } from './channel.ts';
 import { begunSoon, type Cluster, type Workers } from './cluster.ts';
 import { NodeLeases } from './leases.ts';
 import { LeaseTerm } from './leaseTerm.ts';
-import { announce, beat, CopiedFolderError, evictDead, join, leasable, leave, shortenLeases } from './members.ts';
+import {
+  announce,
+  beat,
+  CopiedFolderError,
+  evictDead,
+  type Joining,
+  join,
+  leasable,
+  leave,
+  shortenLeases,
+} from './members.ts';
 import { Peers } from './peers.ts';
 
 /*
@@ -32,20 +42,9 @@ const RETRY_MS = 250;
 /** Beyond this, signatures and visible times are noticeably off. */
 const TOLERATED_SKEW_MS = 1000;
 
-interface Options {
+interface Options extends Omit<Joining, 'epoch' | 'url' | 'version'> {
   readonly database: Database;
   readonly shared: Shared;
-  readonly nodeId: string;
-  /** Whether the node acquires sessions and webhooks, or only answers requests. */
-  readonly acceptsWork: boolean;
-  /** Id of the data folder. A restarted process has the same one, so it releases its predecessor's leases at once. */
-  readonly instance: string;
-  /** Nodes that ran on the same data folder before; undefined if unknown. */
-  readonly former?: ReadonlySet<string> | undefined;
-  /** Fingerprint of the secret that signs login tokens, which all nodes must share. */
-  readonly jwtFingerprint: string;
-  /** Identifies the node's media store; null if unknown. */
-  readonly fileStore: string | null;
   /** How long leases last without being renewed. They are renewed four times as often. */
   readonly leaseMs: number;
   readonly steady: SteadyClock;
@@ -152,10 +151,9 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   }
 
   async #join(): Promise<void> {
-    const { database, instance, former, acceptsWork, jwtFingerprint, fileStore, leaseMs } = this.#options;
+    const { database, leaseMs } = this.#options;
     const sentAt = performance.now();
-    const own = { nodeId: this.nodeId, epoch: ++this.#epoch, url: this.#url, version };
-    const joining = { ...own, instance, former, acceptsWork, jwtFingerprint, fileStore };
+    const joining = { ...this.#options, epoch: ++this.#epoch, url: this.#url, version };
     this.#membership = await database.join((tx) => join(tx, joining, leaseMs));
     this.#term.begin(sentAt);
     this.#balancer.noteChange();
