@@ -66,6 +66,24 @@ interface Later {
   readonly item: unknown;
 }
 
+/** Runs `work` in a transaction, which is rolled back if it throws. */
+export async function inTransaction<T>(
+  store: Store,
+  as: Membership | undefined,
+  work: (transaction: OpenTransaction) => Promise<T>,
+): Promise<T> {
+  const transaction = await store.begin(as);
+  try {
+    const result = await work(transaction);
+    await transaction.commit();
+    return result;
+  } catch (error) {
+    // The first error is the cause. On a broken connection the rollback fails as well.
+    await transaction.rollback().catch(() => {});
+    throw error;
+  }
+}
+
 /**
  * Runs jobs in one transaction. A savepoint costs as much as a small query and most batches have no failing job, so the
  * first run has none. Only if a job fails do all run again, each with a savepoint.
@@ -100,18 +118,11 @@ async function writeOnce(
   as: Membership | undefined,
   run: (transaction: OpenTransaction, turn: Turn) => Promise<Done>,
 ): Promise<Done[]> {
-  const transaction = await store.begin(as);
-  try {
+  return inTransaction(store, as, async (transaction) => {
     const done: Done[] = [];
     for (const turn of turns) done.push(await run(transaction, turn));
-    const last = await writeLate(transaction, done);
-    await transaction.commit();
-    return [...done, last];
-  } catch (error) {
-    // The first error is the cause. On a broken connection the rollback fails as well.
-    await transaction.rollback().catch(() => {});
-    throw error;
-  }
+    return [...done, await writeLate(transaction, done)];
+  });
 }
 
 async function writeLate(transaction: OpenTransaction, done: readonly Done[]): Promise<Done> {

@@ -4,8 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Seal } from '../seal.ts';
-import type { Commit, CommitJointly, Tx } from './commit.ts';
-import type { Membership, PoolUse, Queryable, Shared } from './dialect.ts';
+import type { Store } from './dialect.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
@@ -25,27 +24,13 @@ export interface DatabaseSettings extends Partial<EncryptionKeys> {
 }
 
 /** The open database: `reader` for queries, `commit` for changes. */
-export interface Database {
-  readonly reader: Queryable;
-  readonly commit: Commit;
-  readonly commitJointly: CommitJointly;
-  /** Undefined if this process has the database to itself. */
-  readonly shared: Shared | undefined;
-  /** Undefined without a connection pool. */
-  readonly poolUse: (() => PoolUse) | undefined;
-  /** See `GroupCommit.join`. */
-  join(work: (tx: Tx) => Promise<Membership>): Promise<Membership>;
-  /** See `GroupCommit.shutOut`. */
-  shutOut(): void;
+export interface Database
+  extends Pick<Store, 'reader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
+    Pick<GroupCommit, 'commit' | 'commitJointly' | 'join' | 'shutOut'> {
   /** Subscribes to the events of `GroupCommit`. */
   on(event: 'fenced' | 'full', listener: () => void): void;
-  /** See `Store.trimLog`. */
-  readonly trimLog: () => void;
-  /** See `Store.startCheck`. */
-  readonly startCheck: () => void;
   /** Encrypts and decrypts the secrets in rows. */
   readonly seal: Seal;
-  close(): Promise<void>;
 }
 
 /** Another process works on the same data. */

@@ -222,24 +222,25 @@ function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
   return new Kysely<Schema>({ dialect: { createDriver: () => new ConnectionDriver(connection), ...dialect.kysely } });
 }
 
-class ConnectionDriver extends DummyDriver {
-  readonly #connection: DatabaseConnection;
+class ConnectionDriver extends DummyDriver implements DatabaseConnection {
+  readonly #connection: Connection;
 
   constructor(connection: Connection) {
     super();
-    this.#connection = {
-      async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-        const { rows, changed } = await connection.query<R>(text, parameters);
-        return { rows, numAffectedRows: BigInt(changed) };
-      },
-      streamQuery() {
-        throw new Error('results are read whole, in pages');
-      },
-    };
+    this.#connection = connection;
+  }
+
+  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, changed } = await this.#connection.query<R>(text, parameters);
+    return { rows, numAffectedRows: BigInt(changed) };
+  }
+
+  streamQuery(): never {
+    throw new Error('results are read whole, in pages');
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#connection;
+    return this;
   }
 
   override async beginTransaction(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type Commit,
   type CommitJointly,
   type Done,
+  inTransaction,
   isAway,
   type Job,
   type JointWork,
@@ -77,16 +78,8 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
    * Runs `work`, which joins the cluster, without a membership, and uses the membership that it returns from then on.
    */
   async join(work: (tx: Tx) => Promise<Membership>): Promise<Membership> {
-    const transaction = await this.#store.begin();
-    try {
-      const joined = await work(openTx(transaction).tx);
-      await transaction.commit();
-      this.#membership = joined;
-      return joined;
-    } catch (error) {
-      await transaction.rollback().catch(() => {});
-      throw error;
-    }
+    this.#membership = await inTransaction(this.#store, undefined, (transaction) => work(openTx(transaction).tx));
+    return this.#membership;
   }
 
   /** Refuses all work until the next `join`, including queued work: other nodes may own its resources by now. */

@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
+import { inTransaction } from './commit.ts';
 import type { OpenTransaction, Queryable, Store } from './dialect.ts';
 import { newestShape, migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { differences, fingerprintOf, readShape } from './shape.ts';
+
+const ADVICE = 'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).';
+const DIFFERENCES_SHOWN = 10;
 
 /** A newer version upgraded the database in a way that this version does not support. */
 export class NewerSchemaError extends OperatorError {
@@ -24,12 +28,11 @@ export class SchemaMismatchError extends OperatorError {
         `The database records schema version ${version}, but its tables differ from that version:`,
         ...shown,
         'It was written by a version from before the first release, or its tables were changed by hand. The server changed nothing.',
-        'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
+        ADVICE,
       ].join('\n'),
     );
   }
 }
-const DIFFERENCES_SHOWN = 10;
 
 /** A migration failed. */
 export class MigrationError extends OperatorError {
@@ -39,7 +42,7 @@ export class MigrationError extends OperatorError {
       [
         `The upgrade to schema version ${version} (${name}) failed: ${why}`,
         `The database records version ${recorded}, but its tables may be those of another version. Nothing was changed.`,
-        'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).',
+        ADVICE,
       ].join('\n'),
       { cause },
     );
@@ -73,30 +76,25 @@ export class OlderNodesError extends OperatorError {
 export async function migrate(store: Store, now: () => number, migrations = released): Promise<number[]> {
   const applied: number[] = [];
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
+  const applyNext = async (tx: OpenTransaction): Promise<number | undefined> => {
+    const lock = store.dialect.oneAtATime?.('migrate');
+    if (lock !== undefined) await tx.connection.query(lock, []);
+    const { version, worksFrom } = await readVersion(tx);
+    if (worksFrom > newest) throw new NewerSchemaError(version, newest);
+    if (applied.length === 0 && version > 0 && version <= newest) await requireShape(tx, version, migrations);
+    const next = migrations.find((migration) => migration.version > version);
+    if (next === undefined) return undefined;
+    if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
+    await upgrade(tx, next, version);
+    const works = next.breaksOlder === undefined ? worksFrom : next.version;
+    await sql`insert into schema_versions (version, name, works_from, applied_at)
+      values (${next.version}, ${next.name}, ${works}, ${now()})`.execute(tx.kysely);
+    return next.version;
+  };
   for (;;) {
-    const tx = await store.begin();
-    try {
-      const lock = store.dialect.oneAtATime?.('migrate');
-      if (lock !== undefined) await tx.connection.query(lock, []);
-      const { version, worksFrom } = await readVersion(tx);
-      if (worksFrom > newest) throw new NewerSchemaError(version, newest);
-      if (applied.length === 0 && version > 0 && version <= newest) await requireShape(tx, version, migrations);
-      const next = migrations.find((migration) => migration.version > version);
-      if (next !== undefined) {
-        if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
-        await upgrade(tx, next, version);
-        await sql`insert into schema_versions (version, name, works_from, applied_at) values
-          (${next.version}, ${next.name}, ${next.breaksOlder === undefined ? worksFrom : next.version}, ${now()})`.execute(
-          tx.kysely,
-        );
-      }
-      await tx.commit();
-      if (next === undefined) return applied;
-      applied.push(next.version);
-    } catch (error) {
-      await tx.rollback().catch(() => {});
-      throw error;
-    }
+    const version = await inTransaction(store, undefined, applyNext);
+    if (version === undefined) return applied;
+    applied.push(version);
   }
 }
 

@@ -11,7 +11,6 @@ import {
   type Membership,
   type OneAtATime,
   queryable,
-  type Result,
   type Store,
 } from './dialect.ts';
 import { logPositions, readHorizon } from './postgresLog.ts';
@@ -187,12 +186,12 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
 
   return {
     dialect: postgres,
-    reader: queryable(postgres, answering(postgres, new PostgresConnection(pool, mayPrepare, QUERY_MS))),
+    reader: queryable(postgres, answering(postgres, connectionOn(pool, mayPrepare, QUERY_MS))),
     writers: Math.max(1, Math.floor(poolSize / 2)),
     async begin(as) {
       const client = await pool.connect();
       // Migrations have no time limit.
-      const connection = new PostgresConnection(client, mayPrepare, as === undefined ? undefined : QUERY_MS);
+      const connection = connectionOn(client, mayPrepare, as === undefined ? undefined : QUERY_MS);
       const end = async (text: string) => {
         try {
           await client.query({ text, ...deadline(as === undefined ? QUERY_MS : COMMIT_MS) });
@@ -225,7 +224,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       async notify(channel, payload) {
         await pool.query({ text: NOTIFY, values: [channel, payload], ...deadline(NOTIFY_MS) });
       },
-      heart: queryable(postgres, new PostgresConnection(heart, mayPrepare, HEART_MS)),
+      heart: queryable(postgres, connectionOn(heart, mayPrepare, HEART_MS)),
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async rewrite() {
@@ -299,24 +298,16 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'tex
 /** `pg` accepts a timeout per query, which its types lack. */
 const deadline = (ms: number): object => ({ query_timeout: ms });
 
-class PostgresConnection implements Connection {
-  readonly #client: pg.Pool | pg.PoolClient;
-  readonly #mayPrepare: boolean;
-  readonly #timeoutMs: number | undefined;
-
-  constructor(client: pg.Pool | pg.PoolClient, mayPrepare: boolean, timeoutMs: number | undefined) {
-    this.#client = client;
-    this.#mayPrepare = mayPrepare;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  async query<R>(text: string, parameters: readonly unknown[], name?: string): Promise<Result<R>> {
-    const { rows, rowCount } = await this.#client.query({
-      text,
-      values: [...parameters],
-      ...(this.#mayPrepare && name && { name }),
-      ...(this.#timeoutMs !== undefined && deadline(this.#timeoutMs)),
-    });
-    return { rows: rows as R[], changed: rowCount ?? 0 };
-  }
+function connectionOn(client: pg.Pool | pg.PoolClient, mayPrepare: boolean, timeoutMs: number | undefined): Connection {
+  return {
+    async query(text, parameters, name) {
+      const { rows, rowCount } = await client.query({
+        text,
+        values: [...parameters],
+        ...(mayPrepare && name && { name }),
+        ...(timeoutMs !== undefined && deadline(timeoutMs)),
+      });
+      return { rows, changed: rowCount ?? 0 };
+    },
+  };
 }

@@ -78,18 +78,13 @@ export function batch<C extends Columns, R = unknown>(
       dialect,
     ),
   );
-  return {
-    async run(on, rows) {
-      if (!on.dialect.takesLists) for (const row of rows) await statement.run(on, row);
-      else if (rows.length > 0) await statement.run(on, { list: JSON.stringify(rows) });
-    },
-    async all(on, rows) {
-      if (on.dialect.takesLists) return rows.length > 0 ? statement.all(on, { list: JSON.stringify(rows) }) : [];
-      const found: R[] = [];
-      for (const row of rows) found.push(...(await statement.all(on, row)));
-      return found;
-    },
+  const all: Batch<C, R>['all'] = async (on, rows) => {
+    if (on.dialect.takesLists) return rows.length > 0 ? statement.all(on, { list: JSON.stringify(rows) }) : [];
+    const found: R[] = [];
+    for (const row of rows) found.push(...(await statement.all(on, row)));
+    return found;
   };
+  return { all, run: async (on, rows) => void (await all(on, rows)) };
 }
 
 interface Statement {
