@@ -152,23 +152,18 @@ const nothing = async () => {};
 const rememberedKey = (email: string, network: string) => digest(`logged in ${email} ${network}`);
 
 async function isRemembered({ kysely }: Tx, email: string, network: string, now: number): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('login_buckets')
-    .select('full_at')
-    .where('bucket', '=', rememberedKey(email, network))
-    .executeTakeFirst();
-  return row !== undefined && row.full_at > now;
+  const { rows } = await sql`
+    select 1 from login_buckets where bucket = ${rememberedKey(email, network)} and full_at > ${now}`.execute(kysely);
+  return rows.length > 0;
 }
 
 async function remember(tx: Tx, email: string, network: string, now: number): Promise<void> {
   const isNew = !(await isRemembered(tx, email, network, now));
   const added = { key: digest(`networks of ${email}`), most: NETWORKS_PER_HOUR, periodMs: HOUR_MS };
   if (isNew && (await takeFrom(tx, added, now)) > 0) return;
-  await tx.kysely
-    .insertInto('login_buckets')
-    .values({ bucket: rememberedKey(email, network), full_at: now + REMEMBERED_MS })
-    .onConflict((conflict) => conflict.column('bucket').doUpdateSet({ full_at: now + REMEMBERED_MS }))
-    .execute();
+  const until = now + REMEMBERED_MS;
+  await sql`insert into login_buckets (bucket, full_at) values (${rememberedKey(email, network)}, ${until})
+    on conflict (bucket) do update set full_at = ${until}`.execute(tx.kysely);
 }
 
 const pauseOf = ({ most, periodMs }: Bucket) => Math.ceil(periodMs / most);
@@ -207,11 +202,9 @@ async function takeFrom(tx: Tx, bucket: Bucket, now: number): Promise<number> {
 
 async function giveBack(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   for (const bucket of buckets) {
-    await tx.kysely
-      .updateTable('login_buckets')
-      .set(({ eb }) => ({ full_at: eb('full_at', '-', pauseOf(bucket)) }))
-      .where('bucket', '=', bucket.key)
-      .execute();
+    await sql`update login_buckets set full_at = full_at - ${pauseOf(bucket)} where bucket = ${bucket.key}`.execute(
+      tx.kysely,
+    );
   }
 }
 

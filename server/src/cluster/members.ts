@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Tx } from '../db/commit.ts';
+import { oneAtATime, type Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Membership, Queryable } from '../db/dialect.ts';
 import { OperatorError } from '../errors.ts';
@@ -66,7 +66,7 @@ export class CopiedFolderError extends OperatorError {
  * @throws {CopiedFolderError}
  */
 export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<Membership> {
-  await oneAtATime(tx);
+  await oneAtATime(tx, 'nodes');
   await requireOwnFolder(tx, joining);
   const { now } = tx.dialect;
   const { nodeId, epoch, instance, url, version, acceptsWork, jwtFingerprint, fileStore } = joining;
@@ -147,7 +147,7 @@ const latest = ({ dialect }: Queryable, leaseMs: number) => sql<number>`${dialec
  * clock has caught up. Live nodes renew their own.
  */
 export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
-  await oneAtATime(tx);
+  await oneAtATime(tx, 'nodes');
   await sql`update nodes set expires_at = ${tx.dialect.now} + ${leaseMs} where expires_at > ${latest(tx, leaseMs)}`.execute(
     tx.kysely,
   );
@@ -163,7 +163,7 @@ export async function announce(tx: Tx, { nodeId }: Membership, url: string): Pro
  * @returns their ids
  */
 export async function evictDead(tx: Tx): Promise<string[]> {
-  await oneAtATime(tx);
+  await oneAtATime(tx, 'nodes');
   const { rows } = await sql<{ node_id: string }>`
     delete from nodes where expires_at <= ${tx.dialect.now} returning node_id`.execute(tx.kysely);
   const dead = rows.map(({ node_id }) => node_id);
@@ -173,7 +173,7 @@ export async function evictDead(tx: Tx): Promise<string[]> {
 
 /** Removes this node and frees its leases. */
 export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void> {
-  await oneAtATime(tx);
+  await oneAtATime(tx, 'nodes');
   const { rows } = await sql<{ node_id: string }>`
     delete from nodes where node_id = ${nodeId} and epoch = ${epoch} returning node_id`.execute(tx.kysely);
   if (rows.length > 0) await free(tx, [nodeId]);
@@ -185,12 +185,6 @@ async function free(tx: Tx, nodeIds: readonly string[]): Promise<void> {
   for (const { table, freed } of Object.values(leasable)) {
     await sql`update ${sql.table(table)} set ${freed} where lease_owner in ${owners}`.execute(tx.kysely);
   }
-}
-
-/** Prevents deadlocks between two nodes that evict the same one, or between a node and its successor. */
-async function oneAtATime({ dialect, connection }: Tx): Promise<void> {
-  const lock = dialect.oneAtATime?.('nodes');
-  if (lock !== undefined) await connection.query(lock, []);
 }
 
 /** Counts the leases of each node; under null the free ones. */

@@ -3,6 +3,7 @@ import {
   type Dialect,
   FencedError,
   type Membership,
+  type OneAtATime,
   type OpenTransaction,
   type Queryable,
   type Store,
@@ -64,6 +65,12 @@ export interface Done {
 interface Later {
   readonly writer: LateWriter<never>;
   readonly item: unknown;
+}
+
+/** Serializes transactions that do the same thing, until they end. */
+export async function oneAtATime({ dialect, connection }: Queryable, thing: OneAtATime): Promise<void> {
+  const lock = dialect.oneAtATime?.(thing);
+  if (lock !== undefined) await connection.query(lock, []);
 }
 
 /** Runs `work` in a transaction, which is rolled back if it throws. */

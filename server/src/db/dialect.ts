@@ -10,7 +10,10 @@ import {
 import { AppError } from '../errors.ts';
 import type { Schema } from './schema.ts';
 
-/** Work that only one process does at a time. */
+/**
+ * Work that only one process does at a time. With `nodes`, two nodes that evict the same one do not deadlock, nor a node
+ * and its successor.
+ */
 export type OneAtATime = 'migrate' | 'nodes' | 'register';
 
 /** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it uses. */

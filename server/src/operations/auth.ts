@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Taken } from '../auth/loginLimit.ts';
 import { MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
+import { oneAtATime, type Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { list, named, object, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
@@ -234,16 +234,15 @@ async function requireRegistrable({ settings, database }: PublicContext, email: 
 /** @returns the reason why the account was not inserted */
 async function insertAccount(
   { settings }: PublicContext,
-  { kysely, connection, dialect }: Tx,
+  tx: Tx,
   row: AccountTable,
 ): Promise<'registration_closed' | 'email_taken' | undefined> {
   if (settings.registration === 'closed') {
-    const lock = dialect.oneAtATime?.('register');
-    if (lock !== undefined) await connection.query(lock, []);
-    const first = await kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
+    await oneAtATime(tx, 'register');
+    const first = await tx.kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
     if (first !== undefined) return 'registration_closed';
   }
-  const { numInsertedOrUpdatedRows } = await kysely
+  const { numInsertedOrUpdatedRows } = await tx.kysely
     .insertInto('accounts')
     .values(row)
     .onConflict((conflict) => conflict.column('email').doNothing())
