@@ -1,5 +1,5 @@
 import { type Outcome, type OutcomeClass, outcomeClasses } from './outcome.ts';
-import { DEFAULT_PAUSE_MS, jitter } from './retry.ts';
+import { DEFAULT_PAUSE_MS, jitter, MAX_RETRY_AFTER_MS } from './retry.ts';
 
 /*
  * The circuit breaker of a webhook, as decisions without storage.
@@ -128,15 +128,12 @@ export function permit(breaker: Breaker, maxInFlight: number, now: number): Perm
  * behind.
  */
 export function clampToClock(breaker: Breaker, now: number): Breaker {
-  const openLimit = now + Math.min((breaker.openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
-  const pauseLimit = now + 60 * 60_000;
-  const openTooLong = breaker.openUntil !== null && breaker.openUntil > openLimit;
-  const pausedTooLong = breaker.pausedUntil !== null && breaker.pausedUntil > pauseLimit;
-  if (!openTooLong && !pausedTooLong) return breaker;
+  const { openUntil, openForMs, pausedUntil } = breaker;
+  const longestOpenMs = Math.min((openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
   return {
     ...breaker,
-    ...(openTooLong && { openUntil: openLimit }),
-    ...(pausedTooLong && { pausedUntil: pauseLimit }),
+    openUntil: openUntil && Math.min(openUntil, now + longestOpenMs),
+    pausedUntil: pausedUntil && Math.min(pausedUntil, now + MAX_RETRY_AFTER_MS),
   };
 }
 

@@ -49,7 +49,7 @@ const NO_SOCKET_MS = 5000;
 /** Pause of a lane after a 429 without `Retry-After`. */
 export const DEFAULT_PAUSE_MS = 30_000;
 const LEAST_RETRY_AFTER_MS = 1000;
-const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
+export const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
 /** Reads `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3). Null if it is missing or invalid. */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {
