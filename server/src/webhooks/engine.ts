@@ -1,5 +1,3 @@
-import { Condition, settledWithin } from '../async.ts';
-import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type LeaseWorker, MovedError } from '../cluster/leases.ts';
 import { isAway } from '../errors.ts';
@@ -32,7 +30,6 @@ export class Engine implements LeaseWorker {
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #turns = new Set<Lane>();
-  readonly #released = new Condition();
   #inFlight = 0;
   #isRunning = false;
   #isTakingTurns = false;
@@ -70,17 +67,8 @@ export class Engine implements LeaseWorker {
     this.#isRunning = false;
     this.#cancelPoll();
     this.#turns.clear();
-    const all = [...this.#lanes.values()];
-    const stopping = Promise.all(all.map((lane) => lane.stop()));
-    await settledWithin(
-      systemClock,
-      graceMs,
-      this.#released.until(() => this.#inFlight === 0),
-    );
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.drain(graceMs)));
     await this.#options.deliver.close();
-    await stopping;
-    // Settles attempts that ended meanwhile.
-    await Promise.all(all.map((lane) => lane.stop()));
     await this.#leases.releaseAll();
   }
 
@@ -177,7 +165,6 @@ export class Engine implements LeaseWorker {
 
   #release(accountId: string): void {
     this.#inFlight--;
-    this.#released.notify();
     this.#options.outgoing.release(accountId);
     this.#takeTurns();
   }

@@ -138,12 +138,16 @@ export class Lane {
     await this.#changed.until(() => !this.#isSettling && !this.#isReading);
   }
 
-  /** Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`. */
+  /**
+   * Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`: they stay
+   * pending.
+   */
   async drain(graceMs: number): Promise<void> {
     await this.stop();
     const settled = this.#changed.until(() => this.#inFlight === 0 && !this.#isSettling);
     await settledWithin(systemClock, graceMs, settled);
-    this.abandon();
+    this.#isAbandoned = true;
+    await this.stop();
   }
 
   /** Starts nothing more and settles nothing, because another node owns the lane. */
