@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -63,10 +64,10 @@ export class Schedule {
    * Cancels a scheduled message.
    * @returns whether it was still scheduled
    */
-  async cancel({ account_id: accountId, session_id: sessionId, message_id: messageId }: MessageRow): Promise<boolean> {
+  cancel(row: MessageRow): Promise<boolean> {
     const { database, clock } = this.#options;
-    const now = clock.now();
-    return (await database.commit((tx) => markCancelled.run(tx, { accountId, messageId, now }), sessionId)) === 1;
+    const failed = { status: 'failed', error: 'Cancelled before it was sent', failed_at: clock.now() } as const;
+    return database.commit((tx) => changeScheduled(tx, row, failed), row.session_id);
   }
 
   /** Queues due messages, and sets the timer for the next ones. Call it when either may have changed. */
@@ -145,12 +146,12 @@ export class Schedule {
 
   async #queue(row: MessageRow): Promise<void> {
     const { database, clock } = this.#options;
-    const { account_id: accountId, session_id: sessionId, message_id: messageId } = row;
-    const now = clock.now();
+    const { account_id: accountId, session_id: sessionId } = row;
+    const timestamp = clock.now();
     const isDue = await database.commit(async (tx) => {
-      if ((await markQueued.run(tx, { accountId, messageId, now })) === 0) return false;
-      await touchChat(tx, row, now);
-      return true;
+      const isChanged = await changeScheduled(tx, row, { status: 'queued', timestamp });
+      if (isChanged) await touchChat(tx, row, timestamp);
+      return isChanged;
     }, sessionId);
     if (isDue) this.#onQueued({ accountId, sessionId });
   }
@@ -174,23 +175,17 @@ const dueMessages = query((db, p: { nodeId: string; now: number; limit: number }
 
 const nextScheduled = query((db, p: { nodeId: string }) => scheduled(db, p).select('m.scheduled_at').limit(1));
 
-const markQueued = query((db, p: { accountId: string; messageId: string; now: number }) =>
-  db
+/** @returns whether the message was still scheduled */
+async function changeScheduled({ kysely }: Tx, row: MessageRow, values: Partial<MessageRow>): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
     .updateTable('messages')
-    .set({ status: 'queued', timestamp: p.now })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .where('status', '=', 'scheduled'),
-);
-
-const markCancelled = query((db, p: { accountId: string; messageId: string; now: number }) =>
-  db
-    .updateTable('messages')
-    .set({ status: 'failed', error: 'Cancelled before it was sent', failed_at: p.now })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .where('status', '=', 'scheduled'),
-);
+    .set(values)
+    .where('account_id', '=', row.account_id)
+    .where('message_id', '=', row.message_id)
+    .where('status', '=', 'scheduled')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
 
 const countScheduled = query((db, p: { accountId: string; most: number }) =>
   db
