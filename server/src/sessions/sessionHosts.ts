@@ -19,13 +19,6 @@ import { readOptions, secretsOf } from './options.ts';
 import { storable } from './storable.ts';
 import { storeOf } from './store.ts';
 
-const TELLS_OF_CONNECTION: ReadonlySet<NetworkEvent['type']> = new Set([
-  'pairing',
-  'connected',
-  'disconnected',
-  'logged_out',
-]);
-
 /** The dependencies of all parts that connect sessions. */
 export interface HostOptions {
   readonly database: Database;
@@ -84,27 +77,30 @@ export class SessionHosts {
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
     state.lastEventAt = clock.now();
-    state.isReturning &&= !TELLS_OF_CONNECTION.has(event.type);
     await this.#apply(state, event);
   }
 
   async #apply(state: SessionState, event: NetworkEvent): Promise<void> {
     switch (event.type) {
       case 'pairing':
+        state.isReturning = false;
         state.pairing = event;
         return;
       case 'connected':
+        state.isReturning = false;
         state.isConnected = true;
         state.pairing = undefined;
         state.phoneNumber = event.phoneNumber;
         this.#options.live.announce(state);
         return;
       case 'disconnected':
+        state.isReturning = false;
         state.isConnected = false;
         state.pairing = undefined;
         if (!event.willReconnect) await this.#drop(state);
         return;
       case 'logged_out':
+        state.isReturning = false;
         state.isConnected = false;
         await this.#drop(state);
         return;
