@@ -16,6 +16,7 @@ import { requireVoice, SandboxGroups } from './groups.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf } from './simulation.ts';
+import type { SandboxEvent } from './store.ts';
 
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
@@ -38,12 +39,11 @@ export class SandboxConnection implements Connection, Phone {
   #isClosed = false;
   #isPairing = false;
   #cancelTimer = () => {};
-  readonly #blocked = new Set<string>();
   /**
-   * Number → moment of steady time. Earlier events of the number stay blocked, even if they arrive late or are
-   * repeated: their sender has no receipt.
+   * Number → moment of steady time before which its events are blocked; infinite while it is blocked. After it was
+   * unblocked, events from before stay blocked even if they arrive late or are repeated: their sender has no receipt.
    */
-  readonly #unblockedAt = new Map<string, number>();
+  readonly #blockedUntil = new Map<string, number>();
   #onlineSince = 0;
 
   constructor(network: SandboxNetwork, host: SessionHost) {
@@ -77,20 +77,17 @@ export class SandboxConnection implements Connection, Phone {
     return this.#network.addressOf(this.#number);
   }
 
-  get onlineSince(): number {
-    return this.#onlineSince;
-  }
-
   get name(): string | null {
     return this.#name;
   }
 
-  refuses(from: string, sentAt: number): boolean {
-    return this.#blocked.has(from) || sentAt < (this.#unblockedAt.get(from) ?? 0);
-  }
-
-  receive(event: NetworkEvent, hasWaited = false): Promise<void> {
-    return this.#host.onEvent(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
+  async receive(
+    { event, sentAt, directFrom }: SandboxEvent,
+    hasWaited = (sentAt ?? this.#onlineSince) < this.#onlineSince,
+  ): Promise<boolean> {
+    if (directFrom && (sentAt ?? 0) < (this.#blockedUntil.get(directFrom) ?? 0)) return false;
+    await this.#host.onEvent(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
+    return true;
   }
 
   async open(): Promise<void> {
@@ -120,9 +117,9 @@ export class SandboxConnection implements Connection, Phone {
     this.#onlineSince = this.#network.steady.now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
     await this.#network.restoreGroups(await this.#host.groups());
-    for (const other of await this.#host.blocked()) this.#blocked.add(other);
     for (const [key, at] of await this.#host.store.list(UNBLOCKED))
-      this.#unblockedAt.set(key.slice(UNBLOCKED.length), Number(at));
+      this.#blockedUntil.set(key.slice(UNBLOCKED.length), Number(at));
+    for (const other of await this.#host.blocked()) this.#blockedUntil.set(other, Number.POSITIVE_INFINITY);
     for (const message of await this.#host.undelivered()) {
       const { type, id } = message.chat;
       const group = type === 'group' ? await this.#network.findGroup(id) : undefined;
@@ -151,11 +148,15 @@ export class SandboxConnection implements Connection, Phone {
   async #showQr(roundsLeft: number): Promise<void> {
     if (roundsLeft === 0) {
       this.#isPairing = false;
-      await this.receive({ type: 'disconnected', reason: 'The QR code was not scanned in time', willReconnect: false });
+      await this.#host.onEvent({
+        type: 'disconnected',
+        reason: 'The QR code was not scanned in time',
+        willReconnect: false,
+      });
       return;
     }
     this.#isPairing = true;
-    await this.receive({
+    await this.#host.onEvent({
       type: 'pairing',
       qr: `sandbox:${randomUUID()}`,
       expiresAt: this.#host.clock.now() + PAIRING_MS,
@@ -225,13 +226,16 @@ export class SandboxConnection implements Connection, Phone {
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     this.requireOnline();
-    if (blocked) this.#blocked.add(phoneNumber);
-    else if (this.#blocked.has(phoneNumber)) {
+    if (blocked) this.#blockedUntil.set(phoneNumber, Number.POSITIVE_INFINITY);
+    else if (this.#isBlocked(phoneNumber)) {
       const now = this.#network.steady.now();
       await this.#host.store.set(`${UNBLOCKED}${phoneNumber}`, String(now));
-      this.#unblockedAt.set(phoneNumber, now);
-      this.#blocked.delete(phoneNumber);
+      this.#blockedUntil.set(phoneNumber, now);
     }
+  }
+
+  #isBlocked(phoneNumber: string): boolean {
+    return this.#blockedUntil.get(phoneNumber) === Number.POSITIVE_INFINITY;
   }
 
   /** Dispatches an event to the other members of a chat. */
@@ -258,25 +262,25 @@ export class SandboxConnection implements Connection, Phone {
       case 'incoming':
         this.requireOnline();
         if (action.group !== null) await this.#network.group(action.group);
-        return this.receive(eventOf(action, this.#now()));
+        return this.#host.onEvent(eventOf(action, this.#now()));
       case 'edit':
       case 'delete':
       case 'react':
       case 'vote':
       case 'receipt':
-        return this.receive(eventOf(action, this.#now()));
+        return this.#host.onEvent(eventOf(action, this.#now()));
       case 'disconnect': {
         this.requireOnline();
         const { reason, reconnectAfterMs } = action;
         this.#leave();
-        await this.receive({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
+        await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
         if (reconnectAfterMs === null) return;
         this.#reconnectAfter(reconnectAfterMs);
         return;
       }
       case 'logout':
         await this.logout();
-        return this.receive({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
+        return this.#host.onEvent({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
       case 'group_create': {
         this.requireOnline();
         await this.#groupsOf(action.from).create(action.subject, [this.#number, ...action.phoneNumbers]);
@@ -302,7 +306,7 @@ export class SandboxConnection implements Connection, Phone {
 
   /** Whether the action comes from a contact that the session has blocked. In groups, its members still see it. */
   #isKeptOut(action: Simulation): boolean {
-    if (!('from' in action) || !this.#blocked.has(action.from)) return false;
+    if (!('from' in action) || !this.#isBlocked(action.from)) return false;
     return 'chat' in action ? action.chat.type === 'direct' : action.action === 'incoming' && action.group === null;
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { NetworkEvent } from '../connector.ts';
-import type { Mail, SandboxStore, Sender } from './store.ts';
+import type { Mail, SandboxEvent, SandboxStore, Sender } from './store.ts';
 
 /** A session that is connected in this process. */
 export interface Phone extends Sender {
@@ -11,15 +11,13 @@ export interface Phone extends Sender {
   readonly number: string;
   /** The session's own name; null if it has not set one. */
   readonly name: string | null;
-  /** Whether it blocks a direct event that this number sent at that moment of steady time. */
-  refuses(from: string, sentAt: number): boolean;
-  /** When it came online, in steady time of this node. */
-  readonly onlineSince: number;
   /**
    * Resolves once the event is stored.
-   * @param hasWaited whether the event happened while the phone was offline
+   * @param hasWaited whether the event happened while the phone was offline; by default, the phone decides by the moment
+   * of sending, which is exact only for events of this node
+   * @returns false if the phone has blocked its sender
    */
-  receive(event: NetworkEvent, hasWaited: boolean): Promise<void>;
+  receive(event: SandboxEvent, hasWaited?: boolean): Promise<boolean>;
 }
 
 export const RETRY_MS = 500;
@@ -129,12 +127,11 @@ export class MailboxReader {
     if (delivered.length > 0 || dropped.length > 0) void announce(await store.remove(delivered, dropped));
   }
 
-  async #dispatch({ mailId, event, isEarly, directFrom, sentAt }: Mail): Promise<'delivered' | 'dropped' | 'left'> {
-    if (isEarly || (directFrom !== null && this.phone.refuses(directFrom, sentAt ?? 0))) return 'dropped';
+  async #dispatch(mail: Mail): Promise<'delivered' | 'dropped' | 'left'> {
+    if (mail.isEarly) return 'dropped';
     for (let failures = 0; this.#state === 'started'; ) {
       try {
-        await this.phone.receive(event, mailId <= this.#newestWaiting);
-        return 'delivered';
+        return (await this.phone.receive(mail, mail.mailId <= this.#newestWaiting)) ? 'delivered' : 'dropped';
       } catch (error) {
         if (!isPassing(error)) failures++;
         if (failures === ATTEMPTS) {

@@ -73,10 +73,8 @@ export class Mailboxes {
     if ((await this.#options.store.claim(address, sessionId)) !== sessionId)
       throw new AppError('phone_number_in_use', `Another session uses ${number}; log it out or delete it first`);
     const announce = (sessionIds: readonly string[]) => this.announce(sessionIds);
-    const reader = new MailboxReader(phone, await this.#options.store.newestMail(sessionId), {
-      ...this.#options,
-      announce,
-    });
+    const newest = await this.#options.store.newestMail(sessionId);
+    const reader = new MailboxReader(phone, newest, { ...this.#options, announce });
     this.#byAddress.set(address, reader);
     this.#bySession.set(sessionId, reader);
   }
@@ -183,14 +181,12 @@ export class Mailboxes {
 
   /** Dispatches an event to phones, and a receipt for it to its sender once all of them have stored it. */
   async #dispatch(envelope: Envelope, to: readonly string[]): Promise<void> {
-    const { event, sentAt, directFrom, sender } = envelope;
+    const { event, sender } = envelope;
     const phones = to.flatMap((address) => this.#byAddress.get(address)?.phone ?? []);
     const areStored = await Promise.all(
       phones.map(async (phone) => {
-        if (directFrom !== undefined && phone.refuses(directFrom, sentAt ?? 0)) return false;
         try {
-          await phone.receive(event, sentAt !== undefined && sentAt < phone.onlineSince);
-          return true;
+          return await phone.receive(envelope);
         } catch {
           this.#deliverUnattended({ ...envelope, to: [phone.address] }, true);
           return false;

@@ -17,25 +17,26 @@ export interface Sender {
   readonly address: string;
 }
 
-/** An event in flight. */
-export interface Envelope {
-  /** Addresses. Unregistered ones are virtual contacts, who receive everything immediately. */
-  readonly to: readonly string[];
+/** An event on its way to phones. */
+export interface SandboxEvent {
   readonly event: NetworkEvent;
   /** When the action happened in a chat, in steady time. */
-  readonly sentAt?: number;
+  readonly sentAt?: number | null;
   /** The number that acted, in a direct chat. A phone that has blocked it never gets the event. */
-  readonly directFrom?: string;
+  readonly directFrom?: string | null;
+}
+
+/** An event with its recipients. */
+export interface Envelope extends SandboxEvent {
+  /** Addresses. Unregistered ones are virtual contacts, who receive everything immediately. */
+  readonly to: readonly string[];
   /** Gets a receipt once a message has reached all recipients. Once it has left, the envelope is not retried. */
   readonly sender?: Sender;
 }
 
 /** An event in the mailbox of a session. */
-export interface Mail {
+export interface Mail extends SandboxEvent {
   readonly mailId: number;
-  readonly event: NetworkEvent;
-  readonly sentAt: number | null;
-  readonly directFrom: string | null;
   /**
    * Whether other recipients still wait for the message that this receipt confirms. Another receipt follows after the
    * last of them.
