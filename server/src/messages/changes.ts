@@ -41,47 +41,71 @@ export async function storeNetworkReaction(tx: Tx, session: SessionRef, event: E
 export async function storeVote(tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
   const row = await findReferredTo(tx, session, event);
   if (row === undefined) return;
-  const { from, options, timestamp } = event;
+  const { from, timestamp: at } = event;
   const { poll } = contentOf(row);
-  const chosen = [...new Set(options)].filter((option) => poll?.options.includes(option));
-  await putVote.run(tx, {
-    accountId: session.accountId,
-    messageId: row.message_id,
-    from,
-    options: JSON.stringify(chosen.slice(0, poll?.maxSelections)),
-    at: timestamp,
-  });
+  const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
+  const options = JSON.stringify(chosen.slice(0, poll?.maxSelections));
+  await tx.kysely
+    .insertInto('poll_votes')
+    .values({ account_id: row.account_id, message_id: row.message_id, from_number: from, options, at })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ options, at }),
+    )
+    .execute();
 }
 
 /** Changes the text of a message, and the words by which search finds it. */
 export async function storeEdit(tx: Tx, row: MessageRow, text: string, at: number): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
-  await markEdited.run(tx, { accountId, messageId, body: text, at });
+  await tx.kysely
+    .updateTable('messages')
+    .set({ body: text, edited_at: at })
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .execute();
   await dropWords.run(tx, [{ rowid: seq }]);
   tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
 }
 
 /** Deletes the content of a message for everyone. The message itself stays listed. */
-export async function storeDeletion(
-  tx: Tx,
-  { account_id: accountId, message_id: messageId, seq }: MessageRow,
-  at: number,
-) {
-  await markDeleted.run(tx, { accountId, messageId, at });
-  await dropReactions.run(tx, { accountId, messageId });
+export async function storeDeletion(tx: Tx, row: MessageRow, at: number): Promise<void> {
+  const { account_id: accountId, message_id: messageId, seq } = row;
+  await tx.kysely
+    .updateTable('messages')
+    .set({ body: '', content: null, deleted_at: at })
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .execute();
+  await tx.kysely
+    .deleteFrom('reactions')
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .execute();
   await dropWords.run(tx, [{ rowid: seq }]);
 }
 
 /** @param emoji null removes the reaction */
-export async function storeReaction(tx: Tx, row: MessageRow, from: string, emoji: string | null, at: number) {
-  const key = { accountId: row.account_id, messageId: row.message_id, from };
-  if (emoji === null) await dropReaction.run(tx, key);
-  else await putReaction.run(tx, { ...key, emoji, at });
-}
-
-interface MessageId {
-  accountId: string;
-  messageId: string;
+export async function storeReaction(
+  { kysely }: Tx,
+  { account_id, message_id }: MessageRow,
+  from_number: string,
+  emoji: string | null,
+  at: number,
+): Promise<void> {
+  if (emoji === null) {
+    await kysely
+      .deleteFrom('reactions')
+      .where('account_id', '=', account_id)
+      .where('message_id', '=', message_id)
+      .where('from_number', '=', from_number)
+      .execute();
+    return;
+  }
+  await kysely
+    .insertInto('reactions')
+    .values({ account_id, message_id, from_number, emoji, at })
+    .onConflict((conflict) => conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ emoji, at }))
+    .execute();
 }
 
 // Only by the columns of its index: with the account as well, a planner without statistics reads all messages of the
@@ -133,64 +157,15 @@ async function deletableBy(
   const own = rows.find(({ from_number }) => from_number === phoneNumber);
   if (own !== undefined) return own;
   for (const row of rows) {
-    const { accountId } = session;
-    if (await adminOf.first(tx, { accountId, groupId: row.chat_id, phoneNumber })) return row;
+    const admin = await tx.kysely
+      .selectFrom('group_participants')
+      .select('role')
+      .where('account_id', '=', session.accountId)
+      .where('group_id', '=', row.chat_id)
+      .where('phone_number', '=', phoneNumber)
+      .where('role', 'in', ['admin', 'owner'])
+      .executeTakeFirst();
+    if (admin !== undefined) return row;
   }
   return undefined;
 }
-
-const adminOf = query((db, p: { accountId: string; groupId: string; phoneNumber: string }) =>
-  db
-    .selectFrom('group_participants')
-    .select('role')
-    .where('account_id', '=', p.accountId)
-    .where('group_id', '=', p.groupId)
-    .where('phone_number', '=', p.phoneNumber)
-    .where('role', 'in', ['admin', 'owner']),
-);
-
-const markEdited = query((db, p: MessageId & { body: string; at: number }) =>
-  db
-    .updateTable('messages')
-    .set({ body: p.body, edited_at: p.at })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId),
-);
-
-const markDeleted = query((db, p: MessageId & { at: number }) =>
-  db
-    .updateTable('messages')
-    .set({ body: '', content: null, deleted_at: p.at })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId),
-);
-
-const putReaction = query((db, p: MessageId & { from: string; emoji: string; at: number }) =>
-  db
-    .insertInto('reactions')
-    .values({ account_id: p.accountId, message_id: p.messageId, from_number: p.from, emoji: p.emoji, at: p.at })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ emoji: p.emoji, at: p.at }),
-    ),
-);
-
-const dropReaction = query((db, p: MessageId & { from: string }) =>
-  db
-    .deleteFrom('reactions')
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .where('from_number', '=', p.from),
-);
-
-const dropReactions = query((db, p: MessageId) =>
-  db.deleteFrom('reactions').where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
-);
-
-const putVote = query((db, p: MessageId & { from: string; options: string; at: number }) =>
-  db
-    .insertInto('poll_votes')
-    .values({ account_id: p.accountId, message_id: p.messageId, from_number: p.from, options: p.options, at: p.at })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ options: p.options, at: p.at }),
-    ),
-);

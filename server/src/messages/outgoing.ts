@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { MessageKey, NetworkChat, OutgoingMessage } from '../connectors/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
@@ -51,8 +50,16 @@ export async function toOutgoing(
 
 /** Messages that the network accepted and has not confirmed as delivered, oldest first. */
 export async function readUndelivered(on: Queryable, media: Media, session: SessionRef): Promise<OutgoingMessage[]> {
-  const { accountId, sessionId } = session;
-  const rows = await sentMessages.all(on, { accountId, sessionId, limit: UNDELIVERED_KEPT });
+  const rows = await on.kysely
+    .selectFrom('messages')
+    .selectAll()
+    .where('account_id', '=', session.accountId)
+    .where('session_id', '=', session.sessionId)
+    // A literal, so that the planner can use the partial index.
+    .where('status', '=', sql.lit('sent' as const))
+    .orderBy('message_id')
+    .limit(UNDELIVERED_KEPT)
+    .execute();
   const found: OutgoingMessage[] = [];
   for (const row of rows) {
     const message = await toOutgoing(on, media, row, await chatOf(on, session, row.chat_id));
@@ -60,17 +67,3 @@ export async function readUndelivered(on: Queryable, media: Media, session: Sess
   }
   return found;
 }
-
-// A literal, so that the planner can use the partial index.
-const isSent = sql.lit('sent' as const);
-
-const sentMessages = query((db, p: SessionRef & { limit: number }) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('status', '=', isSent)
-    .orderBy('message_id')
-    .limit(p.limit),
-);

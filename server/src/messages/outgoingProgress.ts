@@ -69,8 +69,15 @@ export class OutgoingProgress {
     });
   };
 
-  async refuse(tx: Tx, { account_id: accountId, message_id: messageId }: SentMessage, error: string): Promise<void> {
-    await markRefused.run(tx, { accountId, messageId, error, now: this.#options.clock.now() });
+  async refuse({ kysely }: Tx, { account_id, message_id }: SentMessage, error: string): Promise<void> {
+    await kysely
+      .updateTable('messages')
+      .set({ status: 'failed', error, failed_at: this.#options.clock.now() })
+      .where('account_id', '=', account_id)
+      .where('message_id', '=', message_id)
+      // The network may have accepted it on another try.
+      .where('status', 'in', ['queued', 'scheduled'])
+      .execute();
   }
 
   /** Stores receipts of outgoing messages. A field, like `acknowledge`. */
@@ -161,16 +168,6 @@ const renameOnNetwork = query((db, p: { accountId: string; messageId: string; ne
     .set({ network_id: p.networkId })
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId),
-);
-
-const markRefused = query((db, p: { accountId: string; messageId: string; error: string; now: number }) =>
-  db
-    .updateTable('messages')
-    .set({ status: 'failed', error: p.error, failed_at: p.now })
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    // The network may have accepted it on another try.
-    .where('status', 'in', ['queued', 'scheduled']),
 );
 
 const advance = batch(

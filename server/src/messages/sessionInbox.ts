@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
-import { query } from '../db/query.ts';
 import type { SessionStatus, SessionTable } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
@@ -83,7 +82,7 @@ export class SessionInbox {
     });
     await this.#addHistory(tx, session, next, reason);
     // The session may be paired again with a different number.
-    if (status === 'logged_out') await failQueued.run(tx, { ...session, now });
+    if (status === 'logged_out') await failQueued(tx, session, now);
     if (!begins && (willReconnect || !promisedReconnect)) return;
     const { accountId, sessionId } = session;
     const phoneNumber = row.phone_number ?? '';
@@ -124,10 +123,11 @@ async function setStatus(tx: Tx, { accountId, sessionId }: SessionRef, change: P
 /** Statuses of a session that has a connection or is getting one. */
 const UNDER_WAY: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing', 'connected']);
 
-const failQueued = query((db, p: SessionRef & { now: number }) =>
-  db
+async function failQueued({ kysely }: Tx, { sessionId }: SessionRef, now: number): Promise<void> {
+  await kysely
     .updateTable('messages')
-    .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: p.now })
-    .where('session_id', '=', p.sessionId)
-    .where('status', '=', sql.lit('queued' as const)),
-);
+    .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: now })
+    .where('session_id', '=', sessionId)
+    .where('status', '=', sql.lit('queued' as const))
+    .execute();
+}

@@ -81,8 +81,22 @@ export function findSession(on: Queryable, session: SessionRef): Promise<Session
 }
 
 /** The network's id of the last incoming message of a chat; null if there is none. */
-export async function lastIncoming(on: Queryable, session: SessionRef, chatId: string): Promise<string | null> {
-  return (await lastInChat.first(on, { ...session, chatId }))?.network_id ?? null;
+export async function lastIncoming(
+  { kysely }: Queryable,
+  { accountId, sessionId }: SessionRef,
+  chatId: string,
+): Promise<string | null> {
+  const last = await kysely
+    .selectFrom('messages')
+    .select('network_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('chat_id', '=', chatId)
+    .where('direction', '=', 'incoming')
+    .orderBy('message_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return last?.network_id ?? null;
 }
 
 /** The network's id of the group; undefined if the session has no such group. */
@@ -136,18 +150,6 @@ const groupById = query((db, p: SessionRef & { groupId: string }) =>
     .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('group_id', '=', p.groupId),
-);
-
-const lastInChat = query((db, p: SessionRef & { chatId: string }) =>
-  db
-    .selectFrom('messages')
-    .select('network_id')
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('chat_id', '=', p.chatId)
-    .where('direction', '=', 'incoming')
-    .orderBy('message_id', 'desc')
-    .limit(1),
 );
 
 const insertMessages = batch(messageColumns, (rows) => {
