@@ -2,6 +2,7 @@ import { isoTime } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
+import type { GroupChange } from '../events.ts';
 import type { StoredMedia } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
@@ -34,10 +35,8 @@ export class GroupInbox {
         created_by: group.createdBy,
         ...settingColumns(group),
         invite_code: group.inviteCode,
-        picture_media_id: null,
         created_at: group.createdAt,
-        left_at: null,
-        last_change_id: changeId ?? null,
+        ...(changeId !== undefined && { last_change_id: changeId }),
       })
       .execute();
     await putParticipants(tx, accountId, groupId, group, this.#options.clock.now());
@@ -48,23 +47,14 @@ export class GroupInbox {
         session_id: sessionId,
         chat_id: groupId,
         type: 'group',
-        last_message_id: null,
-        last_message_at: null,
         unread_count: 0,
         archived: 0,
         pinned: 0,
-        muted_until: null,
       })
       .execute();
-    const { subject, participants, createdBy, createdAt } = group;
-    const data = {
-      groupId,
-      sessionId,
-      subject,
-      participants: [...participants],
-      createdBy,
-      timestamp: isoTime(createdAt),
-    };
+    const { subject, createdBy } = group;
+    const [participants, timestamp] = [[...group.participants], isoTime(group.createdAt)];
+    const data = { groupId, sessionId, subject, participants, createdBy, timestamp };
     this.#options.emit(tx, { accountId, kind: 'group.created', data, conversation: `${sessionId}/${groupId}` });
   }
 
@@ -72,13 +62,9 @@ export class GroupInbox {
   async #rejoined(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
     const own = (await findSession(tx, session))?.phone_number;
     if (!own || !group.participants.some(({ phoneNumber }) => phoneNumber === own)) return;
-    const change = { type: 'participants' as const, action: 'add' as const, phoneNumbers: [own] };
-    await this.updated(
-      tx,
-      session,
-      { type: 'group_updated', group, change, timestamp: this.#options.clock.now() },
-      undefined,
-    );
+    const change: GroupChange = { type: 'participants', action: 'add', phoneNumbers: [own] };
+    const timestamp = this.#options.clock.now();
+    await this.updated(tx, session, { type: 'group_updated', group, change, timestamp }, undefined);
   }
 
   async updated(
@@ -126,26 +112,20 @@ export class GroupInbox {
 }
 
 async function putParticipants(
-  tx: Tx,
+  { kysely }: Tx,
   accountId: string,
   groupId: string,
-  group: NetworkGroup,
+  { participants }: NetworkGroup,
   now: number,
 ): Promise<void> {
-  const { kysely } = tx;
-  const present = await kysely
-    .selectFrom('group_participants')
-    .select(['phone_number', 'joined_at'])
-    .where('account_id', '=', accountId)
-    .where('group_id', '=', groupId)
-    .execute();
-  const joinedAt = new Map(present.map((row) => [row.phone_number, row.joined_at]));
-  await kysely
+  const before = await kysely
     .deleteFrom('group_participants')
     .where('account_id', '=', accountId)
     .where('group_id', '=', groupId)
+    .returning(['phone_number', 'joined_at'])
     .execute();
-  const rows = group.participants.map(({ phoneNumber, role }) => ({
+  const joinedAt = new Map(before.map((row) => [row.phone_number, row.joined_at]));
+  const rows = participants.map(({ phoneNumber, role }) => ({
     account_id: accountId,
     group_id: groupId,
     phone_number: phoneNumber,
