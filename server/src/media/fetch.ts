@@ -12,25 +12,20 @@ export type UseFetched = <T>(url: string, use: (content: Content) => Promise<T>)
 const MAX_REDIRECTS = 3;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
+interface FetchOptions {
+  readonly policy: TargetPolicy;
+  readonly maxBytes: number;
+  /** For the whole fetch, including redirects and content. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly lookup?: Lookup;
+}
+
 /**
  * Fetches files for accounts. The account chooses the URL, so the URL and each redirect are vetted like a webhook's
  * (see `target.ts`). They must also use https.
- *
- * @param timeoutMs for the whole fetch, including redirects and content
  */
-export function createUseFetched({
-  policy,
-  maxBytes,
-  timeoutMs,
-  clock,
-  lookup,
-}: {
-  policy: TargetPolicy;
-  maxBytes: number;
-  timeoutMs: number;
-  clock: Clock;
-  lookup?: Lookup;
-}): UseFetched {
+export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }: FetchOptions): UseFetched {
   return async (first, use) => {
     const agent = new Agent({ connect: { lookup: createLookup(policy, lookup), timeout: timeoutMs } });
     const deadline = new AbortController();

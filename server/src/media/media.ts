@@ -87,7 +87,7 @@ export function createMedia({
       const pending = join(incoming, hash + PENDING);
       await writeFile(pending, '');
       await store.put(hash, file, size);
-      const row = await addRow({
+      const added = {
         account_id: accountId,
         media_id: newId('med'),
         hash,
@@ -95,7 +95,16 @@ export function createMedia({
         size,
         file_name: cleanFileName(fileName),
         created_at: clock.now(),
-      });
+      };
+      const row = await database.commit(({ kysely }) =>
+        kysely
+          .insertInto('media')
+          .values(added)
+          // Changes nothing, but returns the earlier row of the same content.
+          .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doUpdateSet({ hash }))
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      );
       await rm(pending, { force: true });
       return row;
     } catch (error) {
@@ -104,18 +113,6 @@ export function createMedia({
       stream.destroy();
       await rm(file, { force: true });
     }
-  }
-
-  function addRow(row: MediaTable): Promise<MediaTable> {
-    return database.commit(async (tx) => {
-      await tx.kysely
-        .insertInto('media')
-        .values(row)
-        .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doNothing())
-        .execute();
-      // The stored row: this one, or an earlier one of the same content.
-      return (await findByHash.first(tx, { accountId: row.account_id, hash: row.hash })) ?? row;
-    });
   }
 
   async function clearUp(name: string): Promise<void> {
@@ -185,10 +182,6 @@ async function receive(stream: Readable, file: string, maxBytes: number): Promis
 
 const findById = query((db, p: { accountId: string; mediaId: string }) =>
   db.selectFrom('media').selectAll().where('account_id', '=', p.accountId).where('media_id', '=', p.mediaId),
-);
-
-const findByHash = query((db, p: { accountId: string; hash: string }) =>
-  db.selectFrom('media').selectAll().where('account_id', '=', p.accountId).where('hash', '=', p.hash),
 );
 
 /** Of any account: whether a content is still in use. */
