@@ -61,7 +61,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
 
   /** Checks the number for the first time. Resolves once the result has been reported to the host. */
   start(): Promise<void> {
-    return this.#checkNow();
+    return this.#check();
   }
 
   /** Ends all waits, and closes the session without a report. */
@@ -112,25 +112,20 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: false });
   }
 
-  async #checkNow(): Promise<void> {
-    try {
-      await this.#check();
-    } catch (error) {
-      if (this.isClosed) return;
-      this.#host.log.error({ err: error }, 'failed to check the number');
-      this.#checkIn(RECHECK_MS);
-    }
-  }
-
   async #check(): Promise<void> {
     this.#cancelCheck();
+    let failure: unknown = new Error('the answer has no phone number');
+    const path = `${this.#phoneNumberId}?fields=display_phone_number`;
+    const answer = await this.#graph.call('GET', path).catch((error: unknown) => {
+      failure = error;
+    });
+    if (this.isClosed) return;
     try {
-      const answer = await this.#graph.call('GET', `${this.#phoneNumberId}?fields=display_phone_number`);
-      if (this.isClosed) return;
-      if (!PhoneNumber.Check(answer)) throw new Error('the answer has no phone number');
-      await this.#onAnswer(answer.display_phone_number.replace(/\D/g, ''));
+      if (PhoneNumber.Check(answer)) await this.#onAnswer(answer.display_phone_number.replace(/\D/g, ''));
+      else await this.#onMiss(failure);
     } catch (error) {
-      if (!this.isClosed) await this.#onMiss(error);
+      if (!this.isClosed) this.#host.log.error({ err: error }, 'failed to store the result of a check; trying again');
+      this.#checkIn(RECHECK_MS);
     }
   }
 
@@ -167,6 +162,6 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
   }
 
   #checkIn(ms: number): void {
-    if (!this.isClosed) this.#cancelCheck = this.#host.clock.after(ms, () => void this.#checkNow());
+    if (!this.isClosed) this.#cancelCheck = this.#host.clock.after(ms, () => void this.#check());
   }
 }
