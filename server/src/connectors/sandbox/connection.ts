@@ -241,7 +241,7 @@ export class SandboxConnection implements Connection, Phone {
   /** Dispatches an event to the other members of a chat. */
   async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
     this.requireOnline();
-    await this.#network.tell(this, chat, await this.#groupOf(chat), event);
+    await this.#network.deliver(this, chat, await this.#groupOf(chat), event);
   }
 
   #now(): number {

@@ -6,7 +6,7 @@ import type { SteadyClock } from '../../steadyClock.ts';
 import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import type { Phone } from './mailboxReader.ts';
-import { addressOf, type Envelope, type SandboxProfile, type SandboxStore } from './store.ts';
+import { addressOf, type SandboxProfile, type SandboxStore } from './store.ts';
 
 /** Numbers of people who are not on the network. */
 const ABSENT = /^1555000\d{4}$/;
@@ -75,14 +75,24 @@ export class SandboxNetwork {
       timestamp,
       replyTo,
     };
-    const envelope = this.#envelope(sender, chat, group, event, this.steady.fromWall(timestamp));
     // A message that fails here has no receipt, so it is sent again when its session connects.
-    this.mailboxes.deliver(envelope).catch(() => {});
+    this.deliver(sender, chat, group, event, this.steady.fromWall(timestamp)).catch(() => {});
   }
 
-  /** Dispatches an action of a session to the other members of a chat. */
-  tell(sender: Phone, chat: NetworkChat, group: NetworkGroup | undefined, event: NetworkEvent): Promise<void> {
-    return this.mailboxes.deliver(this.#envelope(sender, chat, group, event, this.steady.now()));
+  /** Delivers an action of a session to the other members of a chat. */
+  deliver(
+    sender: Phone,
+    chat: NetworkChat,
+    group: NetworkGroup | undefined,
+    event: NetworkEvent,
+    sentAt = this.steady.now(),
+  ): Promise<void> {
+    const { number } = sender;
+    if (chat.type === 'direct')
+      return this.mailboxes.deliver({ to: [this.addressOf(chat.id)], event, sentAt, directFrom: number, sender });
+    const others = (group?.participants ?? []).filter(({ phoneNumber }) => phoneNumber !== number);
+    const to = others.map(({ phoneNumber }) => this.addressOf(phoneNumber));
+    return this.mailboxes.deliver({ to, event, sentAt, sender });
   }
 
   /** Sends read receipts to the senders of messages. */
@@ -146,19 +156,6 @@ export class SandboxNetwork {
     if (change === null) return { type: 'group_invite', group };
     const [changeId, timestamp] = [randomUUID(), this.clock.now()];
     return { type: 'group_updated', group, change, changeId, timestamp };
-  }
-
-  #envelope(
-    sender: Phone,
-    chat: NetworkChat,
-    group: NetworkGroup | undefined,
-    event: NetworkEvent,
-    sentAt: number,
-  ): Envelope {
-    const { number } = sender;
-    if (chat.type === 'direct') return { to: [this.addressOf(chat.id)], event, sentAt, directFrom: number, sender };
-    const others = (group?.participants ?? []).filter(({ phoneNumber }) => phoneNumber !== number);
-    return { to: others.map(({ phoneNumber }) => this.addressOf(phoneNumber)), event, sentAt, sender };
   }
 
   #signedUp(numbers: readonly string[]): Promise<ReadonlySet<string>> {

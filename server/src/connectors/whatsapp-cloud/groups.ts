@@ -25,19 +25,19 @@ export async function findGroup(graph: Graph, id: string, ownNumber: string, now
   const found = await graph.call('GET', `${encodeURIComponent(id)}?fields=${FIELDS}`);
   if (!Group.Check(found)) throw new AppError('fetch_failed', 'WhatsApp did not return the group');
   const { subject, description, participants = [], creation_timestamp: createdAt } = found;
-  const members = participants.flatMap(({ wa_id: number = '' }) => (/^\d+$/.test(number) ? [number] : []));
+  const placeholder = placeholderGroup(id, ownNumber, now);
+  const others = participants.map(({ wa_id: number = '' }) => number).filter((number) => number !== ownNumber);
+  const members = others.filter((number) => /^\d+$/.test(number));
   return {
-    ...placeholderGroup(id, ownNumber, now),
+    ...placeholder,
     subject,
     description: description || null,
     createdAt: createdAt === undefined ? now : Number(createdAt) * 1000,
     participants: [
-      { phoneNumber: ownNumber, role: 'owner' },
-      ...members
-        .filter((number) => number !== ownNumber)
-        .map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
+      ...placeholder.participants,
+      ...members.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
     ],
-    settings: { announce: false, locked: true, joinApproval: found.join_approval_mode === 'approval_required' },
+    settings: { ...placeholder.settings, joinApproval: found.join_approval_mode === 'approval_required' },
   };
 }
 
