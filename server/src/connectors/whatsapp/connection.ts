@@ -25,12 +25,6 @@ import { Self } from './people/self.ts';
 import { Reporter } from './reporter.ts';
 import type { NetworkSettings } from './session.ts';
 
-export interface ConnectionOptions {
-  /** `http://`, `https://` or `socks5://` */
-  readonly proxy: string | undefined;
-  readonly pacing: PacingOptions;
-}
-
 /** WhatsApp's own hosts: for pictures, history, and state that the devices of an account share. */
 const WHATSAPP_HOSTS = '.whatsapp.net';
 /** Encryption makes a file longer by up to a block and its MAC. */
@@ -44,13 +38,17 @@ const OWN_MS = 60_000;
 /** How long a closing session waits for the answers to its last changes. */
 const DRAIN_MS = 3000;
 
-/** Opens the connection of one session. Events of its link follow. */
+/**
+ * Opens the connection of one session. Events of its link follow.
+ * @param proxy `http://`, `https://` or `socks5://`
+ */
 export async function openConnection(
   host: SessionHost,
   settings: NetworkSettings,
-  options: ConnectionOptions,
+  pacing: PacingOptions,
+  proxy?: string,
 ): Promise<Connection> {
-  const parts = await createParts(host, settings, options);
+  const parts = await createParts(host, settings, pacing, proxy);
   const life = new Life(parts);
   await life.start();
   return { ...createActions(parts), close: () => life.close(), logout: () => life.logout() };
@@ -59,7 +57,7 @@ export async function openConnection(
 type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** Creates the parts of a session, from the lowest to the highest: each gets the ones before it. */
-async function createParts(host: SessionHost, settings: NetworkSettings, options: ConnectionOptions) {
+async function createParts(host: SessionHost, settings: NetworkSettings, limits: PacingOptions, proxy?: string) {
   const { clock } = host;
   const { whatsappMediaHost: mediaHost, random } = settings;
   const baileys = await loadBaileys();
@@ -67,13 +65,12 @@ async function createParts(host: SessionHost, settings: NetworkSettings, options
   const credentials = await Credentials.open(store, baileys, host);
   const { creds, keys } = credentials;
 
-  const route = openRoute(options.proxy, settings.targets);
+  const route = openRoute(proxy, settings.targets);
   const maxBytes = settings.mediaMaxBytes + ENCRYPTION_BYTES;
   const files = pinHosts(route.dispatcher, { hosts: [mediaHost], maxBytes, timeoutMs: FILE_MS, clock });
   const ownHosts = { hosts: [WHATSAPP_HOSTS, mediaHost], maxBytes: OWN_BYTES, timeoutMs: OWN_MS, clock };
   const ownFiles = pinHosts(route.dispatcher, ownHosts);
-  const hasProxy = options.proxy !== undefined;
-  const link = new Link({ settings, baileys, creds, hasProxy, host });
+  const link = new Link({ settings, baileys, creds, hasProxy: proxy !== undefined, host });
   const requests = new Requests(link, clock);
   const self = new Self(baileys, creds);
   const reporter = new Reporter(host);
@@ -83,7 +80,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, options
   const groups = new Groups(session, addresses);
 
   const acknowledgements = new Acknowledgements(session);
-  const pacing = new Pacing(options.pacing, { clock, random, store });
+  const pacing = new Pacing(limits, { clock, random, store });
   const recipients = new Recipients(session, pacing, addresses);
   const sender = new Sender(session, acknowledgements, pacing, recipients);
 
@@ -121,8 +118,8 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
       if (blocked && isStandIn(phoneNumber))
         throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
       await requests.ask(async (socket) => {
-        const answered = await recipients.find(socket, phoneNumber);
-        await socket.updateBlockStatus(jidOf(answered), blocked ? 'block' : 'unblock');
+        const networkNumber = await recipients.find(socket, phoneNumber);
+        await socket.updateBlockStatus(jidOf(networkNumber), blocked ? 'block' : 'unblock');
       });
     },
     groups: createGroupActions(session, groups, addresses),

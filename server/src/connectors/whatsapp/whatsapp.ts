@@ -47,7 +47,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
       const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
       // Validated against the schema above when they were set.
       const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
-      return openConnection(host, settings, { proxy: typeof proxy === 'string' ? proxy : undefined, pacing });
+      return openConnection(host, settings, pacing, typeof proxy === 'string' ? proxy : undefined);
     },
   };
 }
