@@ -226,7 +226,7 @@ function ownFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undefin
 function refusalOfAny(addresses: readonly LookupAddress[], policy: TargetPolicy): string | undefined {
   for (const { address } of addresses) {
     const why = refusalOf(address, policy);
-    if (why !== undefined) return sentence(address, why);
+    if (why !== undefined) return refusalMessage(address, why);
   }
   return undefined;
 }
@@ -235,17 +235,17 @@ function refusalOfAny(addresses: readonly LookupAddress[], policy: TargetPolicy)
 export function refusalOf(text: string, policy: TargetPolicy): string | undefined {
   // A zone names an interface of this machine: only link-local addresses have one.
   const address = ipaddr.parse(text.replace(/%.*$/, ''));
-  const secretive = metadata.find(({ range }) => isWithin(address, range));
-  if (secretive !== undefined) {
+  const metadataRange = metadata.find(({ range }) => isWithin(address, range));
+  if (metadataRange !== undefined) {
     const isNamed = policy.allowed.some(
-      ([base, bits]) => bits === secretive.range[1] && isWithin(address, [base, bits]),
+      ([base, bits]) => bits === metadataRange.range[1] && isWithin(address, [base, bits]),
     );
-    return isNamed ? undefined : secretive.words;
+    return isNamed ? undefined : metadataRange.reason;
   }
   if (policy.allowed.some((range) => isWithin(address, range))) return undefined;
   if (policy.allowLoopback && loopback.some((range) => isWithin(address, range))) return undefined;
   const found = refused.find(({ range }) => isWithin(address, range));
-  if (found !== undefined) return found.words;
+  if (found !== undefined) return found.reason;
   if (address.kind() === 'ipv4') return undefined;
   if (!isWithin(address, globalUnicast)) return 'outside the public part of IPv6';
   // RFC 5214: an interface id of 0000:5efe or 0200:5efe, followed by an IPv4 address.
@@ -258,10 +258,10 @@ function refuse(rule: TargetRule, message: string): Verdict {
 }
 
 function refuseAddress(host: string, why: string): Verdict {
-  return refuse('address', sentence(host, why));
+  return refuse('address', refusalMessage(host, why));
 }
 
-function sentence(address: string, why: string): string {
+function refusalMessage(address: string, why: string): string {
   return `The address ${address} is not allowed because it is ${why}; WEBHOOK_ALLOWED_CIDRS can open it`;
 }
 
@@ -270,8 +270,8 @@ function isWithin(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits);
 }
 
-function ranges(table: readonly (readonly [cidr: string, words: string])[]) {
-  return table.map(([cidr, words]) => ({ range: parseRange(cidr), words }));
+function ranges(table: readonly (readonly [cidr: string, reason: string])[]) {
+  return table.map(([cidr, reason]) => ({ range: parseRange(cidr), reason }));
 }
 
 function parseRange(cidr: string): Range {

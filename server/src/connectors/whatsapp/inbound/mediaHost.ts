@@ -43,8 +43,8 @@ async function download({ baileys, settings, files }: Session, { message }: WAMe
   });
   if (statusCode !== 200) {
     await body.dump().catch(() => {});
-    const words = `the host answered ${statusCode}`;
-    throw GONE.includes(statusCode) ? new GoneError(words) : new Error(words);
+    const message = `the host answered ${statusCode}`;
+    throw GONE.includes(statusCode) ? new GoneError(message) : new Error(message);
   }
   const content = new PassThrough();
   // An error on either side ends the other, and the reader gets it.

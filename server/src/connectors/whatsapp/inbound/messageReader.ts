@@ -47,8 +47,8 @@ export class MessageReader {
     // In a broadcast list, Baileys knows the own number only by one of its two addresses.
     const isOwn = key.fromMe === true || self.is(key.participant);
     const decoded = baileys.proto.Message.decode(message);
-    const meant = decoded.deviceSentMessage?.message ?? decoded;
-    const whole = baileys.normalizeMessageContent(meant) ?? meant;
+    const inner = decoded.deviceSentMessage?.message ?? decoded;
+    const whole = baileys.normalizeMessageContent(inner) ?? inner;
     const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
     if (chat === undefined) return undefined;
     const from = isOwn
@@ -62,7 +62,7 @@ export class MessageReader {
     if (chat.type === 'group') await this.#groups.know(chat.id);
     // Votes in a poll that the own number sent from another device arrive here as well, and need its secret.
     if (isOwn && parsed.content.poll !== undefined)
-      await keepSent(this.#session, key.id ?? '', withSecret(whole, [whole, meant, decoded]));
+      await keepSent(this.#session, key.id ?? '', withSecret(whole, [whole, inner, decoded]));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
     const { context } = parsed;
     return {

@@ -31,17 +31,17 @@ export function envelopeOf(
   if (key.fromMe === true) {
     const t = String(messageTimestamp);
     if (isJidGroup(remoteJid)) return { id, t, from: remoteJid, participant: own };
-    const isNumberSaid = remoteJidAlt !== undefined && !isLidUser(unhosted(remoteJidAlt));
-    return { id, t, from: own, recipient: remoteJid, ...(isNumberSaid && { peer_recipient_pn: remoteJidAlt }) };
+    const hasNumber = remoteJidAlt !== undefined && !isLidUser(unhosted(remoteJidAlt));
+    return { id, t, from: own, recipient: remoteJid, ...(hasNumber && { peer_recipient_pn: remoteJidAlt }) };
   }
   const alternative = participant ? participantAlt : remoteJidAlt;
-  const whose = participant ? 'participant' : 'sender';
+  const person = participant ? 'participant' : 'sender';
   return {
     id,
     from: remoteJid,
     t: String(messageTimestamp),
     ...(participant && { participant }),
     ...(pushName && { notify: pushName }),
-    ...(alternative && { [`${whose}_${isLidUser(unhosted(alternative)) ? 'lid' : 'pn'}`]: alternative }),
+    ...(alternative && { [`${person}_${isLidUser(unhosted(alternative)) ? 'lid' : 'pn'}`]: alternative }),
   };
 }

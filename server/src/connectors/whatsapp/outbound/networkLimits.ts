@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLock']>;
 
 /** WhatsApp's own clients treat a lock without an end as one minute. */
-const UNSAID_LOCK_MS = 60_000;
+const DEFAULT_LOCK_MS = 60_000;
 /** A quota lasts a month; callers may retry earlier. */
 const QUOTA_RETRY_MS = 3_600_000;
 
@@ -58,7 +58,7 @@ export class NetworkLimits {
 
   #onTimelock({ isActive, timeEnforcementEnds, enforcementType }: Timelock): void {
     const now = this.#host.clock.now();
-    const until = isActive === true ? (timeEnforcementEnds?.getTime() ?? now + UNSAID_LOCK_MS) : 0;
+    const until = isActive === true ? (timeEnforcementEnds?.getTime() ?? now + DEFAULT_LOCK_MS) : 0;
     if (until > now && until !== this.#lockedUntil)
       this.#host.log.warn(
         { until: isoTime(until), kind: enforcementType },

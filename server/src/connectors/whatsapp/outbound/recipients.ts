@@ -42,9 +42,9 @@ export class Recipients {
    * @throws {AppError} `recipient_not_on_network`, `rate_limited`
    */
   async require(socket: WASocket, phoneNumber: string): Promise<string> {
-    const answered = this.#written.get(phoneNumber) ?? (await this.#startChat(socket, phoneNumber));
-    if (answered !== phoneNumber) await this.#addresses.identify(phoneNumber, answered);
-    return answered;
+    const networkNumber = this.#written.get(phoneNumber) ?? (await this.#startChat(socket, phoneNumber));
+    if (networkNumber !== phoneNumber) await this.#addresses.identify(phoneNumber, networkNumber);
+    return networkNumber;
   }
 
   /**
@@ -53,20 +53,20 @@ export class Recipients {
    */
   async find(socket: WASocket, phoneNumber: string): Promise<string> {
     if ((await lidOf(socket, phoneNumber)) !== undefined) return phoneNumber;
-    const answered = await this.#numberOnNetwork(socket, phoneNumber);
-    if (answered !== phoneNumber) await this.#addresses.identify(phoneNumber, answered);
-    return answered;
+    const networkNumber = await this.#numberOnNetwork(socket, phoneNumber);
+    if (networkNumber !== phoneNumber) await this.#addresses.identify(phoneNumber, networkNumber);
+    return networkNumber;
   }
 
   /** Returns those of these numbers that are on the network. */
   async present(socket: WASocket, phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
     const unknown = [...new Set(phoneNumbers)].filter((number) => !this.#known.has(number));
     const found = unknown.length === 0 ? [] : await lookUp(socket, unknown);
-    const there = new Set(found);
+    const onNetwork = new Set(found);
     // Some are known by another number. If there are several, Baileys does not say which.
-    let others = found.length - unknown.filter((number) => there.has(number)).length;
+    let others = found.length - unknown.filter((number) => onNetwork.has(number)).length;
     for (const number of unknown) {
-      if (there.has(number)) this.#known.set(number, number);
+      if (onNetwork.has(number)) this.#known.set(number, number);
       else if (others === 0) this.#known.set(number, false);
       else {
         const [other] = unknown.length === 1 ? found : await lookUp(socket, [number]);
@@ -78,18 +78,18 @@ export class Recipients {
   }
 
   async #startChat(socket: WASocket, phoneNumber: string): Promise<string> {
-    const answered = await this.#numberOnNetwork(socket, phoneNumber);
-    const jid = jidOf(answered);
+    const networkNumber = await this.#numberOnNetwork(socket, phoneNumber);
+    const jid = jidOf(networkNumber);
     const { lidMapping } = socket.signalRepository;
-    const address = this.#addresses.isHidden(answered) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
+    const address = this.#addresses.isHidden(networkNumber) ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid);
     if (!(await hasConversation(socket, address))) {
       this.#limits.requireNewChat();
-      await this.#count(answered);
+      await this.#count(networkNumber);
     }
-    this.#counted.delete(answered);
-    this.#written.set(phoneNumber, answered);
-    this.#written.set(answered, answered);
-    return answered;
+    this.#counted.delete(networkNumber);
+    this.#written.set(phoneNumber, networkNumber);
+    this.#written.set(networkNumber, networkNumber);
+    return networkNumber;
   }
 
   /** Counts a chat once, even if the connection ends meanwhile and `require` is called again. */
@@ -109,9 +109,9 @@ export class Recipients {
     const lid = await lidOf(socket, phoneNumber);
     if (lid !== undefined && (await hasConversation(socket, `${lid}@lid`))) return phoneNumber;
     await this.present(socket, [phoneNumber]);
-    const answered = this.#known.get(phoneNumber);
-    if (typeof answered !== 'string') throw new AppError('recipient_not_on_network');
-    return answered;
+    const networkNumber = this.#known.get(phoneNumber);
+    if (typeof networkNumber !== 'string') throw new AppError('recipient_not_on_network');
+    return networkNumber;
   }
 }
 

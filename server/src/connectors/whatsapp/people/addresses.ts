@@ -51,8 +51,8 @@ export class Addresses {
     const jid = unhosted(address);
     if (!isLidUser(jid)) return this.#userOf(jid);
     const lid = this.#userOf(jid);
-    const isSaid = alternative && !isLidUser(unhosted(alternative));
-    const known = isSaid ? alternative : await link.newest?.signalRepository.lidMapping.getPNForLID(jid);
+    const isNumber = alternative && !isLidUser(unhosted(alternative));
+    const known = isNumber ? alternative : await link.newest?.signalRepository.lidMapping.getPNForLID(jid);
     if (!known) {
       if (!this.#hidden.has(lid)) {
         await store.set(HIDDEN_PREFIX + lid, '');
