@@ -91,7 +91,7 @@ export class Acknowledgements {
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       const { session, message, accepted } = next;
       // Another owner repeats the message with the same id.
-      if (session.isOurs()) {
+      if (!session.isLost) {
         try {
           await inbox.acknowledge(message, accepted);
         } catch (error) {

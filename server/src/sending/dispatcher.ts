@@ -118,7 +118,7 @@ export class Dispatcher {
       void this.#acceptLate(session, row, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }
-    if (!session.isOurs()) throw new StillQueuedError(row.message_id);
+    if (session.isLost) throw new StillQueuedError(row.message_id);
     await this.#acknowledgements.add(session, row, accepted);
     return accepted.timestamp;
   }
@@ -126,7 +126,7 @@ export class Dispatcher {
   /** If the answer arrives after the timeout, a message that failed becomes sent after all. */
   async #acceptLate(session: LiveSession, message: SentMessage, answer: Promise<Accepted> | undefined): Promise<void> {
     const accepted = await answer?.catch(() => undefined);
-    if (accepted !== undefined && session.isOurs())
+    if (accepted !== undefined && !session.isLost)
       await this.#acknowledgements.add(session, message, accepted).catch(() => {});
   }
 }

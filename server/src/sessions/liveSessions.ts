@@ -14,24 +14,13 @@ interface Pairing {
   readonly expiresAt: number;
 }
 
-/** A session that is connected in this process and can send. */
-export interface LiveSession extends SessionRef {
-  readonly connector: Connector;
-  readonly connection: Connection;
-  /** Digits. */
-  readonly phoneNumber: string;
-  /** False once it is closing, moved or lost: it sends nothing more, and its errors say nothing about a message. */
-  isOpen(): boolean;
-  /** False once another node may own the session: this node must not store the outcome of a send. */
-  isOurs(): boolean;
-}
-
 /** The state of a session that has, or is opening, a connection in this process. */
 export class SessionState implements SessionRef {
   readonly accountId: string;
   readonly sessionId: string;
   readonly connector: Connector;
   connection: Connection | undefined;
+  /** Digits. */
   phoneNumber: string | null;
   isConnected = false;
   /** It was connected elsewhere or earlier, and its network has not confirmed the new connection yet. */
@@ -41,7 +30,10 @@ export class SessionState implements SessionRef {
    * flight.
    */
   isClosing = false;
-  /** Another node owns the session, or may own it: reports of this connection must not change anything. */
+  /**
+   * Another node owns the session, or may own it: reports of this connection, and the outcomes of its sends, must not
+   * change anything.
+   */
   isLost = false;
   /** The current QR code. */
   pairing: Pairing | undefined;
@@ -49,19 +41,32 @@ export class SessionState implements SessionRef {
   lastEventAt: number | undefined;
   /** The stored `lastEventAt`. */
   notedAt: number | undefined;
+  readonly #cluster: Cluster;
 
-  constructor(row: SessionTable, connector: Connector, isReturning: boolean) {
+  constructor(row: SessionTable, connector: Connector, isReturning: boolean, cluster: Cluster) {
     this.accountId = row.account_id;
     this.sessionId = row.session_id;
     this.connector = connector;
     this.phoneNumber = row.phone_number;
     this.isReturning = isReturning;
+    this.#cluster = cluster;
   }
 
   /** Whether the session no longer sends, because it is closing or another node may own it. */
   get isEnding(): boolean {
     return this.isClosing || this.isLost;
   }
+
+  /** Whether it may send. Once it may not, its errors say nothing about a message. */
+  isOpen(): boolean {
+    return !this.isEnding && this.#cluster.sessions.owns(this.sessionId) && this.#cluster.isMember();
+  }
+}
+
+/** A session that is connected in this process and can send. */
+export interface LiveSession extends SessionState {
+  readonly connection: Connection;
+  readonly phoneNumber: string;
 }
 
 export type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
@@ -132,14 +137,13 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
    * Emits `connected` once both the connection and the event that it is connected are there; they come in either order.
    */
   announce(state: SessionState): void {
-    const session = this.#toLive(state);
-    if (session !== undefined) this.emit('connected', session);
+    if (isLive(state)) this.emit('connected', state);
   }
 
   /** Returns the session if it is connected here. */
   find(session: SessionRef): LiveSession | undefined {
     const state = this.stateOf(session);
-    return state && this.#toLive(state);
+    return state !== undefined && isLive(state) ? state : undefined;
   }
 
   /**
@@ -220,15 +224,10 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     const sends = this.#inFlight.get(state.sessionId) ?? [];
     await settledWithin(this.#clock, DRAIN_MS, Promise.allSettled(sends));
   }
-
-  #toLive(state: SessionState): LiveSession | undefined {
-    const { accountId, sessionId, connector, connection, phoneNumber, isConnected } = state;
-    if (connection === undefined || !isConnected) return undefined;
-    const isOurs = () => !state.isLost;
-    const isOpen = () => !state.isEnding && this.#cluster.sessions.owns(sessionId) && this.#cluster.isMember();
-    return { accountId, sessionId, connector, connection, phoneNumber: phoneNumber ?? '', isOpen, isOurs };
-  }
 }
+
+const isLive = (state: SessionState): state is LiveSession =>
+  state.connection !== undefined && state.phoneNumber !== null && state.isConnected;
 
 const notConnected = (state: SessionState | undefined) =>
   state?.isReturning || state?.isConnected // the network reported it before it returned the connection

@@ -214,7 +214,7 @@ export class Sessions implements LeaseWorker {
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.isOurs(row.session_id)) return;
-    const state = new SessionState(row, connector, isReturning);
+    const state = new SessionState(row, connector, isReturning, this.#options.cluster);
     this.#live.add(state);
     let connection: Connection;
     try {
