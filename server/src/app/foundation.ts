@@ -3,13 +3,13 @@ import { type Clock, systemClock } from '../clock.ts';
 import { type Settings, SettingsError } from '../config.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { ConnectorError, loadConnectors, SANDBOX } from '../connectors/registry.ts';
-import { type Database, openDatabase } from '../db/database.ts';
+import { openDatabase } from '../db/database.ts';
 import { readSteadyTime } from '../db/steadyTime.ts';
-import { createIds, type NewId } from '../ids.ts';
+import { createIds } from '../ids.ts';
 import { createLog, type Log } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { SteadyClock } from '../steadyClock.ts';
-import { createTargetPolicy, type TargetPolicy } from '../target.ts';
+import { createTargetPolicy } from '../target.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
 /** Replacements for tests. */
@@ -20,30 +20,13 @@ export interface Overrides {
 }
 
 /** Everything that all parts of the server build on. */
-export interface Foundation {
-  readonly settings: Settings;
-  readonly nodeId: string;
-  readonly clock: Clock;
-  readonly steady: SteadyClock;
-  readonly newId: NewId;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly targets: TargetPolicy;
-  /** The networks, apart from the sandbox. */
-  readonly connectors: readonly Connector[];
-  readonly database: Database;
-  /** The secret of this deployment. */
-  readonly secret: string;
-  /** Undefined unless it is configured. */
-  readonly tracing: Tracing | undefined;
-}
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
 /**
  * Checks the settings, and opens the database.
  * @throws {SettingsError}, and the errors of `openDatabase`
  */
-export async function openFoundation(settings: Settings, overrides: Overrides): Promise<Foundation> {
+export async function openFoundation(settings: Settings, overrides: Overrides) {
   const { clock = systemClock, log = createLog(settings.logLevel), random = Math.random } = overrides;
   const nodeId = createIds(clock)('nod');
   const targets = createTargetPolicy({
@@ -73,9 +56,12 @@ export async function openFoundation(settings: Settings, overrides: Overrides): 
     log,
     metrics: new Metrics(),
     targets,
+    /** The networks, apart from the sandbox. */
     connectors,
     database,
+    /** The secret of this deployment. */
     secret: await serverSecret(settings, database),
+    /** Undefined unless it is configured. */
     tracing,
   };
 }
