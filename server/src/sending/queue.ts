@@ -15,9 +15,10 @@ const MAX_PAUSE_MS = 10 * 60_000;
 const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
 /** How many chats of a session are sent to concurrently. The messages of one chat go out one after the other. */
 const CHATS_AT_ONCE = 8;
-const LOOK_EVERY_MS = 30_000;
+/** Finds messages of a node that died before it could send a signal. Only a fallback. */
+const POLL_MS = 30_000;
 /** How many earlier queued messages of a chat are checked: at times more than one node sends in a chat. */
-const LOOKED_AT = 200;
+const MAX_EARLIER = 200;
 
 /**
  * Sends messages that are stored as `queued`: their process died before the network accepted them, their session was
@@ -34,7 +35,7 @@ export class SendQueue {
   /** Messages that their network asked to hold → since when. */
   readonly #heldSince = new Map<string, number>();
   #isRunning = false;
-  #cancelLook = () => {};
+  #cancelPoll = () => {};
 
   constructor(options: SenderOptions, dispatcher: Dispatcher) {
     this.#options = options;
@@ -44,17 +45,17 @@ export class SendQueue {
       const [accountId = '', sessionId = ''] = id.split(' ');
       this.#wakeHere({ accountId, sessionId });
     });
-    signals.on('gap', () => void this.#look());
+    signals.on('gap', () => void this.#poll());
   }
 
   start(): void {
     this.#isRunning = true;
-    this.#lookLater();
+    this.#pollLater();
   }
 
   stop(): void {
     this.#isRunning = false;
-    this.#cancelLook();
+    this.#cancelPoll();
     for (const cancel of this.#pauses.values()) cancel();
     this.#pauses.clear();
   }
@@ -75,7 +76,7 @@ export class SendQueue {
     const hasQueue = this.#sending.has(sessionId) || this.#pauses.has(sessionId);
     // Another node may have queued a message, and its signal may be late or lost.
     if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
-    const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: LOOKED_AT });
+    const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: MAX_EARLIER });
     return before.some((other) => hasQueue || !this.#dispatcher.isClaimed(other.message_id));
   }
 
@@ -182,21 +183,19 @@ export class SendQueue {
     this.#pauses.set(session.sessionId, cancel);
   }
 
-  /** Finds messages of a node that died before it could send a signal. Only a fallback. */
-  async #look(): Promise<void> {
-    this.#cancelLook();
+  async #poll(): Promise<void> {
     try {
       for (const row of await sessionsWithQueued.all(this.#options.database.reader, {}))
         this.#wakeHere({ accountId: row.account_id, sessionId: row.session_id });
     } catch (error) {
       this.#options.log.warn({ err: error }, 'failed to look for queued messages; trying again');
     }
-    this.#cancelLook();
-    if (this.#isRunning) this.#lookLater();
+    if (this.#isRunning) this.#pollLater();
   }
 
-  #lookLater(): void {
-    this.#cancelLook = this.#options.clock.after(LOOK_EVERY_MS, () => void this.#look());
+  #pollLater(): void {
+    this.#cancelPoll();
+    this.#cancelPoll = this.#options.clock.after(POLL_MS, () => void this.#poll());
   }
 }
 
