@@ -8,7 +8,7 @@ import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
 import { countPending, readLanes } from './queue.ts';
 import { countBreakers, readHalted } from './webhook.ts';
 
-export interface EngineOptions extends LaneOptions {
+interface Options extends LaneOptions {
   readonly cluster: Cluster;
   readonly outgoing: OutgoingConnections;
 }
@@ -25,7 +25,7 @@ const RELOAD_EVERY = 30;
  * take turns, so that none waits for another one's queue to empty.
  */
 export class Engine implements LeaseWorker {
-  readonly #options: EngineOptions;
+  readonly #options: Options;
   readonly #leases: Cluster['webhooks'];
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
@@ -36,7 +36,7 @@ export class Engine implements LeaseWorker {
   #cancelPoll = () => {};
   #polls = 0;
 
-  constructor(options: EngineOptions) {
+  constructor(options: Options) {
     const { cluster } = options;
     this.#options = options;
     this.#leases = cluster.webhooks;

@@ -20,7 +20,7 @@ interface TailDeps {
  * The end of an account's event log in memory, read once for all streams of the account on this node. Each stream reads
  * the tail at its own pace, and nothing is kept for a slow one.
  */
-class EventTail {
+export class EventTail {
   readonly #accountId: string;
   readonly #deps: TailDeps;
   /** Announces new events of the tail. */
@@ -98,8 +98,6 @@ class EventTail {
     }
   }
 }
-
-export type { EventTail };
 
 /** The tails of the accounts that have streams open at this node. */
 export class EventTails {

@@ -9,7 +9,7 @@ import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import { pendingOf, readLanes } from './queue.ts';
 
-export interface RetentionOptions {
+interface Options {
   readonly database: Database;
   readonly clock: Clock;
   /** Measures ages, so that setting the clock of the machine deletes nothing early. */
@@ -33,13 +33,13 @@ const MAX_STEPS = 5000;
  * deliveries and attempts older than `eventDays` are deleted, except pending ones.
  */
 export class Retention {
-  readonly #options: RetentionOptions;
+  readonly #options: Options;
   readonly #database: Database;
   #cancel = () => {};
   #isStopped = false;
   #running = Promise.resolve();
 
-  constructor(options: RetentionOptions) {
+  constructor(options: Options) {
     this.#options = options;
     this.#database = options.database;
   }
@@ -64,12 +64,13 @@ export class Retention {
     const expired = await this.#expireHeld(now - heldDays * DAY_MS);
     metrics.settled.inc({ state: 'expired' }, expired);
     let pruned = 0;
-    for (const accountId of await this.#accountIds()) {
+    const accounts = await this.#database.reader.kysely.selectFrom('accounts').select('account_id').execute();
+    for (const { account_id: accountId } of accounts) {
       if (this.#isStopped) break;
       pruned += await this.#repeat((tx) => pruneDeliveries(tx, accountId, now - eventDays * DAY_MS));
       pruned += await this.#repeat((tx) => pruneEvents(tx, accountId, now - eventDays * DAY_MS));
     }
-    await this.#pruneFigures(now);
+    await this.#pruneKeysAndFigures(now);
     await this.#purgeWords();
     const { reader, commit } = this.#database;
     const { reclaim } = reader.dialect;
@@ -100,12 +101,8 @@ export class Retention {
     return expired;
   }
 
-  async #accountIds(): Promise<string[]> {
-    const rows = await this.#database.reader.kysely.selectFrom('accounts').select('account_id').execute();
-    return rows.map(({ account_id }) => account_id);
-  }
-
-  async #pruneFigures(now: number): Promise<void> {
+  /** Deletes old idempotency keys and figures of webhooks. */
+  async #pruneKeysAndFigures(now: number): Promise<void> {
     await this.#database.commit(async ({ kysely }) => {
       await kysely
         .deleteFrom('idempotency_keys')
