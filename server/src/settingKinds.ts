@@ -35,8 +35,8 @@ export function optional<T>({ type, parse }: Kind<T>): Kind<T | undefined> {
   return { type, parse: (text) => (text === '' ? undefined : parse(text)) };
 }
 
-export function number(least: number, most: number, unit = ''): Kind<number> {
-  return kind(`a whole number ${unit && `of ${unit} `}from ${least} to ${most}`, wholeNumber(least, most));
+export function number(least: number, most: number): Kind<number> {
+  return kind(`a whole number from ${least} to ${most}`, wholeNumber(least, most));
 }
 
 const wholeNumber = (least: number, most: number) => (text: string) =>

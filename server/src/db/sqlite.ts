@@ -80,7 +80,7 @@ const sqlite: Dialect = {
     async inScratch(_, work) {
       const database = new DatabaseSync(':memory:');
       try {
-        return await work(queryable(sqlite, new SqliteConnection(database)));
+        return await work(queryable(sqlite, connectionOn(database)));
       } finally {
         database.close();
       }
@@ -128,13 +128,13 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     save: () => saveHeld(reading, file),
     onDamage,
   });
-  const writer = queryable(sqlite, new SqliteConnection(writing, files));
+  const writer = queryable(sqlite, connectionOn(writing, files));
   const changes = writing.prepare('select total_changes() as n');
   let counted = changes.get()?.['n'];
 
   return {
     dialect: sqlite,
-    reader: queryable(sqlite, answering(sqlite, new SqliteConnection(reading, files))),
+    reader: queryable(sqlite, answering(sqlite, connectionOn(reading, files))),
     writers: 1,
     async begin() {
       files.requireWhole();
@@ -211,39 +211,33 @@ interface Prepared {
   readonly returnsRows: boolean;
 }
 
-class SqliteConnection implements Connection {
-  readonly #database: DatabaseSync;
-  readonly #files: SqliteFiles | undefined;
-  readonly #statements = new LRUCache<string, Prepared>({
+function connectionOn(database: DatabaseSync, files?: SqliteFiles): Connection {
+  const statements = new LRUCache<string, Prepared>({
     max: STATEMENTS_KEPT,
-    memoMethod: (text) => this.#prepare(text),
+    memoMethod: (text) => prepare(database, text),
   });
+  return {
+    async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
+      try {
+        const { statement, returnsRows } = statements.memo(text);
+        // Our own queries bind only text, numbers and null.
+        const values = parameters as readonly SQLInputValue[];
+        if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
+        return { rows: [], changed: Number(statement.run(...values).changes) };
+      } catch (error) {
+        if (!isCorrupt(error)) throw error;
+        files?.noteDestroyed('A query found a destroyed page in the database.');
+        throw new AppError('storage_unavailable', undefined, { cause: error });
+      }
+    },
+  };
+}
 
-  constructor(database: DatabaseSync, files?: SqliteFiles) {
-    this.#database = database;
-    this.#files = files;
-  }
-
-  async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
-    try {
-      const { statement, returnsRows } = this.#statements.memo(text);
-      // Our own queries bind only text, numbers and null.
-      const values = parameters as readonly SQLInputValue[];
-      if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
-      return { rows: [], changed: Number(statement.run(...values).changes) };
-    } catch (error) {
-      if (!isCorrupt(error)) throw error;
-      this.#files?.noteDestroyed('A query found a destroyed page in the database.');
-      throw new AppError('storage_unavailable', undefined, { cause: error });
-    }
-  }
-
-  #prepare(text: string): Prepared {
-    const statement = this.#database.prepare(text);
-    const returnsRows = statement.columns().length > 0;
-    // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number, and
-    // every later change would throw.
-    if (!returnsRows) statement.setReadBigInts(true);
-    return { statement, returnsRows };
-  }
+function prepare(database: DatabaseSync, text: string): Prepared {
+  const statement = database.prepare(text);
+  const returnsRows = statement.columns().length > 0;
+  // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number, and
+  // every later change would throw.
+  if (!returnsRows) statement.setReadBigInts(true);
+  return { statement, returnsRows };
 }
