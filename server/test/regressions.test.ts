@@ -237,9 +237,9 @@ it('a person who is known under two names keeps the later of two reactions', asy
   const { call } = await server.account();
   const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
   await call('POST', `/sessions/${sessionId}/connect`);
-  const [standIn, phoneNumber, carol] = ['000123456789', '491702222222', '491703333333'];
+  const [placeholder, phoneNumber, carol] = ['000123456789', '491702222222', '491703333333'];
   const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
-  const participants = [puppet.phoneNumber, standIn, phoneNumber, carol].map((number) => ({
+  const participants = [puppet.phoneNumber, placeholder, phoneNumber, carol].map((number) => ({
     phoneNumber: number,
     role: 'member' as const,
   }));
@@ -269,12 +269,12 @@ it('a person who is known under two names keeps the later of two reactions', asy
       await report({
         type: 'reaction',
         networkId,
-        from: emoji === '👍' ? standIn : phoneNumber,
+        from: emoji === '👍' ? placeholder : phoneNumber,
         emoji,
         timestamp: Date.now() + at,
       });
   }
-  await report({ type: 'identified', standIn, phoneNumber });
+  await report({ type: 'identified', placeholder, phoneNumber });
   const { data } = (await call('GET', '/messages')).body;
   assert.deepEqual(
     data.map(({ message, reactions }: Answer['body']) => [

@@ -208,7 +208,7 @@ export interface Choice {
  * starts, and digits derived from the network's id of the person. Messages can be sent to a placeholder like to a
  * number.
  */
-export const isStandIn = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
+export const isPlaceholder = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
 
 /** The key of an existing message, in the form of the network. */
 export interface MessageKey {
@@ -405,7 +405,7 @@ export type NetworkEvent =
       readonly type: 'message';
       readonly networkId: string;
       readonly chat: NetworkChat;
-      /** Digits of the sender, or a placeholder (see `isStandIn`). */
+      /** Digits of the sender, or a placeholder (see `isPlaceholder`). */
       readonly from: string;
       /** The session's own number sent it from another device, such as the phone. */
       readonly isOwn?: boolean;
@@ -418,10 +418,10 @@ export type NetworkEvent =
       readonly replyTo: string | null;
     }
   /**
-   * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.
+   * The number of a person has become known. Everything stored under the placeholder belongs to that number.
    * The placeholder can also be a number that the network knows by another one.
    */
-  | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
+  | { readonly type: 'identified'; readonly placeholder: string; readonly phoneNumber: string }
   /** The sender has changed the text of a message. */
   | (MessageChange & { readonly type: 'edited'; readonly text: string })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */

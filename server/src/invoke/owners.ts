@@ -12,7 +12,7 @@ export interface OwnerRule {
    */
   readonly of: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
   /** Field of the input with which every node can run the operation. */
-  readonly unless?: 'sendAt';
+  readonly localWith?: 'sendAt';
   /** The operation acquires a session without an owner, so the node must accept work. */
   readonly acquires?: true;
 }
@@ -30,12 +30,12 @@ export class Owners {
    * session also runs here, so that `run` returns the error.
    */
   async find(
-    { of, unless, acquires }: OwnerRule,
+    { of, localWith, acquires }: OwnerRule,
     accountId: string,
     input: Readonly<Record<string, unknown>>,
   ): Promise<Member | undefined> {
     if (!this.#services.cluster.hasOthers()) return undefined;
-    if (unless !== undefined && input[unless] !== undefined) return undefined;
+    if (localWith !== undefined && input[localWith] !== undefined) return undefined;
     // Validated by the schema of the input.
     const id = input[of] as string | undefined;
     if (of === 'webhookId') return this.#ofWebhook(accountId, id);

@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
-import { isStandIn } from '../connectors/connector.ts';
+import { isPlaceholder } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 
 /** The formats of phone numbers that callers may use. */
@@ -44,7 +44,7 @@ export function digitsOf(text: string): string | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const digits = text.replace(/[\s().\-\u00a0\u2010-\u2015]/g, '').replace(/^\+/, '');
-  if (isStandIn(digits)) return digits;
+  if (isPlaceholder(digits)) return digits;
   if (!/^[1-9]\d{5,14}$/.test(digits) || parsePhoneNumberFromString(`+${digits}`)?.isPossible() !== true)
     return undefined;
   remembered.set(text, digits);

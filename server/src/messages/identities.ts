@@ -5,7 +5,7 @@ import type { SessionRef } from './store.ts';
 
 /** A person of a session, whose number has become known. */
 interface Person extends SessionRef {
-  readonly standIn: string;
+  readonly placeholder: string;
   readonly phoneNumber: string;
 }
 
@@ -17,9 +17,9 @@ interface Person extends SessionRef {
 export async function identify(
   tx: Tx,
   { accountId, sessionId }: SessionRef,
-  { standIn, phoneNumber }: Pick<Person, 'standIn' | 'phoneNumber'>,
+  { placeholder, phoneNumber }: Pick<Person, 'placeholder' | 'phoneNumber'>,
 ): Promise<void> {
-  const person = { accountId, sessionId, standIn, phoneNumber };
+  const person = { accountId, sessionId, placeholder, phoneNumber };
   await mergeChats(tx, person);
   await mergeContacts(tx, person);
   await mergeParticipants(tx, person);
@@ -33,7 +33,7 @@ export async function identify(
 
 async function rename(
   { kysely }: Tx,
-  { accountId, sessionId, standIn, phoneNumber }: Person,
+  { accountId, sessionId, placeholder, phoneNumber }: Person,
   column: 'from_number' | 'to_id' | 'chat_id',
   foundBy: 'from_number' | 'chat_id',
 ): Promise<void> {
@@ -42,21 +42,21 @@ async function rename(
     .set({ [column]: phoneNumber })
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where(foundBy, '=', standIn)
-    .where(column, '=', standIn)
+    .where(foundBy, '=', placeholder)
+    .where(column, '=', placeholder)
     .execute();
 }
 
 /** Deletes messages that the network has already repeated under the number. */
-async function deleteDuplicates(tx: Tx, { accountId, sessionId, standIn, phoneNumber }: Person): Promise<void> {
+async function deleteDuplicates(tx: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person): Promise<void> {
   const shown = (column: 'chat_id' | 'from_number') =>
-    sql`case when old.${sql.ref(column)} = ${standIn} then ${phoneNumber} else old.${sql.ref(column)} end`;
+    sql`case when old.${sql.ref(column)} = ${placeholder} then ${phoneNumber} else old.${sql.ref(column)} end`;
   const twins = await sql<{ seq: number }>`
     select old.seq from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
         and twin.chat_id = ${shown('chat_id')} and twin.from_number = ${shown('from_number')}
     where old.account_id = ${accountId} and old.session_id = ${sessionId}
-      and (old.chat_id = ${standIn} or old.from_number = ${standIn})`.execute(tx.kysely);
+      and (old.chat_id = ${placeholder} or old.from_number = ${placeholder})`.execute(tx.kysely);
   if (twins.rows.length === 0) return;
   const seqs = twins.rows.map(({ seq }) => seq);
   await tx.kysely.deleteFrom('messages').where('seq', 'in', seqs).execute();
@@ -64,22 +64,22 @@ async function deleteDuplicates(tx: Tx, { accountId, sessionId, standIn, phoneNu
   await dropWords.run(tx, words);
 }
 
-async function mergeChats({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person): Promise<void> {
+async function mergeChats({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person): Promise<void> {
   const chats = await kysely
     .selectFrom('chats')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('chat_id', 'in', [standIn, phoneNumber])
+    .where('chat_id', 'in', [placeholder, phoneNumber])
     .execute();
-  const old = chats.find(({ chat_id }) => chat_id === standIn);
+  const old = chats.find(({ chat_id }) => chat_id === placeholder);
   const present = chats.find(({ chat_id }) => chat_id === phoneNumber);
   if (old === undefined) return;
   await kysely
     .deleteFrom('chats')
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('chat_id', 'in', [standIn, phoneNumber])
+    .where('chat_id', 'in', [placeholder, phoneNumber])
     .execute();
   const isNewer = (present?.last_message_at ?? 0) > (old.last_message_at ?? 0);
   const { last_message_id, last_message_at } = isNewer && present !== undefined ? present : old;
@@ -88,22 +88,25 @@ async function mergeChats({ kysely }: Tx, { accountId, sessionId, standIn, phone
   await kysely.insertInto('chats').values(merged).execute();
 }
 
-async function mergeContacts({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person): Promise<void> {
+async function mergeContacts(
+  { kysely }: Tx,
+  { accountId, sessionId, placeholder, phoneNumber }: Person,
+): Promise<void> {
   const contacts = await kysely
     .selectFrom('contacts')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('phone_number', 'in', [standIn, phoneNumber])
+    .where('phone_number', 'in', [placeholder, phoneNumber])
     .execute();
-  const old = contacts.find(({ phone_number }) => phone_number === standIn);
+  const old = contacts.find(({ phone_number }) => phone_number === placeholder);
   const present = contacts.find(({ phone_number }) => phone_number === phoneNumber);
   if (old === undefined) return;
   await kysely
     .deleteFrom('contacts')
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('phone_number', 'in', [standIn, phoneNumber])
+    .where('phone_number', 'in', [placeholder, phoneNumber])
     .execute();
   const name = old.name ?? present?.name ?? null;
   const blocked = Math.max(old.blocked, present?.blocked ?? 0);
@@ -111,43 +114,43 @@ async function mergeContacts({ kysely }: Tx, { accountId, sessionId, standIn, ph
   await kysely.insertInto('contacts').values(merged).execute();
 }
 
-async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person) {
+async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person) {
   const groups = sql`select group_id from groups where account_id = ${accountId} and session_id = ${sessionId}`;
   await sql`
     delete from group_participants
     where account_id = ${accountId} and phone_number = ${phoneNumber} and group_id in (${groups}) and group_id in (
-      select group_id from group_participants where account_id = ${accountId} and phone_number = ${standIn})`.execute(
+      select group_id from group_participants where account_id = ${accountId} and phone_number = ${placeholder})`.execute(
     kysely,
   );
   await sql`
     update group_participants set phone_number = ${phoneNumber}
-    where account_id = ${accountId} and phone_number = ${standIn} and group_id in (${groups})`.execute(kysely);
+    where account_id = ${accountId} and phone_number = ${placeholder} and group_id in (${groups})`.execute(kysely);
   await kysely
     .updateTable('groups')
     .set({ created_by: phoneNumber })
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
-    .where('created_by', '=', standIn)
+    .where('created_by', '=', placeholder)
     .execute();
 }
 
 /** Merges reactions and votes. If there are some under both names, the later one counts. */
-async function mergeReactionsAndVotes({ kysely }: Tx, { accountId, sessionId, standIn, phoneNumber }: Person) {
+async function mergeReactionsAndVotes({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person) {
   const messages = sql`select message_id from messages where account_id = ${accountId} and session_id = ${sessionId}`;
   for (const name of ['reactions', 'poll_votes'] as const) {
     const table = sql.table(name);
     await sql`
       delete from ${table} as earlier
-      where account_id = ${accountId} and from_number in (${standIn}, ${phoneNumber}) and message_id in (${messages})
+      where account_id = ${accountId} and from_number in (${placeholder}, ${phoneNumber}) and message_id in (${messages})
         and exists (
           select 1 from ${table} as later
           where later.account_id = earlier.account_id and later.message_id = earlier.message_id
-            and later.from_number in (${standIn}, ${phoneNumber}) and later.from_number <> earlier.from_number
+            and later.from_number in (${placeholder}, ${phoneNumber}) and later.from_number <> earlier.from_number
             and (later.at > earlier.at or (later.at = earlier.at and later.from_number = ${phoneNumber})))`.execute(
       kysely,
     );
     await sql`
       update ${table} set from_number = ${phoneNumber}
-      where account_id = ${accountId} and from_number = ${standIn} and message_id in (${messages})`.execute(kysely);
+      where account_id = ${accountId} and from_number = ${placeholder} and message_id in (${messages})`.execute(kysely);
   }
 }

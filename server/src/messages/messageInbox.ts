@@ -1,5 +1,5 @@
 import { isoTime } from '../clock.ts';
-import { isStandIn, type NetworkEvent } from '../connectors/connector.ts';
+import { isPlaceholder, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import { findByNetworkId } from './changes.ts';
@@ -85,7 +85,7 @@ export class MessageInbox {
       type,
       ...shown,
       ...(event.chat.type === 'group' && { groupId: chatId }),
-      ...(isStandIn(event.from) && { unidentified: true as const }),
+      ...(isPlaceholder(event.from) && { unidentified: true as const }),
     };
     this.#options.emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
   }

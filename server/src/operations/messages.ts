@@ -1,7 +1,7 @@
 import { type QueryCreator, sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { isStandIn, messageTypes } from '../connectors/connector.ts';
+import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -207,7 +207,7 @@ async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
   if (filters.chatId === undefined) return filters;
   const chatId = digitsOf(filters.chatId) ?? filters.chatId;
   // The chat of a placeholder continues under the number once the number is known.
-  if (!isStandIn(chatId) && !(await hasChat(ctx, sessionId, chatId)))
+  if (!isPlaceholder(chatId) && !(await hasChat(ctx, sessionId, chatId)))
     throw new AppError('not_found', `The chat ${filters.chatId} does not exist`);
   return { ...filters, chatId };
 }
@@ -371,7 +371,7 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     timestamp: isoTime(row.timestamp),
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
     ...contentParts(contentOf(row), media),
-    ...(row.direction === 'incoming' && isStandIn(row.from_number) && { unidentified: true as const }),
+    ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),

@@ -42,7 +42,7 @@ export const envelope = {
 };
 /** Properties that all send operations share. */
 export const sendOperation = {
-  owner: { of: 'sessionId', unless: 'sendAt' },
+  owner: { of: 'sessionId', localWith: 'sendAt' },
   permission: 'messages:send',
   messageContent: 'messages',
   effect: 'write',

@@ -6,7 +6,7 @@ import {
   type CallbackAnswer,
   type CallbackRequest,
   type Connection,
-  isStandIn,
+  isPlaceholder,
   type MessageKey,
   type NetworkChat,
   type OutgoingMessage,
@@ -103,7 +103,7 @@ export class CloudConnection implements Connection {
   }
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
-    if (isStandIn(phoneNumber))
+    if (isPlaceholder(phoneNumber))
       throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
     const { monitor, graph, options } = this.#number;
     const body = { messaging_product: 'whatsapp', block_users: [{ user: `+${phoneNumber}` }] };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { isStandIn, type NetworkChat, type SessionStore } from '../connector.ts';
+import { isPlaceholder, type NetworkChat, type SessionStore } from '../connector.ts';
 
 const HIDDEN_PREFIX = 'hidden/';
 const DIGITS = 20;
@@ -26,23 +26,23 @@ export class People {
    * placeholder.
    */
   async hide(userId: string): Promise<string> {
-    const standIn = placeholderFor(userId);
-    const known = await this.#find(standIn);
-    if (known === undefined) await this.#keep(standIn, { userId });
-    return known?.phoneNumber ?? standIn;
+    const placeholder = placeholderFor(userId);
+    const known = await this.#find(placeholder);
+    if (known === undefined) await this.#keep(placeholder, { userId });
+    return known?.phoneNumber ?? placeholder;
   }
 
   /** Returns the current placeholder of a person; undefined if there is none. */
   async hiddenAs(userId: string): Promise<string | undefined> {
-    const standIn = placeholderFor(userId);
-    const known = await this.#find(standIn);
-    return known !== undefined && known.phoneNumber === undefined ? standIn : undefined;
+    const placeholder = placeholderFor(userId);
+    const known = await this.#find(placeholder);
+    return known !== undefined && known.phoneNumber === undefined ? placeholder : undefined;
   }
 
   /** Stores the number that a person has shown. */
-  async show(standIn: string, phoneNumber: string): Promise<void> {
-    const known = await this.#find(standIn);
-    if (known !== undefined) await this.#keep(standIn, { ...known, phoneNumber });
+  async show(placeholder: string, phoneNumber: string): Promise<void> {
+    const known = await this.#find(placeholder);
+    if (known !== undefined) await this.#keep(placeholder, { ...known, phoneNumber });
   }
 
   /**
@@ -51,7 +51,7 @@ export class People {
    */
   async addressOf({ type, id }: NetworkChat): Promise<Readonly<Record<string, string>>> {
     if (type === 'group') return { recipient_type: 'group', to: id };
-    if (!isStandIn(id)) return { recipient_type: 'individual', to: id };
+    if (!isPlaceholder(id)) return { recipient_type: 'individual', to: id };
     const person = await this.#find(id);
     if (person === undefined)
       throw new AppError(
@@ -63,13 +63,13 @@ export class People {
     return phoneNumber === undefined ? { recipient_type, recipient: userId } : { recipient_type, to: phoneNumber };
   }
 
-  async #find(standIn: string): Promise<Person | undefined> {
-    const text = await this.#store.get(HIDDEN_PREFIX + standIn);
+  async #find(placeholder: string): Promise<Person | undefined> {
+    const text = await this.#store.get(HIDDEN_PREFIX + placeholder);
     return text === undefined ? undefined : JSON.parse(text);
   }
 
-  #keep(standIn: string, person: Person): Promise<void> {
-    return this.#store.set(HIDDEN_PREFIX + standIn, JSON.stringify(person));
+  #keep(placeholder: string, person: Person): Promise<void> {
+    return this.#store.set(HIDDEN_PREFIX + placeholder, JSON.stringify(person));
   }
 }
 

@@ -148,10 +148,10 @@ export class Receiver {
   async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
     const { host, people } = this.#number;
     const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
-    const standIn = userId && (await people.hiddenAs(userId));
-    if (!standIn) return;
-    await host.onEvent({ type: 'identified', standIn, phoneNumber });
-    await people.show(standIn, phoneNumber); // last: if this fails, it is reported again with the next message
+    const placeholder = userId && (await people.hiddenAs(userId));
+    if (!placeholder) return;
+    await host.onEvent({ type: 'identified', placeholder, phoneNumber });
+    await people.show(placeholder, phoneNumber); // last: if this fails, it is reported again with the next message
   }
 
   /** Reports a group that the host does not know, because it was created at Meta. */

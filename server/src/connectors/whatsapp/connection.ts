@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
-import { type Connection, isStandIn, type NetworkEvent, type SessionHost } from '../connector.ts';
+import { type Connection, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
 import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
@@ -115,7 +115,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     numberOf: (phoneNumber) => addresses.identified.get(phoneNumber),
     checkNumbers: (phoneNumbers) => requests.ask((socket) => recipients.present(socket, phoneNumbers)),
     async setBlocked(phoneNumber, blocked) {
-      if (blocked && isStandIn(phoneNumber))
+      if (blocked && isPlaceholder(phoneNumber))
         throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
       await requests.ask(async (socket) => {
         const networkNumber = await recipients.find(socket, phoneNumber);

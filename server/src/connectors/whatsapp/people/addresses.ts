@@ -1,9 +1,9 @@
 import { AppError } from '../../../errors.ts';
-import { isStandIn, type NetworkChat } from '../../connector.ts';
+import { isPlaceholder, type NetworkChat } from '../../connector.ts';
 import type { Session } from '../session.ts';
 
 const PERSON = 's.whatsapp.net';
-const STAND_IN = '000';
+const PLACEHOLDER = '000';
 const HIDDEN_PREFIX = 'hidden/';
 
 /**
@@ -58,12 +58,12 @@ export class Addresses {
         await store.set(HIDDEN_PREFIX + lid, '');
         this.#hidden.add(lid);
       }
-      return STAND_IN + lid;
+      return PLACEHOLDER + lid;
     }
     const digits = this.#userOf(known);
     if (this.#hidden.has(lid)) {
       // Forgotten last: if storing it fails, it is reported again with the next message.
-      await this.identify(STAND_IN + lid, digits);
+      await this.identify(PLACEHOLDER + lid, digits);
       await store.delete(HIDDEN_PREFIX + lid);
       this.#hidden.delete(lid);
     }
@@ -79,17 +79,17 @@ export class Addresses {
   async identify(digits: string, phoneNumber: string): Promise<void> {
     // First, so that no group is reported with the placeholder after the stored ones have the number.
     this.#identified.set(digits, phoneNumber);
-    await this.#session.host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
+    await this.#session.host.onEvent({ type: 'identified', placeholder: digits, phoneNumber });
   }
 
   /** Whether these digits are a placeholder. */
   isHidden(digits: string): boolean {
-    return isStandIn(digits) && this.#hidden.has(digits.slice(STAND_IN.length));
+    return isPlaceholder(digits) && this.#hidden.has(digits.slice(PLACEHOLDER.length));
   }
 
   /** @throws {AppError} `recipient_not_on_network` for digits that look like a placeholder and are none */
   requireKnown(digits: string): void {
-    if (isStandIn(digits) && !this.isHidden(digits))
+    if (isPlaceholder(digits) && !this.isHidden(digits))
       throw new AppError(
         'recipient_not_on_network',
         'This placeholder for a hidden phone number is unknown; copy it from a message that the person sent',
@@ -106,6 +106,6 @@ export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@
 
 /** The address of a person. */
 export const jidOf = (digits: string): string =>
-  isStandIn(digits) ? `${digits.slice(STAND_IN.length)}@lid` : `${digits}@${PERSON}`;
+  isPlaceholder(digits) ? `${digits.slice(PLACEHOLDER.length)}@lid` : `${digits}@${PERSON}`;
 
 export const jidOfChat = ({ type, id }: NetworkChat): string => (type === 'group' ? id : jidOf(id));
