@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { Slots } from '../async.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -113,17 +114,16 @@ export class SendQueue {
 
   /** @returns how long the session has to pause, in ms */
   async #sendChats(session: LiveSession, rows: readonly MessageRow[]): Promise<number | undefined> {
-    const chats = [...Map.groupBy(rows, (row) => row.chat_id).values()].values();
+    const slots = new Slots(CHATS_AT_ONCE);
     let heldMs: number | undefined;
-    const sendNext = async () => {
-      for (const chat of chats) {
-        for (const row of chat) {
-          if (heldMs !== undefined || !session.isOpen()) return;
-          heldMs = (await this.#sendOne(session, row)) ?? heldMs;
-        }
+    const sendChat = async (chat: readonly MessageRow[]) => {
+      for (const row of chat) {
+        if (heldMs !== undefined || !session.isOpen()) return;
+        heldMs = (await this.#sendOne(session, row)) ?? heldMs;
       }
     };
-    await Promise.all(Array.from({ length: CHATS_AT_ONCE }, sendNext));
+    const chats = Map.groupBy(rows, (row) => row.chat_id).values();
+    await Promise.all([...chats].map((chat) => slots.run(() => sendChat(chat))));
     return heldMs;
   }
 

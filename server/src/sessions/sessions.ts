@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { KeyedQueue, settledWithin, sleep, withTimeout } from '../async.ts';
+import { KeyedQueue, Slots, settledWithin, sleep, withTimeout } from '../async.ts';
 import type { LeaseWorker } from '../cluster/leases.ts';
 import type { Connection, Connector } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
@@ -68,16 +68,12 @@ export class Sessions implements LeaseWorker {
   /** Connects those of the sessions that should be connected. */
   async onAcquired(sessionIds: readonly string[]): Promise<void> {
     const restored = this.#live.restoring(sessionIds);
-    const waiting = sessionIds.values();
-    const restoreNext = async () => {
-      for (const sessionId of waiting) {
-        await this.#turns.run(sessionId, async () => {
-          await this.#restoreOne(sessionId);
-          restored(sessionId);
-        });
-      }
+    const slots = new Slots(RESTORED_AT_ONCE);
+    const restore = async (sessionId: string) => {
+      await this.#restoreOne(sessionId);
+      restored(sessionId);
     };
-    await Promise.all(Array.from({ length: RESTORED_AT_ONCE }, restoreNext));
+    await Promise.all(sessionIds.map((id) => slots.run(() => this.#turns.run(id, () => restore(id)))));
     this.#isStarted = true;
   }
 
