@@ -46,6 +46,7 @@ const ground = [
   'settingKinds',
   'log',
   'async',
+  'cache',
   'ids',
   'clock',
   'steadyClock',

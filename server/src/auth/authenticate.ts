@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { cacheOf } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
@@ -88,7 +88,7 @@ interface Found {
 export class Authenticator {
   readonly #deps: AuthenticatorDeps;
   // Keyed by hash, so that no credential stays in memory longer than its request.
-  readonly #remembered = new LRUCache<string, Found & { readonly until: number }>({ max: REMEMBERED });
+  readonly #remembered = cacheOf<Found & { readonly until: number }>(REMEMBERED);
   readonly #failures: FailureLimit;
   readonly #watches: CredentialWatches;
   readonly #lastUses = new Map<string, { accountId: string; at: number }>();

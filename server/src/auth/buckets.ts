@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { cacheOf } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 
 /** The remaining tokens of a bucket. */
@@ -21,7 +21,7 @@ const BUCKETS_KEPT = 50_000;
 export class Buckets {
   readonly #perMinute: number;
   readonly #clock: Clock;
-  readonly #buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT });
+  readonly #buckets = cacheOf<Bucket>(BUCKETS_KEPT);
 
   constructor(perMinute: number, clock: Clock) {
     this.#perMinute = perMinute;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { cacheOf } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { Buckets } from './buckets.ts';
@@ -13,7 +13,7 @@ const PROVEN_KEPT = 10_000;
 export class FailureLimit {
   readonly #buckets: Buckets;
   /** Keyed by digest. */
-  readonly #proven = new LRUCache<string, true>({ max: PROVEN_KEPT });
+  readonly #proven = cacheOf<true>(PROVEN_KEPT);
 
   constructor(perMinute: number, clock: Clock) {
     this.#buckets = new Buckets(perMinute, clock);

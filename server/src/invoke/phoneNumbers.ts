@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
+import { cacheOf } from '../cache.ts';
 import { isPlaceholder } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 
@@ -21,7 +21,7 @@ export const PhoneNumberInput = (description: string) =>
 
 /** Parsing a number costs some 10 µs, and the same numbers recur. */
 const REMEMBERED = 20_000;
-const remembered = new LRUCache<string, string>({ max: REMEMBERED });
+const remembered = cacheOf<string>(REMEMBERED);
 
 /**
  * Returns a phone number as digits in international form without a plus, or the placeholder of a hidden one.

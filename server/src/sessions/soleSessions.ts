@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { cacheOf } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
@@ -13,7 +13,7 @@ const KEPT_MS = 1000;
 export class SoleSessions {
   readonly #reader: Queryable;
   readonly #clock: Clock;
-  readonly #found = new LRUCache<string, { sole: Sole; until: number }>({ max: KEPT });
+  readonly #found = cacheOf<{ sole: Sole; until: number }>(KEPT);
 
   constructor(reader: Queryable, clock: Clock) {
     this.#reader = reader;
