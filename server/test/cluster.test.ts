@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -12,6 +13,8 @@ import { type Answer, bearer, type Call, callerOf, connectSession, newNumber, st
 const KILLS = 1;
 const ACCOUNTS = 3;
 const SESSIONS_PER_ACCOUNT = 4;
+/** Between two messages of a session. Nodes that have nothing to wait for would compete with the tests beside them. */
+const PAUSE_MS = 50;
 /** The lease duration of a node. */
 const LEASE_MS = 4000;
 /** The time within which another node acquires the sessions of a dead node. */
@@ -23,7 +26,7 @@ it('a node evicts dead ones even if steady time cannot be stored', async (test) 
   test.after(async () => {
     for (const end of ends.toReversed()) await end();
   });
-  const server = await startServer({ home });
+  const server = await startServer({ home, env: { LEASE_SECONDS: '4' } });
   ends.push(server.stop);
   const ask = queryOf(home);
   await ask(`
@@ -64,10 +67,15 @@ it('delivers the first event of a new webhook before webhooks are redistributed 
 });
 
 describe('three nodes', () => {
+  let deployment: Deployment;
+  before(async () => {
+    deployment = await startDeployment(await newHome('postgres'));
+  });
+  after(() => deployment.remove());
+
   it('lose nothing acknowledged while they are killed one after the other', async (test) => {
-    const { nodes, home, load, settle, report } = await startDeployment(test);
-    const violations = await watchForTwoOwners(home);
-    load.start();
+    const { nodes, home } = deployment;
+    const load = startLoad(deployment);
     const takeovers: number[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       await delay(500);
@@ -82,18 +90,17 @@ describe('three nodes', () => {
       await untilDivided(home, nodes);
     }
     await load.stop();
-    await settle();
-    assert.deepEqual(await violations(), []);
+    await assertAllArrived(deployment, load);
+    assert.deepEqual(await deployment.violations(), []);
     for (const ms of takeovers) assert.ok(ms < TAKEOVER_MS, `acquired after ${ms} ms`);
     test.diagnostic(
-      `${report()}; all sessions of a killed node sent again after ${takeovers.map(seconds).join(', ')} s`,
+      `${reportOf(deployment, load)}; all sessions of a killed node sent again after ${takeovers.map(seconds).join(', ')} s`,
     );
   });
 
   it('are unharmed by one that was paused beyond its lease', async (test) => {
-    const { nodes, home, load, settle, report } = await startDeployment(test);
-    const violations = await watchForTwoOwners(home);
-    load.start();
+    const { nodes, home } = deployment;
+    const load = startLoad(deployment);
     await delay(500);
     const [paused] = nodes as [Node];
     const held = await heldBy(home, paused);
@@ -108,17 +115,18 @@ describe('three nodes', () => {
     await untilDivided(home, nodes);
     await delay(1000);
     await load.stop();
-    await settle();
-    assert.deepEqual(await violations(), []);
+    await assertAllArrived(deployment, load);
+    assert.deepEqual(await deployment.violations(), []);
     assert.equal((await queryOf(home)(`select from nodes where node_id = '${before}'`)).length, 1);
     assert.ok(takeover < TAKEOVER_MS, `acquired after ${takeover} ms`);
-    test.diagnostic(`${report()}; all sessions of the stopped node sent again after ${seconds(takeover)} s`);
+    test.diagnostic(
+      `${reportOf(deployment, load)}; all sessions of the stopped node sent again after ${seconds(takeover)} s`,
+    );
   });
 
   it('release sessions immediately when one shuts down', async (test) => {
-    const { nodes, home, load, settle, report } = await startDeployment(test);
-    const violations = await watchForTwoOwners(home);
-    load.start();
+    const { nodes, home } = deployment;
+    const load = startLoad(deployment);
     await delay(500);
     const leaving = pick(nodes);
     const held = await heldBy(home, leaving);
@@ -129,81 +137,84 @@ describe('three nodes', () => {
     await load.untilEachSent(held, stoppedAt);
     const handover = load.longestGap(held, askedAt);
     await load.stop();
-    await settle();
-    assert.deepEqual(await violations(), []);
+    await assertAllArrived(deployment, load);
+    assert.deepEqual(await deployment.violations(), []);
     assert.ok(handover < LEASE_MS, `sessions moved after ${handover} ms, as slowly as after a crash`);
     test.diagnostic(
-      `${report()}; stopped within ${seconds(stoppedAt - askedAt)} s, no session went without a send for more than ${seconds(handover)} s`,
+      `${reportOf(deployment, load)}; stopped within ${seconds(stoppedAt - askedAt)} s, no session went without a send for more than ${seconds(handover)} s`,
     );
   });
+});
 
-  it('survive a PostgreSQL that crashes under load', async (test) => {
-    const postgres = await startPostgres();
-    const { load, settle, report } = await startDeployment(test, await newHome('postgres', postgres.url));
-    test.after(() => postgres.remove());
-    load.start();
-    await delay(500);
-    await postgres.crash();
-    await delay(1500);
-    await postgres.start();
-    await load.untilEachSent([...load.sessionIds], performance.now());
-    await load.stop();
-    await settle();
-    test.diagnostic(report());
+it('three nodes survive a PostgreSQL that crashes under load', async (test) => {
+  const postgres = await startPostgres();
+  let deployment: Deployment | undefined;
+  test.after(async () => {
+    await deployment?.remove();
+    await postgres.remove();
   });
+  deployment = await startDeployment(await newHome('postgres', postgres.url));
+  const load = startLoad(deployment);
+  await delay(500);
+  await postgres.crash();
+  await delay(1500);
+  await postgres.start();
+  await load.untilEachSent([...load.sessionIds], performance.now());
+  await load.stop();
+  await assertAllArrived(deployment, load);
+  test.diagnostic(reportOf(deployment, load));
 });
 
 interface Deployment {
   readonly home: Home;
   readonly nodes: readonly Node[];
-  readonly load: Load;
-  /** Resolves once all events of acknowledged messages have arrived. */
-  settle(): Promise<void>;
-  report(): string;
+  readonly accounts: readonly Account[];
+  readonly receiver: Receiver;
+  /** Returns the writes of nodes that were not the owner. */
+  violations(): Promise<string[]>;
+  remove(): Promise<void>;
 }
 
-/** Three nodes with accounts, sessions and a receiver, evenly distributed. */
-async function startDeployment(test: TestContext, ownHome?: Home): Promise<Deployment> {
-  const home = ownHome ?? (await newHome('postgres'));
+/** Starts three nodes with accounts, sessions and a receiver, evenly distributed. */
+async function startDeployment(home: Home): Promise<Deployment> {
   const receiver = await startReceiver();
   const nodes: Node[] = [];
-  test.after(async () => {
+  const remove = async () => {
     for (const node of nodes) node.process.child.kill('SIGCONT');
     await Promise.all(nodes.map((node) => node.process.kill()));
     await receiver.close();
     await home.remove();
-  });
-  nodes.push(
-    ...(await spawnNodes(home, 3, {
-      WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1,1,1',
-      LEASE_SECONDS: String(LEASE_MS / 1000),
-    })),
-  );
-  const accounts = await Promise.all(
-    Array.from({ length: ACCOUNTS }, (_, n) => openAccount(nodes[n % 3]?.url ?? '', n, receiver)),
-  );
-  await untilDivided(home, nodes);
-  const load = createLoad(nodes, accounts);
-  return {
-    home,
-    nodes,
-    load,
-    async settle() {
-      const waitMs = 60_000;
-      await receiver
-        .waitFor(() => missing(load, receiver).length === 0, { timeoutMs: waitMs })
-        .catch(async () => assert.fail(`never came: ${await describeMissing(home, missing(load, receiver))}`));
-      const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
-      for (const [what, deliveries] of byEvent) {
-        assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} has one event id`);
-      }
-    },
-    report: () => {
-      const times = receiver.deliveries.length;
-      const events = new Set(receiver.deliveries.map(({ id }) => id)).size;
-      return `${load.acknowledged.size} acknowledged, 0 lost, ${times - events} of ${times} deliveries were repeats; ${load.refused} answers were a 503`;
-    },
   };
+  try {
+    const env = { WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1,1,1', LEASE_SECONDS: String(LEASE_MS / 1000) };
+    nodes.push(...(await spawnNodes(home, 3, env)));
+    const accounts = await Promise.all(
+      Array.from({ length: ACCOUNTS }, (_, n) => openAccount(nodes[n % 3]?.url ?? '', n, receiver)),
+    );
+    await untilDivided(home, nodes);
+    return { home, nodes, accounts, receiver, violations: await watchForTwoOwners(home), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Waits until all events of acknowledged messages have arrived, and asserts that repeats have the same id. */
+async function assertAllArrived({ home, receiver }: Deployment, load: Load): Promise<void> {
+  const waitMs = 60_000;
+  await receiver
+    .waitFor(() => missing(load, receiver).length === 0, { timeoutMs: waitMs })
+    .catch(async () => assert.fail(`never came: ${await describeMissing(home, missing(load, receiver))}`));
+  const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
+  for (const [what, deliveries] of byEvent) {
+    assert.equal(new Set(deliveries.map(({ id }) => id)).size, 1, `${what} has one event id`);
+  }
+}
+
+function reportOf({ receiver }: Deployment, load: Load): string {
+  const times = receiver.deliveries.length;
+  const events = new Set(receiver.deliveries.map(({ id }) => id)).size;
+  return `${load.acknowledged.size} acknowledged, 0 lost, ${times - events} of ${times} deliveries so far were repeats; ${load.refused} answers were a 503`;
 }
 
 interface Account {
@@ -238,7 +249,6 @@ interface Load {
   /** The number of responses with 503. */
   readonly refused: number;
   readonly sessionIds: ReadonlySet<string>;
-  start(): void;
   /** Sends no more requests to this node. */
   avoid(node: Node): void;
   /** The longest time, in ms, that one of these sessions sent nothing since `since`. */
@@ -249,14 +259,14 @@ interface Load {
 }
 
 /** Sends through every session in a loop, on any node, and repeats unacknowledged requests. */
-function createLoad(nodes: readonly Node[], accounts: readonly Account[]): Load {
+function startLoad({ nodes, accounts }: Deployment): Load {
+  const loadId = randomUUID();
   const acknowledged = new Set<string>();
   const lastSent = new Map<string, number>();
   const sentAt = new Map<string, number[]>();
   let refused = 0;
   let isRunning = true;
   let asked = nodes;
-  let workers: Promise<void>[] = [];
 
   async function work(token: string, sessionId: string): Promise<void> {
     for (let n = 0; isRunning; n++) {
@@ -266,13 +276,14 @@ function createLoad(nodes: readonly Node[], accounts: readonly Account[]): Load 
           'POST',
           '/messages/send',
           { sessionId, to: `4917033${String(n % 50).padStart(5, '0')}`, message: `message ${n}` },
-          { 'idempotency-key': `${sessionId} ${n}` },
+          { 'idempotency-key': `${loadId} ${sessionId} ${n}` },
         ),
       );
       if (answer === undefined) return;
       acknowledged.add(answer.body.messageId);
       lastSent.set(sessionId, startedAt);
       sentAt.set(sessionId, [...(sentAt.get(sessionId) ?? []), performance.now()]);
+      await delay(PAUSE_MS);
     }
 
     /** Repeats until a node acknowledges. The idempotency key makes sure that it is sent once. */
@@ -296,15 +307,13 @@ function createLoad(nodes: readonly Node[], accounts: readonly Account[]): Load 
     }
   }
 
+  const workers = accounts.flatMap(({ token, sessionIds }) => sessionIds.map((sessionId) => work(token, sessionId)));
   return {
     acknowledged,
     get refused() {
       return refused;
     },
     sessionIds: new Set(accounts.flatMap(({ sessionIds }) => sessionIds)),
-    start() {
-      workers = accounts.flatMap(({ token, sessionIds }) => sessionIds.map((sessionId) => work(token, sessionId)));
-    },
     avoid(node) {
       asked = asked.filter((other) => other !== node);
     },

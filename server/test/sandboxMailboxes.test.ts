@@ -26,6 +26,8 @@ import {
 
 /** How often a node is killed: each of them once. */
 const KILLS = 2;
+/** Between two messages of a session. Nodes that have nothing to wait for would compete with the tests beside them. */
+const PAUSE_MS = 25;
 
 type Body = Answer['body'];
 
@@ -426,6 +428,7 @@ async function keepAllWhile(test: TestContext, times: number, harm: (victim: Nod
       const key = { 'idempotency-key': message };
       await insist(() => callAny(person, 'POST', '/messages/send', { to: peer.number, message }, key));
       acknowledged.set(message, peer.number);
+      await delay(PAUSE_MS);
       if (place > 0 || n % 5 > 0) continue;
       await insist(() => callAny(person, 'PATCH', `/groups/${group.groupId}`, { subject: `subject ${n}` }));
     }
