@@ -49,6 +49,30 @@ it('a person with a hidden number has a placeholder, can be answered, and is kno
   );
 });
 
+it('a message to a placeholder joins the chat of the number, once that is known', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'nameless');
+  const { from: placeholder } = await eventOf(call, 'message.incoming', ({ message }) => message === 'nameless');
+  const write = (message: string) => call('POST', '/messages/send', { sessionId, to: placeholder, message });
+  assert.equal((await write('to the placeholder')).status, 201);
+  bob.profile.hidesNumber = false;
+  await bob.sendText(me.number, 'with a number');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'with a number');
+  const { status, body } = await write('to the number');
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.equal(body.to, bob.number);
+  await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'to the number');
+  const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
+  assert.deepEqual(
+    chats.data.map(({ chatId }: Answer['body']) => chatId),
+    [bob.number],
+  );
+});
+
 it('rejects a message to a placeholder that nobody has', async () => {
   const { whatsapp, call } = setting;
   const sessionId = await linkSession(call, nextPhone(whatsapp, 'Me'));
