@@ -17,6 +17,8 @@ export interface Received {
   readonly place: number;
   /** A `proto.Message`, encoded. */
   readonly message: Uint8Array;
+  /** The transaction that stores it, if the message is passed on before that commits. */
+  readonly written?: Promise<unknown>;
 }
 
 /** The stanza of a message. Keys are in a separate part, before the message that they decrypt. */
@@ -58,8 +60,6 @@ export class Journal extends EventEmitter<JournalEvents> {
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
   /** In order of arrival. An LRU cache would allocate its entries at once, and an idle session needs none. */
   readonly #recent = new Set<string>();
-  /** Messages that are passed on while they are being written. */
-  readonly #writing = new Map<string, Promise<unknown>>();
   #acknowledged = new Map<string, null>();
   #lastPlace = 0;
   #cancelFlush: (() => void) | undefined;
@@ -122,12 +122,10 @@ export class Journal extends EventEmitter<JournalEvents> {
   }
 
   /** Removes a message that the host has stored. */
-  acknowledge({ key }: Received): void {
+  acknowledge({ key, written }: Received): void {
     const remove = () => this.#remove(key);
     // If it was removed before it is written, it would stay forever.
-    const written = this.#writing.get(key);
-    if (written === undefined) remove();
-    else written.then(remove, remove);
+    Promise.resolve(written).then(remove, remove);
   }
 
   /** Removes the acknowledged messages a last time. */
@@ -154,8 +152,7 @@ export class Journal extends EventEmitter<JournalEvents> {
         if (envelope.isLastPart) this.emit('ignored', envelope.attrs['id'] ?? '');
       } else {
         await keys.set(entryOf(received));
-        this.#expectWritten(received.key, written);
-        this.#outside(() => this.emit('received', received));
+        this.#outside(() => this.emit('received', { ...received, written }));
       }
       return padded;
     }, lock);
@@ -178,14 +175,6 @@ export class Journal extends EventEmitter<JournalEvents> {
     this.#recent.add(id);
     const [oldest] = this.#recent;
     if (this.#recent.size > RECENT_KEPT && oldest !== undefined) this.#recent.delete(oldest);
-  }
-
-  #expectWritten(key: string, written: Promise<unknown>): void {
-    this.#writing.set(key, written);
-    const leave = () => {
-      if (this.#writing.get(key) === written) this.#writing.delete(key);
-    };
-    written.then(leave, leave);
   }
 
   #remove(key: string): void {
