@@ -7,7 +7,7 @@ import type { StoredMedia } from './content.ts';
 import { GroupInbox } from './groupInbox.ts';
 import { identify } from './identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { MessageInbox } from './messageInbox.ts';
+import { storeReceived } from './messageInbox.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { SessionInbox } from './sessionInbox.ts';
 import type { SessionRef } from './store.ts';
@@ -35,7 +35,7 @@ export interface Inbox {
 export class DatabaseInbox implements Inbox {
   readonly #database: Database;
   readonly #sessions: SessionInbox;
-  readonly #messages: MessageInbox;
+  readonly #options: InboxOptions;
   readonly #outgoing: OutgoingProgress;
   readonly #groups: GroupInbox;
   readonly #trace: () => string | null;
@@ -44,7 +44,7 @@ export class DatabaseInbox implements Inbox {
   constructor({ database, trace, ...options }: InboxOptions & { database: Database; trace: () => string | null }) {
     this.#database = database;
     this.#sessions = new SessionInbox(options);
-    this.#messages = new MessageInbox(options);
+    this.#options = options;
     this.#outgoing = new OutgoingProgress(options);
     this.#groups = new GroupInbox(options);
     this.#trace = trace;
@@ -93,7 +93,7 @@ export class DatabaseInbox implements Inbox {
       case 'logged_out':
         return this.#sessions.disconnected(tx, session, 'logged_out', event.reason, false);
       case 'message':
-        return this.#messages.store(tx, session, event, file);
+        return storeReceived(this.#options, tx, session, event, file);
       case 'identified':
         return identify(tx, session, event);
       case 'edited':

@@ -9,86 +9,78 @@ import type { InboxOptions } from './inboxOptions.ts';
 import { statusOf } from './outgoingProgress.ts';
 import { findSession, newRow, type SessionRef, storeMessages } from './store.ts';
 
-/** Stores messages that networks report, with their events. Runs in the given transaction. */
-export class MessageInbox {
-  readonly #options: InboxOptions;
-
-  constructor(options: InboxOptions) {
-    this.#options = options;
+/** Stores a message that the session received, or that its own number sent from another device, with its event. */
+export async function storeReceived(
+  { media, clock, newId, emit }: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  event: Extract<NetworkEvent, { type: 'message' }>,
+  file: StoredMedia | undefined,
+): Promise<void> {
+  const { accountId, sessionId } = session;
+  const own = await findSession(tx, session);
+  if (own === undefined) return;
+  const ownNumber = own.phone_number ?? '';
+  const isOwn = event.isOwn === true;
+  const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
+  if (chatId === undefined) return;
+  const replied =
+    event.replyTo === null
+      ? undefined
+      : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
+  const messageId = newId('msg');
+  const { type, text: body, media: _, ...parts } = withinLimits(event.content);
+  const content: StoredContent = { ...parts, ...(file && { media: file }) };
+  const now = clock.now();
+  const row = newRow({
+    account_id: accountId,
+    message_id: messageId,
+    session_id: sessionId,
+    chat_id: chatId,
+    network_id: event.networkId,
+    direction: isOwn ? 'outgoing' : 'incoming',
+    type,
+    from_number: event.from,
+    to_id: isOwn || event.chat.type === 'group' ? chatId : ownNumber,
+    body,
+    content: contentColumn(content),
+    reply_to: replied?.message_id ?? null,
+    ...(isOwn
+      ? { status: 'sent', sent_at: event.timestamp, sent_elsewhere: 1 }
+      : { status: 'delivered', delivered_at: now }),
+    timestamp: event.timestamp,
+    created_at: now,
+  });
+  const [isNew] = await storeMessages(tx, [row]);
+  if (!isNew) return;
+  const conversation = `${sessionId}/${chatId}`;
+  const shown = {
+    ...contentParts(content, media),
+    ...(replied !== undefined && { replyTo: replied.message_id }),
+    ...(event.isReplayed === true && { replayed: true as const }),
+  };
+  if (isOwn) {
+    const status = statusOf(row, 'sent', event.timestamp);
+    const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
+    return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
   }
-
-  /** Stores a message that the session received, or that its own number sent from another device. */
-  async store(
-    tx: Tx,
-    session: SessionRef,
-    event: Extract<NetworkEvent, { type: 'message' }>,
-    file: StoredMedia | undefined,
-  ): Promise<void> {
-    const { accountId, sessionId } = session;
-    const own = await findSession(tx, session);
-    if (own === undefined) return;
-    const ownNumber = own.phone_number ?? '';
-    const isOwn = event.isOwn === true;
-    const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
-    if (chatId === undefined) return;
-    const replied =
-      event.replyTo === null
-        ? undefined
-        : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
-    const messageId = this.#options.newId('msg');
-    const { type, text: body, media: _, ...parts } = withinLimits(event.content);
-    const content: StoredContent = { ...parts, ...(file && { media: file }) };
-    const now = this.#options.clock.now();
-    const row = newRow({
-      account_id: accountId,
-      message_id: messageId,
-      session_id: sessionId,
-      chat_id: chatId,
-      network_id: event.networkId,
-      direction: isOwn ? 'outgoing' : 'incoming',
-      type,
-      from_number: event.from,
-      to_id: isOwn || event.chat.type === 'group' ? chatId : ownNumber,
-      body,
-      content: contentColumn(content),
-      reply_to: replied?.message_id ?? null,
-      ...(isOwn
-        ? { status: 'sent', sent_at: event.timestamp, sent_elsewhere: 1 }
-        : { status: 'delivered', delivered_at: now }),
-      timestamp: event.timestamp,
-      created_at: now,
-    });
-    const [isNew] = await storeMessages(tx, [row]);
-    if (!isNew) return;
-    const conversation = `${sessionId}/${chatId}`;
-    const shown = {
-      ...contentParts(content, this.#options.media),
-      ...(replied !== undefined && { replyTo: replied.message_id }),
-      ...(event.isReplayed === true && { replayed: true as const }),
-    };
-    if (isOwn) {
-      const status = statusOf(row, 'sent', event.timestamp);
-      const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
-      return this.#options.emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
-    }
-    if (event.chat.type === 'direct' || event.senderName !== undefined) {
-      await upsertContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
-    }
-    const data = {
-      messageId,
-      from: event.from,
-      message: body,
-      timestamp: isoTime(event.timestamp),
-      sessionId,
-      chatId,
-      to: ownNumber,
-      type,
-      ...shown,
-      ...(event.chat.type === 'group' && { groupId: chatId }),
-      ...(isPlaceholder(event.from) && { unidentified: true as const }),
-    };
-    this.#options.emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
+  if (event.chat.type === 'direct' || event.senderName !== undefined) {
+    await upsertContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
   }
+  const data = {
+    messageId,
+    from: event.from,
+    message: body,
+    timestamp: isoTime(event.timestamp),
+    sessionId,
+    chatId,
+    to: ownNumber,
+    type,
+    ...shown,
+    ...(event.chat.type === 'group' && { groupId: chatId }),
+    ...(isPlaceholder(event.from) && { unidentified: true as const }),
+  };
+  emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
 }
 
 /** Adds the sender to the contacts, under its latest name. */

@@ -101,11 +101,18 @@ export async function lastIncoming(
 
 /** The network's id of the group; undefined if the session has no such group. */
 export async function networkIdOfGroup(
-  on: Queryable,
-  session: SessionRef,
+  { kysely }: Queryable,
+  { accountId, sessionId }: SessionRef,
   groupId: string,
 ): Promise<string | undefined> {
-  return (await groupById.first(on, { ...session, groupId }))?.network_id;
+  const group = await kysely
+    .selectFrom('groups')
+    .select('network_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('group_id', '=', groupId)
+    .executeTakeFirst();
+  return group?.network_id;
 }
 
 const messageColumns = {
@@ -141,15 +148,6 @@ const sessionById = query((db, p: SessionRef) =>
 
 const messageById = query((db, p: { accountId: string; messageId: string }) =>
   db.selectFrom('messages').selectAll().where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
-);
-
-const groupById = query((db, p: SessionRef & { groupId: string }) =>
-  db
-    .selectFrom('groups')
-    .select('network_id')
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('group_id', '=', p.groupId),
 );
 
 const insertMessages = batch(messageColumns, (rows) => {
