@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
+import type { GroupChange } from '../../events.ts';
 import type {
   GroupActions,
   GroupInvite,
@@ -56,17 +57,15 @@ export class SandboxGroups implements GroupActions {
   }
 
   async setSubject(networkId: string, subject: string): Promise<void> {
-    await this.#change(networkId, this.#requireEditor, (group) => [
-      { ...group, subject },
-      { type: 'subject', subject },
-    ]);
+    await this.#edit(networkId, { subject }, { type: 'subject', subject });
   }
 
   async setDescription(networkId: string, description: string | null): Promise<void> {
-    await this.#change(networkId, this.#requireEditor, (group) => [
-      { ...group, description },
-      { type: 'description', description },
-    ]);
+    await this.#edit(networkId, { description }, { type: 'description', description });
+  }
+
+  async setPicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
+    await this.#edit(networkId, { picture }, { type: 'picture' });
   }
 
   async setSettings(networkId: string, settings: Partial<GroupSettings>): Promise<void> {
@@ -74,10 +73,6 @@ export class SandboxGroups implements GroupActions {
       { ...group, settings: { ...group.settings, ...settings } },
       { type: 'settings', settings },
     ]);
-  }
-
-  async setPicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
-    await this.#change(networkId, this.#requireEditor, (group) => [{ ...group, picture }, { type: 'picture' }]);
   }
 
   async updateParticipants(
@@ -151,6 +146,10 @@ export class SandboxGroups implements GroupActions {
         { type: 'participants', action: 'remove', phoneNumbers: [number] },
       ];
     });
+  }
+
+  async #edit(networkId: string, edited: Partial<NetworkGroup>, change: GroupChange): Promise<void> {
+    await this.#change(networkId, this.#requireEditor, (group) => [{ ...group, ...edited }, change]);
   }
 
   /** @throws {AppError} `not_found`, and the errors of `require` */
