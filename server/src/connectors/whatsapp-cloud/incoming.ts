@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import {
   type ContactCard,
@@ -15,107 +15,77 @@ import { describe } from './errors.ts';
  * https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components
  */
 
-const Text = Type.String();
-const Optional = Type.Optional;
+// Fields and parts that a callback may lack.
+const Text = Type.Optional(Type.String());
+const Flag = Type.Optional(Type.Boolean());
+const Part = <T extends TProperties>(properties: T) => Type.Optional(Type.Object(properties));
+const Amount = Type.Union([Type.Number(), Type.String()]);
 const Seconds = Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })]);
-const File = Type.Object({
-  id: Text,
-  caption: Optional(Text),
-  filename: Optional(Text),
-  voice: Optional(Type.Boolean()),
+const Body = Part({ body: Type.String() });
+const Caption = Part({ caption: Text });
+const Choice = Part({ id: Text, title: Type.String() });
+const File = Part({ id: Type.String(), caption: Text, filename: Text, voice: Flag });
+
+const Card = Type.Object({
+  name: Type.Object({ formatted_name: Type.String() }),
+  phones: Type.Optional(Type.Array(Type.Object({ phone: Text, wa_id: Text }))),
 });
-const Caption = Type.Object({ caption: Optional(Text) });
-const Choice = Type.Object({ id: Optional(Text), title: Text });
+
+const OrderedItem = Type.Object({
+  product_retailer_id: Type.String(),
+  quantity: Amount,
+  item_price: Type.Optional(Amount),
+  currency: Text,
+});
 
 const Message = Type.Object({
-  id: Text,
-  from: Optional(Text),
-  to: Optional(Text),
-  from_user_id: Optional(Text),
-  group_id: Optional(Text),
+  id: Type.String(),
+  from: Text,
+  to: Text,
+  from_user_id: Text,
+  group_id: Text,
   timestamp: Seconds,
-  type: Text,
-  context: Optional(
-    Type.Object({
-      id: Optional(Text),
-      forwarded: Optional(Type.Boolean()),
-      frequently_forwarded: Optional(Type.Boolean()),
-    }),
-  ),
-  text: Optional(Type.Object({ body: Text })),
-  image: Optional(File),
-  video: Optional(File),
-  audio: Optional(File),
-  voice: Optional(File),
-  document: Optional(File),
-  sticker: Optional(File),
-  location: Optional(
-    Type.Object({
-      latitude: Type.Number(),
-      longitude: Type.Number(),
-      name: Optional(Text),
-      address: Optional(Text),
-    }),
-  ),
-  contacts: Optional(
-    Type.Array(
-      Type.Object({
-        name: Type.Object({ formatted_name: Text }),
-        phones: Optional(Type.Array(Type.Object({ phone: Optional(Text), wa_id: Optional(Text) }))),
-      }),
-    ),
-  ),
-  reaction: Optional(Type.Object({ message_id: Text, emoji: Optional(Text) })),
-  revoke: Optional(Type.Object({ original_message_id: Text })),
-  edit: Optional(
-    Type.Object({
-      original_message_id: Text,
-      message: Type.Object({
-        text: Optional(Type.Object({ body: Text })),
-        image: Optional(Caption),
-        video: Optional(Caption),
-        document: Optional(Caption),
-      }),
-    }),
-  ),
-  button: Optional(Type.Object({ text: Text, payload: Optional(Text) })),
-  interactive: Optional(
-    Type.Object({
-      button_reply: Optional(Choice),
-      list_reply: Optional(Choice),
-      nfm_reply: Optional(Type.Object({ body: Optional(Text), response_json: Optional(Text) })),
-    }),
-  ),
-  order: Optional(
-    Type.Object({
-      text: Optional(Text),
-      product_items: Type.Array(
-        Type.Object({
-          product_retailer_id: Text,
-          quantity: Type.Union([Type.Number(), Text]),
-          item_price: Optional(Type.Union([Type.Number(), Text])),
-          currency: Optional(Text),
-        }),
-      ),
-    }),
-  ),
-  system: Optional(Type.Object({ body: Optional(Text) })),
+  type: Type.String(),
+  context: Part({ id: Text, forwarded: Flag, frequently_forwarded: Flag }),
+  text: Body,
+  image: File,
+  video: File,
+  audio: File,
+  voice: File,
+  document: File,
+  sticker: File,
+  location: Part({ latitude: Type.Number(), longitude: Type.Number(), name: Text, address: Text }),
+  contacts: Type.Optional(Type.Array(Card)),
+  reaction: Part({ message_id: Type.String(), emoji: Text }),
+  revoke: Part({ original_message_id: Type.String() }),
+  edit: Part({
+    original_message_id: Type.String(),
+    message: Type.Object({ text: Body, image: Caption, video: Caption, document: Caption }),
+  }),
+  button: Part({ text: Type.String(), payload: Text }),
+  interactive: Part({
+    button_reply: Choice,
+    list_reply: Choice,
+    nfm_reply: Part({ body: Text, response_json: Text }),
+  }),
+  order: Part({ text: Text, product_items: Type.Array(OrderedItem) }),
+  system: Part({ body: Text }),
 });
 type Message = Static<typeof Message>;
 
 const Problem = Type.Object({
   code: Type.Integer(),
-  title: Optional(Text),
-  message: Optional(Text),
-  error_data: Optional(Type.Object({ details: Optional(Text) })),
+  title: Text,
+  message: Text,
+  error_data: Part({ details: Text }),
 });
 
 const Status = Type.Object({
-  id: Text,
-  status: Text,
+  id: Type.String(),
+  status: Type.String(),
   timestamp: Seconds,
-  biz_opaque_callback_data: Optional(Text),
-  errors: Optional(Type.Array(Problem)),
+  biz_opaque_callback_data: Text,
+  errors: Type.Optional(Type.Array(Problem)),
 });
 
 const OneMessage = Compile(Message);
