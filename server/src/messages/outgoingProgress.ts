@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
-import type { NetworkEvent } from '../connectors/connector.ts';
+import type { Connection, NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { progressOf } from './status.ts';
+import { progressOf, type Step } from './status.ts';
 import { findMessage, type SessionRef } from './store.ts';
 
 /** An outgoing message, with what its events contain. */
@@ -31,11 +31,7 @@ interface Received {
 }
 
 /** A network's report that it accepted a message. */
-export interface Accepted {
-  readonly timestamp: number;
-  /** The network's own id of the message, if it does not keep ours. */
-  readonly networkId?: string;
-}
+export type Accepted = Awaited<ReturnType<Connection['send']>>;
 
 /** Stores the progress of outgoing messages. Each method runs in the given transaction. */
 export class OutgoingProgress {
@@ -110,8 +106,6 @@ export class OutgoingProgress {
     });
   }
 }
-
-type Step = 'sent' | 'delivered' | 'read';
 
 /** Returns the data of a status event. */
 export function statusOf(row: SentMessage, status: Step, timestamp: number) {

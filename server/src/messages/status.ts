@@ -1,3 +1,4 @@
+import type { NetworkEvent } from '../connectors/connector.ts';
 import type { MessageRow } from '../db/schema.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { MessageRow } from '../db/schema.ts';
  * failed on a timeout may have been sent nevertheless, and moves on when the network reports it later.
  */
 const STEPS = ['sent', 'delivered', 'read'] as const;
-type Step = (typeof STEPS)[number];
+export type Step = (typeof STEPS)[number];
 
 /**
  * The steps to `target`, each of which emits an event. Networks confirm out of order, and a message that was read was
@@ -20,13 +21,7 @@ function stepsTo(target: Step, { status, sent_at: sentAt }: Pick<MessageRow, 'st
 }
 
 /** A network's report about an outgoing message. */
-export interface Receipt {
-  readonly status: Step | 'failed';
-  /** When it happened. */
-  readonly timestamp: number;
-  /** The reason as text, if it failed. */
-  readonly error?: string;
-}
+export type Receipt = Pick<Extract<NetworkEvent, { type: 'receipt' }>, 'status' | 'timestamp' | 'error'>;
 
 /** The columns of a message that a receipt changes. */
 type Progress = Pick<MessageRow, 'status' | 'error' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at'>;
