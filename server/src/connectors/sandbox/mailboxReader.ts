@@ -133,7 +133,7 @@ export class MailboxReader {
       try {
         return (await this.phone.receive(mail, mail.mailId <= this.#newestWaiting)) ? 'delivered' : 'dropped';
       } catch (error) {
-        if (!isPassing(error)) failures++;
+        if (!isTransient(error)) failures++;
         if (failures === ATTEMPTS) {
           const { sessionId } = this.phone;
           this.#parts.log.error({ err: error, session: sessionId }, 'dropped a sandbox event that cannot be stored');
@@ -152,7 +152,7 @@ function endsBatch(event: NetworkEvent): boolean {
 }
 
 /** Whether an error says nothing about the event: the database is unavailable, or another node owns the session. */
-export function isPassing(error: unknown): boolean {
-  const passing = ['storage_unavailable', 'session_not_connected', 'shutting_down'];
-  return error instanceof AppError && passing.includes(error.code);
+export function isTransient(error: unknown): boolean {
+  const transient = ['storage_unavailable', 'session_not_connected', 'shutting_down'];
+  return error instanceof AppError && transient.includes(error.code);
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { NetworkEvent } from '../connector.ts';
-import { isPassing, MailboxReader, type Phone, RETRY_MS } from './mailboxReader.ts';
+import { isTransient, MailboxReader, type Phone, RETRY_MS } from './mailboxReader.ts';
 import type { Envelope, SandboxStore } from './store.ts';
 
 /** An envelope on its way. */
@@ -146,7 +146,7 @@ export class Mailboxes {
       const round = this.#queue.splice(0, DELIVERED_AT_ONCE);
       const failed = await this.#signedUp(round).then(
         (signedUp) => this.#put(this.#dispatchToPhones(round, signedUp)),
-        (error) => round.filter((delivery) => mayPass(delivery, error)),
+        (error) => round.filter((delivery) => shouldRetry(delivery, error)),
       );
       if (failed.length > 0) await this.#retryLater(failed);
     }
@@ -215,7 +215,7 @@ export class Mailboxes {
             delivery.resolve(this.announce(hasMail));
             return false;
           },
-          (error) => mayPass(delivery, error),
+          (error) => shouldRetry(delivery, error),
         ),
       ),
     );
@@ -235,8 +235,8 @@ export class Mailboxes {
 }
 
 /** Whether another attempt may succeed. Otherwise the delivery has failed. */
-function mayPass(delivery: Delivery, error: unknown): boolean {
-  if (isPassing(error)) return true;
+function shouldRetry(delivery: Delivery, error: unknown): boolean {
+  if (isTransient(error)) return true;
   delivery.reject(error);
   return false;
 }

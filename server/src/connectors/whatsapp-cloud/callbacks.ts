@@ -7,8 +7,8 @@ import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
 
 /** Answers Meta's request to verify that the address is ours. */
 export function answerChallenge(query: URLSearchParams, verifyToken: string): CallbackAnswer {
-  const isMeant = query.get('hub.mode') === 'subscribe' && isSame(query.get('hub.verify_token') ?? '', verifyToken);
-  return isMeant ? { status: 200, text: query.get('hub.challenge') ?? '' } : { status: 403 };
+  const isValid = query.get('hub.mode') === 'subscribe' && isSame(query.get('hub.verify_token') ?? '', verifyToken);
+  return isValid ? { status: 200, text: query.get('hub.challenge') ?? '' } : { status: 403 };
 }
 
 /** Whether Meta signed exactly these bytes for the app that has this secret. */

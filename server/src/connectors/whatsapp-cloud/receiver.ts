@@ -18,7 +18,7 @@ const MAX_AGE_MS = 6 * 3600_000;
 const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
 const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
 /** Errors that are caused by the file itself. */
-const OF_THE_FILE: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
+const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
 
 /** Receives the callbacks of one number. */
 export class Receiver {
@@ -186,7 +186,7 @@ export class Receiver {
   /** Whether retrying a part of a message is pointless, or has taken too long. */
   #isFinal(error: unknown, sentAt: number): boolean {
     const { host, monitor } = this.#number;
-    if (error instanceof AppError) return OF_THE_FILE.has(error.code);
+    if (error instanceof AppError) return FILE_ERRORS.has(error.code);
     if (error instanceof GraphError && FINAL.has(verdictOf(error))) return true;
     const isOfNetwork = error instanceof GraphError || error instanceof NoAnswerError;
     // After the session is closed, no request succeeds, which says nothing about the part.
