@@ -21,7 +21,7 @@ import { createMedia, type Media } from '../media/media.ts';
 import { Previews } from '../media/previews.ts';
 import { createS3Store } from '../media/s3Store.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
-import { DatabaseInbox } from '../messages/inbox.ts';
+import { createInbox } from '../messages/inbox.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
 import { Sender } from '../sending/sender.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
@@ -159,7 +159,7 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
   });
   cluster.signals.on('mailbox', (sessionId) => sandbox.mailboxes.wake(sessionId));
   cluster.signals.on('gap', () => void sandbox.mailboxes.poll());
-  const stored = new DatabaseInbox({ ...foundation, media, emit, trace: () => tracing?.current() ?? null });
+  const stored = createInbox({ ...foundation, media, emit, trace: () => tracing?.current() ?? null });
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });
   const common = { ...foundation, cluster, inbox, media, live: liveSessions };

@@ -31,85 +31,68 @@ export interface Inbox {
 /**
  * Turns what networks report into rows and events, each report in one transaction. All reports of a session go through
  * the commit queue under its id, so they take effect in order.
+ * @param options.trace returns the `traceparent` of the running span, which joint work keeps for each item
  */
-export class DatabaseInbox implements Inbox {
-  readonly #database: Database;
-  readonly #sessions: SessionInbox;
-  readonly #options: InboxOptions;
-  readonly #outgoing: OutgoingProgress;
-  readonly #groups: GroupInbox;
-  readonly #trace: () => string | null;
+export function createInbox({
+  database,
+  trace,
+  ...options
+}: InboxOptions & { database: Database; trace: () => string | null }): Inbox {
+  const outgoing = new OutgoingProgress(options);
+  const sessions = new SessionInbox(options);
+  const parts = { ...options, sessions, groups: new GroupInbox(options) };
+  return {
+    async take(session, event, file) {
+      const { sessionId } = session;
+      if (event.type === 'receipt')
+        await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
+      else await database.commit((tx) => store(parts, tx, session, event, file), sessionId);
+    },
+    async acknowledge(message, accepted) {
+      const acknowledged = { message, accepted, trace: trace() };
+      await database.commitJointly(outgoing.acknowledge, acknowledged, message.session_id);
+    },
+    refuse: (message, error) => database.commit((tx) => outgoing.refuse(tx, message, error), message.session_id),
+    end: (session, status, reason) =>
+      database.commit((tx) => sessions.end(tx, session, status, reason), session.sessionId),
+    note: (session, status, reason) =>
+      database.commit((tx) => sessions.note(tx, session, status, reason), session.sessionId),
+  };
+}
 
-  /** @param options.trace returns the `traceparent` of the running span, which joint work keeps for each item */
-  constructor({ database, trace, ...options }: InboxOptions & { database: Database; trace: () => string | null }) {
-    this.#database = database;
-    this.#sessions = new SessionInbox(options);
-    this.#options = options;
-    this.#outgoing = new OutgoingProgress(options);
-    this.#groups = new GroupInbox(options);
-    this.#trace = trace;
-  }
-
-  async take(session: SessionRef, event: NetworkEvent, file?: StoredMedia): Promise<void> {
-    if (event.type !== 'receipt') return this.#inOrder(session, (tx) => this.#store(tx, session, event, file));
-    const received = { session, event, trace: this.#trace() };
-    await this.#database.commitJointly(this.#outgoing.receipts, received, session.sessionId);
-  }
-
-  async acknowledge(message: SentMessage, accepted: Accepted): Promise<void> {
-    const acknowledged = { message, accepted, trace: this.#trace() };
-    await this.#database.commitJointly(this.#outgoing.acknowledge, acknowledged, message.session_id);
-  }
-
-  refuse(message: SentMessage, error: string): Promise<void> {
-    return this.#database.commit((tx) => this.#outgoing.refuse(tx, message, error), message.session_id);
-  }
-
-  end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void> {
-    return this.#inOrder(session, (tx) => this.#sessions.end(tx, session, status, reason));
-  }
-
-  note(session: SessionRef, status: SessionStatus, reason: string | null): Promise<void> {
-    return this.#inOrder(session, (tx) => this.#sessions.note(tx, session, status, reason));
-  }
-
-  #inOrder(session: SessionRef, work: (tx: Tx) => Promise<void>): Promise<void> {
-    return this.#database.commit(work, session.sessionId);
-  }
-
-  async #store(
-    tx: Tx,
-    session: SessionRef,
-    event: Exclude<NetworkEvent, { type: 'receipt' }>,
-    file: StoredMedia | undefined,
-  ): Promise<void> {
-    switch (event.type) {
-      case 'pairing':
-        return this.#sessions.awaitingPairing(tx, session);
-      case 'connected':
-        return this.#sessions.connected(tx, session, event.phoneNumber);
-      case 'disconnected':
-        return this.#sessions.disconnected(tx, session, 'disconnected', event.reason, event.willReconnect);
-      case 'logged_out':
-        return this.#sessions.disconnected(tx, session, 'logged_out', event.reason, false);
-      case 'message':
-        return storeReceived(this.#options, tx, session, event, file);
-      case 'identified':
-        return identify(tx, session, event);
-      case 'edited':
-        return storeNetworkEdit(tx, session, event);
-      case 'deleted':
-        return storeNetworkDeletion(tx, session, event);
-      case 'reaction':
-        return storeNetworkReaction(tx, session, event);
-      case 'vote':
-        return storeVote(tx, session, event);
-      case 'group_created':
-        return this.#groups.created(tx, session, event.group);
-      case 'group_updated':
-        return this.#groups.updated(tx, session, event, file);
-      case 'group_invite':
-        return this.#groups.invited(tx, session, event.group);
-    }
+async function store(
+  { sessions, groups, ...options }: InboxOptions & { sessions: SessionInbox; groups: GroupInbox },
+  tx: Tx,
+  session: SessionRef,
+  event: Exclude<NetworkEvent, { type: 'receipt' }>,
+  file: StoredMedia | undefined,
+): Promise<void> {
+  switch (event.type) {
+    case 'pairing':
+      return sessions.awaitingPairing(tx, session);
+    case 'connected':
+      return sessions.connected(tx, session, event.phoneNumber);
+    case 'disconnected':
+      return sessions.disconnected(tx, session, 'disconnected', event.reason, event.willReconnect);
+    case 'logged_out':
+      return sessions.disconnected(tx, session, 'logged_out', event.reason, false);
+    case 'message':
+      return storeReceived(options, tx, session, event, file);
+    case 'identified':
+      return identify(tx, session, event);
+    case 'edited':
+      return storeNetworkEdit(tx, session, event);
+    case 'deleted':
+      return storeNetworkDeletion(tx, session, event);
+    case 'reaction':
+      return storeNetworkReaction(tx, session, event);
+    case 'vote':
+      return storeVote(tx, session, event);
+    case 'group_created':
+      return groups.created(tx, session, event.group);
+    case 'group_updated':
+      return groups.updated(tx, session, event, file);
+    case 'group_invite':
+      return groups.invited(tx, session, event.group);
   }
 }

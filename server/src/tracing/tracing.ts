@@ -88,18 +88,15 @@ export class Tracing {
   /** Begins a trace for each event of a network. */
   inbox(inbox: Inbox): Inbox {
     return {
-      take: (session, event, came) =>
+      ...inbox,
+      take: (session, event, file) =>
         this.#within(SpanKind.CONSUMER, `network ${event.type}`, null, async (span) => {
           span.setAttributes({
             'switchboard.session_id': session.sessionId,
             'switchboard.account_id': session.accountId,
           });
-          return inbox.take(session, event, came);
+          return inbox.take(session, event, file);
         }),
-      acknowledge: (message, accepted) => inbox.acknowledge(message, accepted),
-      refuse: (message, error) => inbox.refuse(message, error),
-      end: (session, status, reason) => inbox.end(session, status, reason),
-      note: (session, status, reason) => inbox.note(session, status, reason),
     };
   }
 
