@@ -274,7 +274,7 @@ it('a person who is known under two names keeps the later of two reactions', asy
         timestamp: Date.now() + at,
       });
   }
-  await report({ type: 'identified', placeholder, phoneNumber });
+  await report({ type: 'identified', standIn: placeholder, phoneNumber });
   const { data } = (await call('GET', '/messages')).body;
   assert.deepEqual(
     data.map(({ message, reactions }: Answer['body']) => [

@@ -418,10 +418,10 @@ export type NetworkEvent =
       readonly replyTo: string | null;
     }
   /**
-   * The number of a person has become known. Everything stored under the placeholder belongs to that number.
+   * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.
    * The placeholder can also be a number that the network knows by another one.
    */
-  | { readonly type: 'identified'; readonly placeholder: string; readonly phoneNumber: string }
+  | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
   /** The sender has changed the text of a message. */
   | (MessageChange & { readonly type: 'edited'; readonly text: string })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */

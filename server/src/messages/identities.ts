@@ -17,7 +17,7 @@ interface Person extends SessionRef {
 export async function identify(
   tx: Tx,
   { accountId, sessionId }: SessionRef,
-  { placeholder, phoneNumber }: Pick<Person, 'placeholder' | 'phoneNumber'>,
+  { standIn: placeholder, phoneNumber }: { standIn: string; phoneNumber: string },
 ): Promise<void> {
   const person = { accountId, sessionId, placeholder, phoneNumber };
   await mergeChats(tx, person);

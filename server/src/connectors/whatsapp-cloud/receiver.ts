@@ -150,7 +150,7 @@ export class Receiver {
     const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
     const placeholder = userId && (await people.hiddenAs(userId));
     if (!placeholder) return;
-    await host.onEvent({ type: 'identified', placeholder, phoneNumber });
+    await host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber });
     await people.show(placeholder, phoneNumber); // last: if this fails, it is reported again with the next message
   }
 

@@ -79,7 +79,7 @@ export class Addresses {
   async identify(digits: string, phoneNumber: string): Promise<void> {
     // First, so that no group is reported with the placeholder after the stored ones have the number.
     this.#identified.set(digits, phoneNumber);
-    await this.#session.host.onEvent({ type: 'identified', placeholder: digits, phoneNumber });
+    await this.#session.host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
   }
 
   /** Whether these digits are a placeholder. */
