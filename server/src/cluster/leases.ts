@@ -1,16 +1,8 @@
 import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import {
-  acquireFree,
-  acquireOne,
-  countLeases,
-  freeLeases,
-  type Leasable,
-  type Member,
-  readOwned,
-  readOwner,
-} from './members.ts';
+import { type Leasable, LeaseRows } from './leaseRows.ts';
+import type { Member } from './members.ts';
 import type { Peers } from './peers.ts';
 import type { Signals } from './signals.ts';
 
@@ -69,7 +61,8 @@ interface Options {
 
 /** The leases of one node among several. */
 export class NodeLeases implements Leases {
-  readonly #kind: Leasable;
+  readonly #table: Leasable['table'];
+  readonly #rows: LeaseRows;
   readonly #options: Options;
   readonly #nodeId: string;
   readonly #owned = new Set<string>();
@@ -86,9 +79,10 @@ export class NodeLeases implements Leases {
   #generation = 0;
 
   constructor(kind: Leasable, options: Options) {
-    this.#kind = kind;
     this.#options = options;
     this.#nodeId = options.peers.nodeId;
+    this.#table = kind.table;
+    this.#rows = new LeaseRows(kind, this.#nodeId);
   }
 
   get count(): number {
@@ -110,13 +104,13 @@ export class NodeLeases implements Leases {
 
   async ownerOf(id: string): Promise<Owner> {
     if (this.#owned.has(id)) return 'here';
-    return this.#toOwner(id, await readOwner(this.#options.database.reader, this.#kind, id));
+    return this.#toOwner(id, await this.#rows.ownerOf(this.#options.database.reader, id));
   }
 
   async nodeFor(id: string): Promise<Owner> {
     const { acceptsWork, database, peers } = this.#options;
     if (acceptsWork) return this.ownerOf(id);
-    const owner = await readOwner(database.reader, this.#kind, id);
+    const owner = await this.#rows.ownerOf(database.reader, id);
     return owner === null ? (peers.anyWorker() ?? 'nobody') : this.#toOwner(id, owner);
   }
 
@@ -127,7 +121,7 @@ export class NodeLeases implements Leases {
     const generation = this.#generation;
     this.#acquiring.add(id);
     try {
-      const owner = await database.commit((tx) => acquireOne(tx, this.#kind, this.#nodeId, id));
+      const owner = await database.commit((tx) => this.#rows.acquire(tx, id));
       if (owner === this.#nodeId && generation === this.#generation && !this.#leaving.has(id)) this.#owned.add(id);
       return this.#toOwner(id, owner);
     } finally {
@@ -140,7 +134,7 @@ export class NodeLeases implements Leases {
     this.#owned.delete(id);
     this.#leaving.set(id, 'freeing');
     try {
-      await this.#options.database.commit((tx) => freeLeases(tx, this.#kind, this.#nodeId, [id]));
+      await this.#options.database.commit((tx) => this.#rows.free(tx, [id]));
       this.#leaving.delete(id);
     } catch (error) {
       if (generation === this.#generation) this.#leaving.set(id, 'stopped');
@@ -170,7 +164,7 @@ export class NodeLeases implements Leases {
   async balance(workers: readonly Member[], isChanged: boolean): Promise<void> {
     await this.#freeStopped();
     if (this.#isEnding) return;
-    const counts = await countLeases(this.#options.database, this.#kind);
+    const counts = await this.#rows.count(this.#options.database.reader);
     const mine = counts.get(this.#nodeId) ?? 0;
     if (mine !== this.#owned.size + this.#leaving.size) await this.#reconcile();
     const share = shareOf(this.#nodeId, workers, counts);
@@ -196,7 +190,7 @@ export class NodeLeases implements Leases {
     for (let left = missing; left > 0 && !this.#isEnding; ) {
       const generation = this.#generation;
       const limit = Math.min(left, ACQUIRED_AT_ONCE);
-      const ids = await this.#options.database.commit((tx) => acquireFree(tx, this.#kind, this.#nodeId, limit));
+      const ids = await this.#options.database.commit((tx) => this.#rows.acquireFree(tx, limit));
       if (generation !== this.#generation || ids.length === 0) return;
       this.#begin(ids);
       left -= ids.length;
@@ -207,7 +201,7 @@ export class NodeLeases implements Leases {
   #begin(ids: readonly string[]): void {
     const { log } = this.#options;
     for (const id of ids) this.#owned.add(id);
-    log.info({ [this.#kind.table]: ids.length }, 'acquired leases');
+    log.info({ [this.#table]: ids.length }, 'acquired leases');
     const beginning = (async () => this.#worker?.onAcquired(ids))().catch((error) =>
       log.error({ err: error }, 'failed to start work on acquired leases'),
     );
@@ -219,7 +213,7 @@ export class NodeLeases implements Leases {
   async #releaseSurplus(surplus: number): Promise<void> {
     if (this.#isReleasing) return;
     this.#isReleasing = true;
-    this.#options.log.info({ [this.#kind.table]: surplus }, 'releasing surplus leases');
+    this.#options.log.info({ [this.#table]: surplus }, 'releasing surplus leases');
     const waiting = [...this.#owned].slice(-surplus).values();
     const generation = this.#generation;
     const releaseNext = async () => {
@@ -251,7 +245,7 @@ export class NodeLeases implements Leases {
     for (;;) {
       const ids = [...this.#leaving].flatMap(([id, stage]) => (stage === 'stopped' ? id : []));
       if (ids.length === 0) return;
-      await database.commit((tx) => freeLeases(tx, this.#kind, this.#nodeId, ids));
+      await database.commit((tx) => this.#rows.free(tx, ids));
       for (const id of ids) this.#leaving.delete(id);
       signals.send('nodes', this.#nodeId);
     }
@@ -263,7 +257,7 @@ export class NodeLeases implements Leases {
    */
   async #reconcile(): Promise<void> {
     const [before, generation] = [new Set(this.#owned), this.#generation];
-    const stored = new Set(await readOwned(this.#options.database.reader, this.#kind, this.#nodeId));
+    const stored = new Set(await this.#rows.owned(this.#options.database.reader));
     if (generation !== this.#generation) return;
     for (const id of before) if (!stored.has(id)) this.#owned.delete(id);
     const isUnknown = (id: string) =>

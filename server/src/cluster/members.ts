@@ -1,12 +1,12 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { oneAtATime, type Tx } from '../db/commit.ts';
-import type { Database } from '../db/database.ts';
 import type { Membership, Queryable } from '../db/dialect.ts';
 import { OperatorError } from '../errors.ts';
+import { leasable } from './leaseRows.ts';
 
 /*
- * The rows of `nodes` and the leases that depend on them, in SQL that only PostgreSQL runs. The clock of the database
- * decides whether a node is alive, because the clocks of the nodes may differ.
+ * The rows of `nodes`, in SQL that only PostgreSQL runs. The clock of the database decides whether a node is alive,
+ * because the clocks of the nodes may differ.
  */
 
 /** A node of the deployment. */
@@ -182,108 +182,6 @@ export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void
 async function free(tx: Tx, nodeIds: readonly string[]): Promise<void> {
   if (nodeIds.length === 0) return;
   const owners = tx.dialect.texts(JSON.stringify(nodeIds));
-  for (const { table, freed } of Object.values(leasable)) {
+  for (const { table, freed } of Object.values(leasable))
     await sql`update ${sql.table(table)} set ${freed} where lease_owner in ${owners}`.execute(tx.kysely);
-  }
-}
-
-/** Counts the leases of each node; under null the free ones. */
-export async function countLeases(
-  { reader }: Database,
-  { table, free: isFree }: Leasable,
-): Promise<Map<string | null, number>> {
-  const { rows } = await sql<{ lease_owner: string | null; held: number }>`
-    select lease_owner, count(*) as held from ${sql.table(table)} where lease_owner is not null group by lease_owner
-    union all select null, count(*) from ${sql.table(table)} where ${isFree}`.execute(reader.kysely);
-  return new Map(rows.map(({ lease_owner, held }) => [lease_owner, held]));
-}
-
-/** A table whose rows are leased. */
-export interface Leasable {
-  readonly table: 'sessions' | 'webhooks';
-  readonly id: 'session_id' | 'webhook_id';
-  /** The rows that can be acquired. */
-  readonly free: RawBuilder<boolean>;
-  /** The changes of a row that becomes free. */
-  readonly freed: RawBuilder<unknown>;
-}
-
-export const leasable = {
-  sessions: {
-    table: 'sessions',
-    id: 'session_id',
-    free: sql<boolean>`wanted = 1 and lease_owner is null`,
-    // Not connected until another node connects it.
-    freed: sql`lease_owner = null, status = case status when 'connected' then 'connecting' else status end`,
-  },
-  webhooks: {
-    table: 'webhooks',
-    id: 'webhook_id',
-    free: sql<boolean>`lease_owner is null`,
-    freed: sql`lease_owner = null`,
-  },
-} as const satisfies Record<string, Leasable>;
-
-/**
- * Acquires up to `limit` free leases.
- * @returns their ids
- */
-export async function acquireFree(
-  tx: Tx,
-  { table, id, free: isFree }: Leasable,
-  nodeId: string,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    update ${sql.table(table)} set lease_owner = ${nodeId}, lease_generation = lease_generation + 1
-    where ${sql.ref(id)} = any (array (
-      select ${sql.ref(id)} from ${sql.table(table)} where ${isFree}
-      order by ${sql.ref(id)} limit ${limit} for update skip locked))
-    returning ${sql.ref(id)} as id`.execute(tx.kysely);
-  return rows.map((row) => row.id);
-}
-
-/**
- * Acquires a lease if it is free.
- * @returns its owner; undefined if there is no such row
- */
-export async function acquireOne(
-  tx: Tx,
-  { table, id }: Leasable,
-  nodeId: string,
-  rowId: string,
-): Promise<string | null | undefined> {
-  const { rows } = await sql<{ lease_owner: string }>`
-    update ${sql.table(table)} set lease_owner = ${nodeId}, lease_generation = lease_generation + 1
-    where ${sql.ref(id)} = ${rowId} and lease_owner is null returning lease_owner`.execute(tx.kysely);
-  return rows.length > 0 ? nodeId : readOwner(tx, { table, id }, rowId);
-}
-
-/** Returns the owner of a lease: null if it is free, undefined if there is no such row. */
-export async function readOwner(
-  on: Queryable,
-  { table, id }: Pick<Leasable, 'table' | 'id'>,
-  rowId: string,
-): Promise<string | null | undefined> {
-  const { rows } = await sql<{ lease_owner: string | null }>`
-    select lease_owner from ${sql.table(table)} where ${sql.ref(id)} = ${rowId}`.execute(on.kysely);
-  return rows[0]?.lease_owner;
-}
-
-/** Returns the ids of a node's leases. */
-export async function readOwned(on: Queryable, { table, id }: Leasable, nodeId: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select ${sql.ref(id)} as id from ${sql.table(table)} where lease_owner = ${nodeId}`.execute(on.kysely);
-  return rows.map((row) => row.id);
-}
-
-/** Frees leases of a node. */
-export async function freeLeases(
-  tx: Tx,
-  { table, id, freed }: Leasable,
-  nodeId: string,
-  rowIds: readonly string[],
-): Promise<void> {
-  await sql`update ${sql.table(table)} set ${freed}
-    where ${sql.ref(id)} in ${tx.dialect.texts(JSON.stringify(rowIds))} and lease_owner = ${nodeId}`.execute(tx.kysely);
 }

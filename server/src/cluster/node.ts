@@ -12,19 +12,10 @@ import { version } from '../version.ts';
 import { Balancer } from './balancer.ts';
 import { Channel } from './channel.ts';
 import { begunSoon, type Cluster, type Workers } from './cluster.ts';
+import { leasable } from './leaseRows.ts';
 import { NodeLeases } from './leases.ts';
 import { LeaseTerm } from './leaseTerm.ts';
-import {
-  announce,
-  beat,
-  CopiedFolderError,
-  evictDead,
-  type Joining,
-  join,
-  leasable,
-  leave,
-  shortenLeases,
-} from './members.ts';
+import { announce, beat, CopiedFolderError, evictDead, type Joining, join, leave, shortenLeases } from './members.ts';
 import { Peers } from './peers.ts';
 
 /*
