@@ -1,6 +1,7 @@
 import {
   type TArrayOptions,
   type TNumberOptions,
+  type TObject,
   type TProperties,
   type TSchema,
   type TSchemaOptions,
@@ -26,9 +27,7 @@ export const boolean = (description: string, rules?: TSchemaOptions) => Type.Boo
 /** For a field that is present only if it is true, or that merely confirms what was done. */
 export const onlyTrue = (description = 'Always true.') => Type.Literal(true, { description });
 
-export const Time = Type.String({ format: 'date-time' });
-
-export const time = (description: string) => Type.String({ format: 'date-time', description });
+export const time = (description?: string) => Type.String({ format: 'date-time', ...describedBy(description) });
 
 export const oneOf = <V extends string[]>(values: readonly [...V], description?: string) =>
   Type.Enum(values, describedBy(description));
@@ -44,14 +43,14 @@ export const entries = <P extends TProperties>(description: string, properties: 
 export const record = <T extends TSchema>(values: T, description: string) =>
   Type.Record(Type.String(), values, { description });
 
-export const object = <P extends TProperties>(properties: P) => Type.Object(properties);
+export function object<P extends TProperties>(properties: P): TObject<P>;
+export function object<P extends TProperties>(description: string, properties: P): TObject<P>;
+export function object(...given: readonly [TProperties] | readonly [string, TProperties]): TObject {
+  return given.length === 1 ? Type.Object(given[0]) : Type.Object(given[1], { description: given[0] });
+}
 
 /** An object that the API reference and the SDK describe once, under a name. */
 export const named = <P extends TProperties>(title: string, properties: P) => Type.Object(properties, { title });
-
-/** An object inside another one. */
-export const part = <P extends TProperties>(description: string, properties: P) =>
-  Type.Object(properties, { description });
 
 /** An object with any fields. */
 export const openObject = (description: string) => Type.Object({}, { additionalProperties: true, description });

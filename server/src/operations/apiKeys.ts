@@ -5,7 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { requireRoom } from '../invoke/accountLimit.ts';
-import { list, named, object, onlyTrue, optional, orNull, string, Time, time } from '../invoke/fields.ts';
+import { list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -16,7 +16,7 @@ const Permissions = list(
   'Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
   { minItems: 1, maxItems: 50 },
 );
-const ExpiresAt = orNull(Time, 'When the key stops working; null for never.');
+const ExpiresAt = orNull(time(), 'When the key stops working; null for never.');
 const KeyId = string('Id of the key (`key_…`).');
 
 const fields = {
@@ -29,7 +29,7 @@ const fields = {
 const ApiKey = named('ApiKey', {
   ...fields,
   prefix: string('First characters of the key, to recognize it.'),
-  lastUsedAt: orNull(Time, 'When the key was last used; null if never.'),
+  lastUsedAt: orNull(time(), 'When the key was last used; null if never.'),
 });
 const NewApiKey = named('NewApiKey', {
   ...fields,

@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { boolean, integer, named, object, oneOf, optional, orNull, string, Time } from '../invoke/fields.ts';
+import { boolean, integer, named, object, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -22,7 +22,7 @@ const Chat = named('Chat', {
   unreadCount: integer('Incoming messages that are not marked as read.', { minimum: 0 }),
   archived: boolean('Whether the chat is archived.'),
   pinned: boolean('Whether the chat is pinned.'),
-  mutedUntil: orNull(Time, 'Until when the chat is muted; null if it is not.'),
+  mutedUntil: orNull(time(), 'Until when the chat is muted; null if it is not.'),
   lastMessage: orNull(Message, 'Newest message; null if there is none.'),
 });
 
@@ -97,7 +97,7 @@ export const updateChat = defineOperation({
     sessionId: OptionalSessionId,
     archived: optional(boolean('true archives the chat, false restores it.')),
     pinned: optional(boolean('true pins the chat, false unpins it.')),
-    mutedUntil: optional(orNull(Time, 'Mutes the chat until this time; null unmutes it.')),
+    mutedUntil: optional(orNull(time(), 'Mutes the chat until this time; null unmutes it.')),
   },
   output: Chat,
   errors: ['not_found', 'session_required'],

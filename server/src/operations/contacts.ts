@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
-import { boolean, entries, named, object, optional, orNull, string, Time, time } from '../invoke/fields.ts';
+import { boolean, entries, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -16,7 +16,7 @@ const Contact = named('Contact', {
   name: orNull(Type.String(), 'Name that the contact chose; null if it is not known.'),
   blocked: boolean('Whether the session has blocked the contact.'),
   onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
-  checkedAt: orNull(Time, 'When the number was last checked; null if never.'),
+  checkedAt: orNull(time(), 'When the number was last checked; null if never.'),
 });
 
 export const listContacts = defineOperation({

@@ -16,7 +16,6 @@ import {
   orNull,
   record,
   string,
-  Time,
   time,
 } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
@@ -47,11 +46,11 @@ const Delivery = named('Delivery', {
   attempts: integer('Number of attempts so far.'),
   lastClass: orNull(Class, 'Outcome class of the last attempt; null before the first one.'),
   lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
-  dueAt: orNull(Time, 'When the next attempt is due, unless the circuit breaker holds it; null once settled.'),
+  dueAt: orNull(time(), 'When the next attempt is due, unless the circuit breaker holds it; null once settled.'),
   messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
   isTest: boolean('Whether it is the sample event of a test.'),
   createdAt: time('When the event happened.'),
-  settledAt: orNull(Time, 'When the delivery reached its final state; null while it is pending.'),
+  settledAt: orNull(time(), 'When the delivery reached its final state; null while it is pending.'),
 });
 
 const DeliveryWithAttempts = named('DeliveryWithAttempts', {
@@ -198,7 +197,7 @@ export const replayDeliveries = defineOperation({
   output: object({
     matched: integer('Number of settled deliveries that match.'),
     replayed: integer('Number of deliveries that are sent again; 0 on a dry run.'),
-    lastDueAt: orNull(Time, 'When the last of them is due; null if none is sent.'),
+    lastDueAt: orNull(time(), 'When the last of them is due; null if none is sent.'),
   }),
   async run(ctx, input) {
     if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {

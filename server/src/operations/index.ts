@@ -1,134 +1,111 @@
 import type { Operation } from '../invoke/operation.ts';
-import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './apiKeys.ts';
-import { changePassword, forgetLogin, login, logout, me, register } from './auth.ts';
-import { getChat, listChats, markChatRead, setTyping, updateChat } from './chats.ts';
-import { listConnectors } from './connectors.ts';
-import { checkContacts, listContacts, setContactBlocked } from './contacts.ts';
-import { getDelivery, listDeliveries, replayDeliveries } from './deliveries.ts';
-import { createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, updateEndpoint } from './endpoints.ts';
-import { listEvents } from './events.ts';
-import {
-  createGroup,
-  getGroup,
-  getInviteLink,
-  joinGroup,
-  leaveGroup,
-  listGroups,
-  revokeInviteLink,
-  updateGroup,
-  updateParticipants,
-} from './groups.ts';
-import { getMedia, uploadMedia } from './media.ts';
-import { deleteMessage, editMessage, reactToMessage } from './messageChanges.ts';
-import { getMessage, listMessages, messageStats } from './messages.ts';
-import { contactProfile, updateProfile } from './profiles.ts';
-import { cancelMessage, sendBulk } from './scheduling.ts';
-import { forwardMessage, sendContact, sendLocation, sendMedia, sendMessage, sendPoll } from './sending.ts';
-import { sendInteractive, sendTemplate } from './sendingChoices.ts';
-import {
-  connectSession,
-  disconnectSession,
-  getSessionQr,
-  logoutSession,
-  requestPairingCode,
-} from './sessionConnection.ts';
-import { createSession, deleteSession, getSession, listSessions, sessionHistory, updateSession } from './sessions.ts';
-import { simulateSession } from './simulator.ts';
-import {
-  endpointStats,
-  getCircuitBreaker,
-  getEndpointBreaker,
-  resetCircuitBreaker,
-  resetEndpointBreaker,
-  webhookStats,
-} from './webhookHealth.ts';
-import { rotateEndpointSecret, rotateWebhookSecret } from './webhookSecret.ts';
-import { deleteWebhook, getWebhook, setWebhook } from './webhooks.ts';
-import { testEndpoint, testWebhook } from './webhookTest.ts';
+import * as apiKeys from './apiKeys.ts';
+import * as auth from './auth.ts';
+import * as chats from './chats.ts';
+import * as connectors from './connectors.ts';
+import * as contacts from './contacts.ts';
+import * as deliveries from './deliveries.ts';
+import * as endpoints from './endpoints.ts';
+import * as events from './events.ts';
+import * as groups from './groups.ts';
+import * as media from './media.ts';
+import * as messageChanges from './messageChanges.ts';
+import * as messages from './messages.ts';
+import * as profiles from './profiles.ts';
+import * as scheduling from './scheduling.ts';
+import * as sending from './sending.ts';
+import * as sendingChoices from './sendingChoices.ts';
+import * as sessionConnection from './sessionConnection.ts';
+import * as sessions from './sessions.ts';
+import * as simulator from './simulator.ts';
+import * as webhookHealth from './webhookHealth.ts';
+import * as webhookSecret from './webhookSecret.ts';
+import * as webhooks from './webhooks.ts';
+import * as webhookTest from './webhookTest.ts';
 
 /** All operations. Routes, OpenAPI and permissions derive from this list. */
 export const operations: readonly Operation[] = [
-  register,
-  login,
-  forgetLogin,
-  logout,
-  me,
-  changePassword,
-  createApiKey,
-  listApiKeys,
-  updateApiKey,
-  rotateApiKey,
-  revokeApiKey,
-  listConnectors,
-  listSessions,
-  createSession,
-  getSession,
-  updateSession,
-  updateProfile,
-  connectSession,
-  getSessionQr,
-  requestPairingCode,
-  disconnectSession,
-  logoutSession,
-  sessionHistory,
-  deleteSession,
-  simulateSession,
-  sendMessage,
-  sendMedia,
-  sendLocation,
-  sendContact,
-  sendPoll,
-  sendBulk,
-  listMessages,
-  messageStats,
-  getMessage,
-  reactToMessage,
-  editMessage,
-  deleteMessage,
-  sendTemplate,
-  sendInteractive,
-  forwardMessage,
-  cancelMessage,
-  listChats,
-  getChat,
-  updateChat,
-  markChatRead,
-  setTyping,
-  listContacts,
-  checkContacts,
-  setContactBlocked,
-  contactProfile,
-  uploadMedia,
-  getMedia,
-  listGroups,
-  getGroup,
-  createGroup,
-  updateGroup,
-  updateParticipants,
-  getInviteLink,
-  revokeInviteLink,
-  joinGroup,
-  leaveGroup,
-  setWebhook,
-  getWebhook,
-  testWebhook,
-  webhookStats,
-  getCircuitBreaker,
-  resetCircuitBreaker,
-  listDeliveries,
-  getDelivery,
-  replayDeliveries,
-  rotateWebhookSecret,
-  deleteWebhook,
-  listEndpoints,
-  createEndpoint,
-  getEndpoint,
-  updateEndpoint,
-  deleteEndpoint,
-  rotateEndpointSecret,
-  testEndpoint,
-  endpointStats,
-  getEndpointBreaker,
-  resetEndpointBreaker,
-  listEvents,
+  auth.register,
+  auth.login,
+  auth.forgetLogin,
+  auth.logout,
+  auth.me,
+  auth.changePassword,
+  apiKeys.createApiKey,
+  apiKeys.listApiKeys,
+  apiKeys.updateApiKey,
+  apiKeys.rotateApiKey,
+  apiKeys.revokeApiKey,
+  connectors.listConnectors,
+  sessions.listSessions,
+  sessions.createSession,
+  sessions.getSession,
+  sessions.updateSession,
+  profiles.updateProfile,
+  sessionConnection.connectSession,
+  sessionConnection.getSessionQr,
+  sessionConnection.requestPairingCode,
+  sessionConnection.disconnectSession,
+  sessionConnection.logoutSession,
+  sessions.sessionHistory,
+  sessions.deleteSession,
+  simulator.simulateSession,
+  sending.sendMessage,
+  sending.sendMedia,
+  sending.sendLocation,
+  sending.sendContact,
+  sending.sendPoll,
+  scheduling.sendBulk,
+  messages.listMessages,
+  messages.messageStats,
+  messages.getMessage,
+  messageChanges.reactToMessage,
+  messageChanges.editMessage,
+  messageChanges.deleteMessage,
+  sendingChoices.sendTemplate,
+  sendingChoices.sendInteractive,
+  sending.forwardMessage,
+  scheduling.cancelMessage,
+  chats.listChats,
+  chats.getChat,
+  chats.updateChat,
+  chats.markChatRead,
+  chats.setTyping,
+  contacts.listContacts,
+  contacts.checkContacts,
+  contacts.setContactBlocked,
+  profiles.contactProfile,
+  media.uploadMedia,
+  media.getMedia,
+  groups.listGroups,
+  groups.getGroup,
+  groups.createGroup,
+  groups.updateGroup,
+  groups.updateParticipants,
+  groups.getInviteLink,
+  groups.revokeInviteLink,
+  groups.joinGroup,
+  groups.leaveGroup,
+  webhooks.setWebhook,
+  webhooks.getWebhook,
+  webhookTest.testWebhook,
+  webhookHealth.webhookStats,
+  webhookHealth.getCircuitBreaker,
+  webhookHealth.resetCircuitBreaker,
+  deliveries.listDeliveries,
+  deliveries.getDelivery,
+  deliveries.replayDeliveries,
+  webhookSecret.rotateWebhookSecret,
+  webhooks.deleteWebhook,
+  endpoints.listEndpoints,
+  endpoints.createEndpoint,
+  endpoints.getEndpoint,
+  endpoints.updateEndpoint,
+  endpoints.deleteEndpoint,
+  webhookSecret.rotateEndpointSecret,
+  webhookTest.testEndpoint,
+  webhookHealth.endpointStats,
+  webhookHealth.getEndpointBreaker,
+  webhookHealth.resetEndpointBreaker,
+  events.listEvents,
 ];

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { integer, list, named, object, optional, orNull, string, Time } from '../invoke/fields.ts';
+import { integer, list, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
@@ -11,7 +11,7 @@ import { OptionalSessionId, resolveSession } from './sessions.ts';
 const BulkResult = named('BulkResult', {
   to: string('Recipient as you passed it.'),
   messageId: orNull(MessageId, 'Id of the message; null if it was refused.'),
-  sendAt: orNull(Time, 'When the message will be sent; null if it was refused.'),
+  sendAt: orNull(time(), 'When the message will be sent; null if it was refused.'),
   error: optional(string('Why the message was refused, as a sentence.')),
 });
 

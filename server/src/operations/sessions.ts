@@ -13,7 +13,6 @@ import {
   orNull,
   record,
   string,
-  Time,
   time,
 } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
@@ -51,8 +50,8 @@ export const Session = named('Session', {
     ['created', 'connecting', 'awaiting_pairing', 'connected', 'disconnected', 'logged_out', 'failed'],
     'Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code.',
   ),
-  connectedAt: orNull(Time, 'When the session connected; null while it is not connected.'),
-  lastEventAt: orNull(Time, 'When the network last reported something; null if it never did.'),
+  connectedAt: orNull(time(), 'When the session connected; null while it is not connected.'),
+  lastEventAt: orNull(time(), 'When the network last reported something; null if it never did.'),
   error: orNull(Type.String(), 'Why the session is not connected, as a sentence; null if there was no error.'),
   options: record(Type.Unknown(), 'Options of the network, without their secrets.'),
   callbackUrl: orNull(

@@ -1,20 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { WebhookTable } from '../db/schema.ts';
-import {
-  entries,
-  integer,
-  named,
-  number,
-  object,
-  oneOf,
-  orNull,
-  part,
-  record,
-  string,
-  Time,
-  time,
-} from '../invoke/fields.ts';
+import { entries, integer, named, number, object, oneOf, orNull, record, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { type Breaker, newBreaker, thresholds, windowTotals } from '../webhooks/breaker.ts';
 import { resetBreaker } from '../webhooks/destinations.ts';
@@ -37,7 +24,7 @@ const Window = object({
     Type.Number({ minimum: 0, maximum: 1 }),
     'Share of attempts that succeeded, from 0 to 1; null without attempts.',
   ),
-  latencyMs: part('Duration of attempts in milliseconds.', {
+  latencyMs: object('Duration of attempts in milliseconds.', {
     p50: orNull(Type.Integer(), 'Median; null without attempts.'),
     p95: orNull(Type.Integer(), '95th percentile; null without attempts.'),
     p99: orNull(Type.Integer(), '99th percentile; null without attempts.'),
@@ -53,7 +40,7 @@ const WebhookStats = named('WebhookStats', {
     Type.Integer(),
     'Age of the oldest pending delivery in milliseconds; null if none is pending.',
   ),
-  windows: part('Totals by period.', { '1h': Window, '24h': Window, '7d': Window }),
+  windows: object('Totals by period.', { '1h': Window, '24h': Window, '7d': Window }),
   series: entries('Minutes of the last hour with at least one attempt, oldest first.', {
     minute: time('Start of the minute.'),
     attempts: Count('Number of attempts.'),
@@ -65,7 +52,7 @@ const WebhookStats = named('WebhookStats', {
 
 const CircuitBreaker = named('CircuitBreaker', {
   state: State,
-  since: orNull(Time, 'When the circuit breaker entered this state; null if no webhook is set.'),
+  since: orNull(time(), 'When the circuit breaker entered this state; null if no webhook is set.'),
   reason: orNull(Type.String(), 'Why the circuit breaker entered this state.'),
   lastError: orNull(
     object({
@@ -77,21 +64,21 @@ const CircuitBreaker = named('CircuitBreaker', {
     'Last attempt that failed; null if none has.',
   ),
   failuresInARow: Count('Number of attempts that failed since the last success.'),
-  window: part('Recent attempts, which determine the failure rate.', {
+  window: object('Recent attempts, which determine the failure rate.', {
     seconds: Count('Length of the window.'),
     attempts: Count('Number of attempts in the window.'),
     failures: Count('Number of failed attempts in the window.'),
   }),
-  openUntil: orNull(Time, 'When the open period ends; null if the circuit breaker is not open.'),
+  openUntil: orNull(time(), 'When the open period ends; null if the circuit breaker is not open.'),
   nextProbeAt: orNull(
-    Time,
+    time(),
     'When the next held delivery goes out as a probe; null unless the breaker is open and holds deliveries.',
   ),
-  held: part('Deliveries that wait until the circuit breaker closes.', {
+  held: object('Deliveries that wait until the circuit breaker closes.', {
     count: Count('Number of held deliveries.'),
-    oldestAt: orNull(Time, 'Time of the oldest held delivery; null unless the breaker is open and holds deliveries.'),
+    oldestAt: orNull(time(), 'Time of the oldest held delivery; null unless the breaker is open and holds deliveries.'),
   }),
-  thresholds: part('Rules by which the circuit breaker opens and closes.', {
+  thresholds: object('Rules by which the circuit breaker opens and closes.', {
     failuresInARow: Count('Failed attempts in a row that open the circuit breaker.'),
     windowSeconds: Count('Length of the window for the failure rate.'),
     windowAttempts: Count('Minimum attempts in the window before the failure rate applies.'),

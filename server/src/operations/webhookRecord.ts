@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import { eventKinds, isEventKind } from '../events.ts';
-import { boolean, list, named, oneOf, optional, orNull, string, Time } from '../invoke/fields.ts';
+import { boolean, list, named, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { checkUrl } from '../target.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
@@ -36,8 +36,8 @@ export const WebhookConfiguration = named('WebhookConfiguration', {
   events: list(Kind, 'Event types that the webhook receives.'),
   hasSecret: boolean('Whether a secret is set. The secret itself is never returned.'),
   enabled: boolean('Whether events are sent.'),
-  createdAt: orNull(Time, 'When the webhook was first set; null if none is set.'),
-  updatedAt: orNull(Time, 'When the webhook was last changed; null if none is set.'),
+  createdAt: orNull(time(), 'When the webhook was first set; null if none is set.'),
+  updatedAt: orNull(time(), 'When the webhook was last changed; null if none is set.'),
 });
 
 export const WebhookId = string('Id of the webhook (`whk_…`).', { maxLength: 100 });

@@ -1,10 +1,10 @@
-import { boolean, integer, named, optional, orNull, string, Time } from '../invoke/fields.ts';
+import { boolean, integer, named, optional, orNull, string, time } from '../invoke/fields.ts';
 import { rotateSecret } from '../webhooks/destinations.ts';
 import { onAnyWebhook, requireSet } from './anyWebhook.ts';
 
 const SecretRotation = named('SecretRotation', {
   hasSecret: boolean('Whether a secret is set.'),
-  previousSecretValidUntil: orNull(Time, 'Until when `webhook-signature` has both signatures; null if it has one.'),
+  previousSecretValidUntil: orNull(time(), 'Until when `webhook-signature` has both signatures; null if it has one.'),
 });
 
 const rotationFields = {
