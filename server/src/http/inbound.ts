@@ -1,27 +1,19 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Cluster } from '../cluster/cluster.ts';
-import { type Forward, NoAnswerError } from '../cluster/forward.ts';
+import { NoAnswerError } from '../cluster/forward.ts';
 import type { Member } from '../cluster/members.ts';
 import type { CallbackAnswer, CallbackRequest } from '../connectors/connector.ts';
 import { AppError } from '../errors.ts';
+import type { Services } from '../invoke/context.ts';
 import { type Owners, runAtOwner } from '../invoke/owners.ts';
-import type { Log } from '../log.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
-import type { LiveSessions } from '../sessions/liveSessions.ts';
-import type { Sessions } from '../sessions/sessions.ts';
 import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
 import type { ForwardedRequests } from './forwardedRequests.ts';
 
-export interface InboundDeps {
-  readonly sessions: Pick<Sessions, 'find'>;
-  readonly liveSessions: Pick<LiveSessions, 'part'>;
-  readonly owners: Pick<Owners, 'ofSession'>;
-  readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect'>;
-  readonly forward: Pick<Forward, 'relay'>;
+interface InboundDeps extends Pick<Services, 'sessions' | 'liveSessions' | 'cluster' | 'forward' | 'log'> {
+  readonly owners: Owners;
   readonly forwardedRequests: ForwardedRequests;
-  readonly log: Log;
 }
 
 /** In bytes. Meta's callbacks have up to 3 MB, and a busy session gets several at a time. */

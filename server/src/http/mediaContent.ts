@@ -17,12 +17,10 @@ const INLINE = /^(image\/(png|apng|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)(
  * in this server's origin.
  */
 export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readonly media: Media }): void {
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
   app.route({
     method: ['GET', 'HEAD'],
     url: `${API_PREFIX}/media/:mediaId/content`,
-    ...routeOf(getMedia, deps, stopping.signal, (_operation, { output }, request, reply) =>
+    ...routeOf(getMedia, deps, (_operation, { output }, request, reply) =>
       // The output is that of `getMedia`.
       sendContent(output as Static<typeof getMedia.output>, deps.media, request, reply),
     ),

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { deviceToken } from '../auth/loginCookie.ts';
-import type { LoginDevices } from '../auth/loginDevices.ts';
 import { AppError } from '../errors.ts';
+import type { Services } from '../invoke/context.ts';
 import { type Answer, denialOf, type Invoke, isRead, type Operation } from '../invoke/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import type { Authenticated, Callers } from './callers.ts';
@@ -15,17 +15,16 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 /** Limit for requests without a credential. An email, a password and a name are far shorter. */
 const AUTH_BODY_LIMIT_BYTES = 8 * 1024;
 
-export interface RouteDeps {
+export interface RouteDeps extends Pick<Services, 'devices'> {
   readonly callers: Callers;
   readonly invoke: Invoke;
   readonly forwardedRequests: ForwardedRequests;
-  readonly devices: LoginDevices;
+  /** Aborted when the server begins to stop. */
+  readonly stopping: AbortSignal;
 }
 
 /** Adds one route per operation. */
 export function addRoutes(app: FastifyInstance, operations: readonly Operation[], deps: RouteDeps): void {
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
   for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
     const url = API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
     for (const operation of atPath) {
@@ -34,7 +33,7 @@ export function addRoutes(app: FastifyInstance, operations: readonly Operation[]
         url,
         // A HEAD request must not trigger a GET that has an effect, such as sending a test.
         exposeHeadRoute: isRead(operation),
-        ...routeOf(operation, deps, stopping.signal),
+        ...routeOf(operation, deps),
         ...(path.startsWith('/auth/') && { bodyLimit: AUTH_BODY_LIMIT_BYTES }),
       };
       if (operation.takesContent) acceptContent(app, (scope, config) => scope.route({ ...route, config }));
@@ -85,8 +84,7 @@ type Send = (
 /** A route for one operation, which may read its input and send its output in its own way. */
 export function routeOf(
   operation: Operation,
-  { callers, invoke, forwardedRequests, devices }: RouteDeps,
-  stopping: AbortSignal,
+  { callers, invoke, forwardedRequests, devices, stopping }: RouteDeps,
   send: Send = sendOutput,
   readInput: ReadInput = inputReader(operation),
 ) {

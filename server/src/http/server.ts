@@ -1,29 +1,19 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Authenticator } from '../auth/authenticate.ts';
-import type { LoginDevices } from '../auth/loginDevices.ts';
-import type { RequestLimits } from '../auth/requestLimits.ts';
-import type { WaitingCalls } from '../auth/waitingCalls.ts';
-import type { Clock } from '../clock.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
-import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
-import type { NewId } from '../ids.ts';
+import type { Services } from '../invoke/context.ts';
 import type { Invoke } from '../invoke/operation.ts';
+import type { Owners } from '../invoke/owners.ts';
 import { type Log, redactUrl } from '../log.ts';
-import type { Media } from '../media/media.ts';
-import type { Metrics } from '../metrics.ts';
 import { operations } from '../operations/index.ts';
 import { API_PREFIX } from '../version.ts';
-import type { EventLog } from '../webhooks/eventLog.ts';
-import type { Feed } from '../webhooks/feed.ts';
 import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { ForwardedRequests } from './forwardedRequests.ts';
-import { addInbound, type InboundDeps } from './inbound.ts';
+import { addInbound } from './inbound.ts';
 import { acceptJsonOnly } from './jsonBody.ts';
 import { addMcp } from './mcp/mount.ts';
 import { createMcpServer } from './mcp/server.ts';
@@ -42,22 +32,11 @@ declare module 'fastify' {
   }
 }
 
-export interface HttpDeps extends Omit<InboundDeps, 'forwardedRequests'> {
-  readonly cluster: Pick<Cluster, 'lifeOf' | 'suspect' | 'counts'>;
-  readonly settings: Pick<Settings, 'trustProxy' | 'host' | 'publicUrl' | 'nodeUrl' | 'allowedHosts' | 'metrics'>;
-  readonly authenticator: Authenticator;
-  readonly devices: LoginDevices;
+export interface HttpDeps extends Services {
+  readonly owners: Owners;
+  readonly invoke: Invoke;
   /** Signatures of requests that other nodes forward. */
   readonly signatures: NodeSignatures;
-  readonly requestLimits: RequestLimits;
-  readonly waitingCalls: WaitingCalls;
-  readonly invoke: Invoke;
-  readonly media: Media;
-  readonly feed: Feed;
-  readonly clock: Clock;
-  readonly eventLog: EventLog;
-  readonly newId: NewId;
-  readonly metrics: Pick<Metrics, 'requests'>;
   readonly monitoring: {
     /** Whether the server can work now, for load balancers. */
     isReady(): Promise<boolean>;
@@ -134,7 +113,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   );
 
   const others = refuseOtherMethods(app);
-  const parts = { ...deps, callers, forwardedRequests };
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+  const parts = { ...deps, callers, forwardedRequests, stopping: stopping.signal };
   addRoutes(app, operations, parts);
   addStream(app, parts);
   addMediaContent(app, parts);

@@ -1,18 +1,16 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticator, Caller } from '../auth/authenticate.ts';
-import type { WaitingCalls } from '../auth/waitingCalls.ts';
-import type { Clock } from '../clock.ts';
+import type { Caller } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
 import type { EventKind } from '../events.ts';
+import type { Services } from '../invoke/context.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
 import { listEvents, withoutContent } from '../operations/events.ts';
 import { acceptedKinds } from '../operations/eventTypes.ts';
 import { API_PREFIX } from '../version.ts';
 import { type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
-import type { Feed } from '../webhooks/feed.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 
 const HEARTBEAT_MS = 15_000;
@@ -22,13 +20,7 @@ const BATCH = 100;
 /** Written at a time before waiting for the reader. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-interface StreamDeps extends RouteDeps {
-  readonly authenticator: Pick<Authenticator, 'watch'>;
-  readonly waitingCalls: WaitingCalls;
-  readonly feed: Feed;
-  readonly eventLog: EventLog;
-  readonly clock: Clock;
-}
+type StreamDeps = RouteDeps & Pick<Services, 'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'clock'>;
 
 /**
  * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, or starts with
@@ -39,8 +31,6 @@ interface StreamDeps extends RouteDeps {
  * ends with its credential.
  */
 export function addStream(app: FastifyInstance, deps: StreamDeps): void {
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
   const tails = new EventTails(deps);
 
   const send = async (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
@@ -64,9 +54,10 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     reply.raw.write(`: connected\nid: ${from}\n\n`);
     const { permissions } = caller.credential;
     const watch = deps.authenticator.watch(accountId, credential, permissionFor(listEvents, permissions));
-    const signal = AbortSignal.any([gone.signal, stopping.signal, watch.signal]);
+    const signal = AbortSignal.any([gone.signal, deps.stopping, watch.signal]);
     try {
-      const reader = new Reader(deps.eventLog, accountId, tail, {
+      const reader = new Reader(deps.eventLog, tail, {
+        accountId,
         from,
         kinds: wanted,
         hidesContent: isContentHidden({ caller }, 'events'),
@@ -88,7 +79,6 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     ...routeOf(
       listEvents,
       deps,
-      stopping.signal,
       (_operation, _answer, request, reply, caller) => {
         if (caller === undefined) throw new AppError('unauthorized');
         return send(request, reply, caller);
@@ -119,6 +109,7 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
 }
 
 interface Wanted {
+  readonly accountId: string;
   readonly from: string;
   readonly kinds: readonly EventKind[] | undefined;
   readonly hidesContent: boolean;
@@ -132,14 +123,12 @@ interface Batch {
 /** The position of a stream in the log, and its next events. */
 class Reader {
   readonly #eventLog: EventLog;
-  readonly #accountId: string;
   readonly #tail: EventTail;
   readonly #wanted: Wanted;
   #cursor: string;
 
-  constructor(eventLog: EventLog, accountId: string, tail: EventTail, wanted: Wanted) {
+  constructor(eventLog: EventLog, tail: EventTail, wanted: Wanted) {
     this.#eventLog = eventLog;
-    this.#accountId = accountId;
     this.#tail = tail;
     this.#wanted = wanted;
     this.#cursor = wanted.from;
@@ -161,7 +150,7 @@ class Reader {
 
   async #readLog(): Promise<Batch> {
     const { floor } = this.#tail;
-    const events = await this.#eventLog.read(this.#accountId, this.#cursor, this.#wanted.kinds, BATCH);
+    const events = await this.#eventLog.read(this.#wanted.accountId, this.#cursor, this.#wanted.kinds, BATCH);
     this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
     const hasMore = events.length === BATCH;
     // The log was read to its end, which includes everything up to the tail.

@@ -1,27 +1,11 @@
 import { sleep } from '../async.ts';
 import { systemClock } from '../clock.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import { type Forward, type ForwardedAnswer, type ForwardedRequest, NoAnswerError } from '../cluster/forward.ts';
+import { type ForwardedAnswer, type ForwardedRequest, NoAnswerError } from '../cluster/forward.ts';
 import type { Member } from '../cluster/members.ts';
 import { AppError, type ErrorCode, errors, type Problem } from '../errors.ts';
-import type { NewId } from '../ids.ts';
 import { API_PREFIX } from '../version.ts';
-
-/** The properties of a call that another node needs. */
-interface ForwardedCall {
-  readonly input: unknown;
-  readonly requestId: string;
-  readonly credential?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-}
-
-/** The route of an operation. */
-interface Route {
-  readonly method: string;
-  readonly path: string;
-  readonly idempotent?: boolean;
-  readonly deadlineMs?: number;
-}
+import type { Services } from './context.ts';
+import type { Call, Operation } from './operation.ts';
 
 /** The ways in which this node can settle a call that the other one did not answer. */
 interface Here {
@@ -48,10 +32,10 @@ const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
  * @throws {AppError} the error of the other node; `session_unavailable` if it did not answer
  */
 export async function forwardCall(
-  { cluster, forward, newId }: { cluster: Cluster; forward: Forward; newId: NewId },
+  { cluster, forward, newId }: Services,
   node: Member,
-  operation: Route,
-  call: ForwardedCall,
+  operation: Operation,
+  call: Call,
   here: Here,
 ): Promise<Outcome> {
   const own = (call.input as { idempotencyKey?: string }).idempotencyKey;
@@ -84,7 +68,7 @@ async function settleHere(key: string, here: Here): Promise<Outcome | undefined>
   return output === undefined ? undefined : { output, replayed: false };
 }
 
-function requestOf(operation: Route, call: ForwardedCall, idempotencyKey: string | undefined): ForwardedRequest {
+function requestOf(operation: Operation, call: Call, idempotencyKey: string | undefined): ForwardedRequest {
   const { method, path, deadlineMs = DEADLINE_MS } = operation;
   const rest = { ...(call.input as Record<string, unknown>) };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {

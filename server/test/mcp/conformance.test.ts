@@ -81,7 +81,8 @@ describe('the conformance suite', () => {
       const ownHosts = createOwnHosts(settings);
       // Like the server for all its routes.
       app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
-      addMcp(app, { callers, ownHosts, log, requestLimits, serverFor: fixtureServer });
+      const { signal: stopping } = new AbortController();
+      addMcp(app, { callers, ownHosts, log, requestLimits, stopping, serverFor: fixtureServer });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       await conforms(url, revision, `fixtures-${revision}`);
       await app.close();

@@ -1,25 +1,23 @@
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../auth/authenticate.ts';
-import { type RequestAllowance, type RequestLimits, rateLimited } from '../../auth/requestLimits.ts';
+import { rateLimited } from '../../auth/requestLimits.ts';
 import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { Services } from '../../invoke/context.ts';
+import type { Call } from '../../invoke/operation.ts';
 import { API_PREFIX } from '../../version.ts';
-import type { Callers } from '../callers.ts';
 import { hostOf, type OwnHosts } from '../ownHosts.ts';
-import { hungUp } from '../routes.ts';
+import { hungUp, type RouteDeps } from '../routes.ts';
 
-/** The caller, and what the log needs to know about the request. */
-export interface Principal {
+/** The part of a call that is the same for all calls of an MCP request. */
+export interface Principal
+  extends Pick<Call, 'requestId' | 'address' | 'credential' | 'trace' | 'signal' | 'allowance'> {
   readonly caller: Caller;
-  readonly requestId: string;
-  readonly address: string;
-  readonly credential: string | undefined;
-  readonly trace: string | undefined;
-  /** Aborted when the caller hangs up or the server stops. Only for waiting, never in the middle of a change. */
-  readonly signal: () => AbortSignal;
-  /** The caller's allowance after this request. */
-  readonly allowance?: RequestAllowance;
+}
+
+interface McpDeps extends Pick<Services, 'log' | 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
+  readonly ownHosts: OwnHosts;
+  readonly serverFor: (principal: Principal) => Server;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -35,26 +33,11 @@ const INVALID_REQUEST = -32_600;
  */
 export function addMcp(
   app: FastifyInstance,
-  {
-    callers,
-    ownHosts,
-    log,
-    requestLimits,
-    serverFor,
-  }: {
-    readonly callers: Callers;
-    readonly ownHosts: OwnHosts;
-    readonly log: Log;
-    /** Requests per credential. A batch counts as many as it has members. */
-    readonly requestLimits: RequestLimits;
-    readonly serverFor: (principal: Principal) => Server;
-  },
+  { callers, ownHosts, log, requestLimits, stopping, serverFor }: McpDeps,
 ): void {
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
     onerror: (error) => log.debug({ err: error }, 'mcp'),
   });
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
   app.addHook('onClose', () => handler.close());
 
   app.register(async (scope) => {
@@ -77,9 +60,10 @@ export function addMcp(
           address: request.ip,
           credential: presented.value,
           trace: request.headers['traceparent']?.toString(),
-          signal: () => AbortSignal.any([stopping.signal, hungUp(reply)]),
+          signal: () => AbortSignal.any([stopping, hungUp(reply)]),
         };
         const { body } = request;
+        // A batch counts as many requests as it has members.
         const allowance = requestLimits.take(principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
         // A refused tool call is answered with a tool result, for the model; other requests with an error, for the
         // client.
