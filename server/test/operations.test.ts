@@ -41,7 +41,7 @@ describe('the operation table', () => {
   it('names an input field by which an operation is routed to its node', () => {
     const withDefault = ['webhooks.delete']; // of the account's default webhook
     for (const { id, owner, input } of operations)
-      if (owner !== undefined && !withDefault.includes(id)) assert.ok(owner.of in input.properties, id);
+      if (owner !== undefined && !withDefault.includes(id)) assert.ok(owner.field in input.properties, id);
   });
 
   it('responds 401 to every operation without a credential', async () => {

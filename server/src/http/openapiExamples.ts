@@ -52,20 +52,20 @@ const byField: Readonly<Record<string, unknown>> = {
   kind: 'message.sent',
 };
 
-/** A value that fits the schema. Optional fields are included if `full`. */
-export function exampleOf(schema: Schema, field = '', full = false): unknown {
+/** A value that fits the schema, with the required fields of objects. */
+export function exampleOf(schema: Schema, field = ''): unknown {
   if ('const' in schema) return schema['const'];
   const { type, anyOf, items } = schema;
   const options = schema['enum'];
   const known = byField[field];
   if (Array.isArray(options)) return options.includes(known) ? known : options[0];
   if (known !== undefined && fits(known, schema)) return known;
-  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema, field, full);
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema, field);
   switch (type) {
     case 'object':
-      return objectExample(schema, full);
+      return objectExample(schema);
     case 'array':
-      return [exampleOf((items ?? {}) as Schema, singular(field), full)];
+      return [exampleOf((items ?? {}) as Schema, singular(field))];
     case 'integer':
     case 'number':
       return schema['default'] ?? Math.max(1, Number(schema['minimum'] ?? 1));
@@ -78,11 +78,11 @@ export function exampleOf(schema: Schema, field = '', full = false): unknown {
   }
 }
 
-function objectExample({ properties = {}, required = [] }: Schema, full: boolean): Record<string, unknown> {
-  const wanted = Object.entries(properties as Record<string, Schema>).filter(
-    ([name]) => full || (required as readonly string[]).includes(name),
+function objectExample({ properties = {}, required = [] }: Schema): Record<string, unknown> {
+  const needed = Object.entries(properties as Record<string, Schema>).filter(([name]) =>
+    (required as readonly string[]).includes(name),
   );
-  return Object.fromEntries(wanted.map(([name, member]) => [name, exampleOf(member, name, full)]));
+  return Object.fromEntries(needed.map(([name, member]) => [name, exampleOf(member, name)]));
 }
 
 function fits(value: unknown, { type, anyOf }: Schema): boolean {

@@ -88,7 +88,7 @@ class Invocation {
     const startedAt = performance.now();
     let answer: Answer;
     try {
-      answer = await this.#succeed();
+      answer = await this.#answerOrThrow();
     } catch (error) {
       answer = this.#fail(error);
     } finally {
@@ -98,7 +98,7 @@ class Invocation {
     return answer;
   }
 
-  async #succeed(): Promise<Answer> {
+  async #answerOrThrow(): Promise<Answer> {
     const { services } = this.#parts;
     const operation = this.#operation;
     const { caller } = this.#call;
@@ -107,7 +107,7 @@ class Invocation {
     const allowance = this.#call.allowance ?? services.requestLimits.take(this.#call);
     this.#allowance = allowance;
     if (!allowance.allowed) throw rateLimited(allowance);
-    const outcome = await this.#runAtOwner(this.#prepared.validate(this.#call.input));
+    const outcome = await this.#runOrForward(this.#prepared.validate(this.#call.input));
     // Applied last, because the stored answer of an idempotency key is the same for every caller.
     const { messageContent } = operation;
     const isHidden =
@@ -164,7 +164,7 @@ class Invocation {
   }
 
   /** Runs the operation here, or forwards the call. A call that was forwarded already is not forwarded again. */
-  #runAtOwner(input: Input): Promise<Outcome> {
+  #runOrForward(input: Input): Promise<Outcome> {
     const { services, owners } = this.#parts;
     const { owner } = this.#operation;
     const { caller, isForwarded, idempotencyKey } = this.#call;

@@ -10,7 +10,7 @@ export interface OwnerRule {
    * Field of the input from which the session or webhook follows. If it is missing, this is the account's only session,
    * or its default webhook.
    */
-  readonly of: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
+  readonly field: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
   /** Field of the input with which every node can run the operation. */
   readonly localWith?: 'sendAt';
   /** The operation acquires a session without an owner, so the node must accept work. */
@@ -19,9 +19,9 @@ export interface OwnerRule {
 
 /** Finds the node that must run a call. */
 export class Owners {
-  readonly #services: Pick<Services, 'database' | 'cluster' | 'sessions' | 'liveSessions'>;
+  readonly #services: Services;
 
-  constructor(services: Pick<Services, 'database' | 'cluster' | 'sessions' | 'liveSessions'>) {
+  constructor(services: Services) {
     this.#services = services;
   }
 
@@ -30,16 +30,16 @@ export class Owners {
    * session also runs here, so that `run` returns the error.
    */
   async find(
-    { of, localWith, acquires }: OwnerRule,
+    { field, localWith, acquires }: OwnerRule,
     accountId: string,
     input: Readonly<Record<string, unknown>>,
   ): Promise<Member | undefined> {
     if (!this.#services.cluster.hasOthers()) return undefined;
     if (localWith !== undefined && input[localWith] !== undefined) return undefined;
     // Validated by the schema of the input.
-    const id = input[of] as string | undefined;
-    if (of === 'webhookId') return this.#ofWebhook(accountId, id);
-    const sessionId = await this.#sessionIdOf(of, accountId, id);
+    const id = input[field] as string | undefined;
+    if (field === 'webhookId') return this.#ofWebhook(accountId, id);
+    const sessionId = await this.#sessionIdOf(field, accountId, id);
     return sessionId === undefined ? undefined : this.ofSession({ accountId, sessionId }, acquires);
   }
 
@@ -54,16 +54,15 @@ export class Owners {
 
   async #ofWebhook(accountId: string, webhookId: string | undefined): Promise<Member | undefined> {
     const { database, cluster } = this.#services;
-    const row =
-      webhookId === undefined
-        ? await defaultWebhook.first(database.reader, { accountId })
-        : await webhook.first(database.reader, { accountId, webhookId });
+    const own = database.reader.kysely.selectFrom('webhooks').select('webhook_id').where('account_id', '=', accountId);
+    const named = webhookId === undefined ? own.where('is_default', '=', 1) : own.where('webhook_id', '=', webhookId);
+    const row = await named.executeTakeFirst();
     const owner = row && (await cluster.webhooks.ownerOf(row.webhook_id));
     return typeof owner === 'object' ? owner : undefined;
   }
 
   async #sessionIdOf(
-    of: 'sessionId' | 'messageId' | 'groupId',
+    field: keyof typeof sessionOf,
     accountId: string,
     id: string | undefined,
   ): Promise<string | undefined> {
@@ -72,8 +71,8 @@ export class Owners {
       const sole = await sessions.sole.of(accountId);
       return typeof sole === 'object' ? sole.sessionId : undefined;
     }
-    if (of === 'sessionId' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;
-    return (await sessionOf[of].first(database.reader, { accountId, id }))?.session_id;
+    if (field === 'sessionId' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;
+    return (await sessionOf[field].first(database.reader, { accountId, id }))?.session_id;
   }
 }
 
@@ -110,15 +109,3 @@ const sessionOf = {
     db.selectFrom('groups').select('session_id').where('account_id', '=', p.accountId).where('group_id', '=', p.id),
   ),
 };
-
-const webhook = query((db, p: { accountId: string; webhookId: string }) =>
-  db
-    .selectFrom('webhooks')
-    .select('webhook_id')
-    .where('account_id', '=', p.accountId)
-    .where('webhook_id', '=', p.webhookId),
-);
-
-const defaultWebhook = query((db, p: { accountId: string }) =>
-  db.selectFrom('webhooks').select('webhook_id').where('account_id', '=', p.accountId).where('is_default', '=', 1),
-);

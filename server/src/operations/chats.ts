@@ -126,7 +126,7 @@ export const updateChat = defineOperation({
 export const setTyping = defineOperation({
   id: 'chats.set_typing',
   route: 'POST /chats/{chatId}/typing',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'chats:write',
   effect: 'write',
   isRepeatable: true,
@@ -154,7 +154,7 @@ export const setTyping = defineOperation({
 export const markChatRead = defineOperation({
   id: 'chats.mark_read',
   route: 'POST /chats/{chatId}/read',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'chats:write',
   effect: 'write',
   isRepeatable: true,

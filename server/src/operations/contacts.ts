@@ -71,7 +71,7 @@ const CHECKED_AT_ONCE = 100;
 export const checkContacts = defineOperation({
   id: 'contacts.check',
   route: 'GET /contacts/check',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'contacts:read',
   effect: 'write',
   isRepeatable: true,
@@ -126,7 +126,7 @@ export const checkContacts = defineOperation({
 export const setContactBlocked = defineOperation({
   id: 'contacts.set_blocked',
   route: 'PUT /contacts/{phoneNumber}/blocked',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'contacts:write',
   effect: 'destructive',
   tool: true,

@@ -124,7 +124,7 @@ export const deleteEndpoint = defineOperation({
   ...writing,
   id: 'webhooks.endpoints.delete',
   route: 'DELETE /webhooks/endpoints/{webhookId}',
-  owner: { of: 'webhookId' },
+  owner: { field: 'webhookId' },
   effect: 'destructive',
   summary: 'Remove a webhook',
   description:

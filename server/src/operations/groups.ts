@@ -48,7 +48,7 @@ const Group = named('Group', {
 
 /** For operations on one group, which the node of its session runs. */
 const changing = {
-  owner: { of: 'groupId' },
+  owner: { field: 'groupId' },
   permission: 'groups:write',
   effect: 'destructive',
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
@@ -98,7 +98,7 @@ export const getGroup = defineOperation({
 export const createGroup = defineOperation({
   id: 'groups.create',
   route: 'POST /groups',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'groups:write',
   effect: 'write',
   tool: true,
@@ -233,7 +233,7 @@ export const revokeInviteLink = defineOperation({
 export const joinGroup = defineOperation({
   id: 'groups.join',
   route: 'POST /groups/join',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'groups:write',
   effect: 'write',
   isRepeatable: true,

@@ -11,7 +11,7 @@ import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
 const changing = {
-  owner: { of: 'messageId' },
+  owner: { field: 'messageId' },
   permission: 'messages:send',
   messageContent: 'messages',
   effect: 'destructive',

@@ -12,7 +12,7 @@ import { findSession, OptionalSessionId, resolveSession, SessionId, toRef } from
 export const contactProfile = defineOperation({
   id: 'contacts.profile',
   route: 'GET /contacts/{phoneNumber}/profile',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'contacts:read',
   effect: 'read',
   thirdPartyText: true,
@@ -48,7 +48,7 @@ export const contactProfile = defineOperation({
 export const updateProfile = defineOperation({
   id: 'sessions.update_profile',
   route: 'PATCH /sessions/{sessionId}/profile',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',
   summary: 'Update the profile of a session',

@@ -42,7 +42,7 @@ export const envelope = {
 };
 /** Properties that all send operations share. */
 export const sendOperation = {
-  owner: { of: 'sessionId', localWith: 'sendAt' },
+  owner: { field: 'sessionId', localWith: 'sendAt' },
   permission: 'messages:send',
   messageContent: 'messages',
   effect: 'write',

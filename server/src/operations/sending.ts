@@ -37,7 +37,7 @@ export const sendMedia = defineOperation({
   tool: true,
   id: 'messages.send_media',
   route: 'POST /messages/send-media',
-  owner: { of: 'sessionId' }, // also for a later send, because it fetches the file
+  owner: { field: 'sessionId' }, // also for a later send, because it fetches the file
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send a file',
   description:
@@ -153,7 +153,7 @@ export const forwardMessage = defineOperation({
   tool: true,
   id: 'messages.forward',
   route: 'POST /messages/{messageId}/forward',
-  owner: { of: 'messageId' },
+  owner: { field: 'messageId' },
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Forward a message',
   description:

@@ -11,7 +11,7 @@ import { findSession, Session, SessionId, sessionInput, toRef, toSession } from 
 export const connectSession = defineOperation({
   id: 'sessions.connect',
   route: 'POST /sessions/{sessionId}/connect',
-  owner: { of: 'sessionId', acquires: true },
+  owner: { field: 'sessionId', acquires: true },
   permission: 'sessions:write',
   effect: 'write',
   isRepeatable: true,
@@ -37,7 +37,7 @@ const Qr = object({
 export const getSessionQr = defineOperation({
   id: 'sessions.get_qr',
   route: 'GET /sessions/{sessionId}/qr',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   // Not `read`: the QR code links a phone to the session.
   permission: 'sessions:write',
   effect: 'read',
@@ -67,7 +67,7 @@ export const getSessionQr = defineOperation({
 export const requestPairingCode = defineOperation({
   id: 'sessions.request_pairing_code',
   route: 'POST /sessions/{sessionId}/pairing-code',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',
   tool: true,
@@ -91,7 +91,7 @@ export const requestPairingCode = defineOperation({
 export const disconnectSession = defineOperation({
   id: 'sessions.disconnect',
   route: 'POST /sessions/{sessionId}/disconnect',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',
   isRepeatable: true,
@@ -111,7 +111,7 @@ export const disconnectSession = defineOperation({
 export const logoutSession = defineOperation({
   id: 'sessions.logout',
   route: 'POST /sessions/{sessionId}/logout',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'sessions:write',
   effect: 'destructive',
   summary: 'Log out a session',

@@ -226,7 +226,7 @@ export const sessionHistory = defineOperation({
 export const deleteSession = defineOperation({
   id: 'sessions.delete',
   route: 'DELETE /sessions/{sessionId}',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'sessions:write',
   effect: 'destructive',
   summary: 'Delete a session',

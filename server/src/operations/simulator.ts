@@ -31,7 +31,7 @@ const Action = oneOf(
 export const simulateSession = defineOperation({
   id: 'sessions.simulate',
   route: 'POST /sessions/{sessionId}/simulate',
-  owner: { of: 'sessionId' },
+  owner: { field: 'sessionId' },
   permission: 'sessions:write',
   effect: 'write',
   summary: 'Play the other side of a sandbox session',

@@ -51,7 +51,7 @@ export const getWebhook = defineOperation({
 export const deleteWebhook = defineOperation({
   id: 'webhooks.delete',
   route: 'DELETE /webhooks',
-  owner: { of: 'webhookId' },
+  owner: { field: 'webhookId' },
   permission: 'webhooks:write',
   effect: 'destructive',
   summary: 'Remove the webhook',
