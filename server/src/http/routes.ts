@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { deviceToken } from '../auth/loginCookie.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type Problem } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
 import { type Answer, denialOf, type Invoke, isRead, type Operation } from '../invoke/operation.ts';
 import { API_PREFIX } from '../version.ts';
@@ -108,8 +108,7 @@ export function routeOf(
       ...(operation.takesContent && { openContent: () => openContent(request) }),
     });
     setHeaders(reply, answer);
-    if (!answer.ok)
-      return reply.code(answer.status).type('application/problem+json').send(JSON.stringify(answer.problem));
+    if (!answer.ok) return sendProblem(reply, answer.problem, answer.retryAfterSeconds);
     const output = replyWithLogin(operation, answer.output, request, reply, devices);
     return send(operation, { ...answer, output }, request, reply, caller);
   };
@@ -139,9 +138,12 @@ function setHeaders(reply: FastifyReply, answer: Answer): void {
     reply.header('ratelimit', `"${allowance.of}";r=${allowance.remaining};t=${allowance.resetSeconds}`);
   }
   if (answer.ok && answer.replayed) reply.header('idempotency-replayed', 'true');
-  if (!answer.ok && answer.retryAfterSeconds !== undefined)
-    reply.header('retry-after', String(answer.retryAfterSeconds));
-  if (!answer.ok && answer.status === 401) reply.header('www-authenticate', 'Bearer');
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem, retryAfterSeconds?: number): FastifyReply {
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
 }
 
 async function sendOutput(

@@ -21,7 +21,7 @@ import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { createOwnHosts } from './ownHosts.ts';
 import { reportProgress } from './progress.ts';
-import { addRoutes, refuseOtherMethods } from './routes.ts';
+import { addRoutes, refuseOtherMethods, sendProblem } from './routes.ts';
 import { Strangers } from './strangers.ts';
 import { addStream } from './stream.ts';
 
@@ -162,10 +162,7 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
   };
   if (problem.status >= 500 && problem.status !== 503) log.error({ ...line, err: error }, 'request');
   else log.info(line, 'request');
-  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
-  if (error instanceof AppError && error.retryAfterSeconds !== undefined)
-    reply.header('retry-after', String(error.retryAfterSeconds));
-  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+  return sendProblem(reply, problem, error instanceof AppError ? error.retryAfterSeconds : undefined);
 }
 
 /**

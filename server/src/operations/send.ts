@@ -40,24 +40,7 @@ export const envelope = {
     }),
   ),
 };
-/** Properties that all send operations share. */
-export const sendOperation = {
-  owner: { field: 'sessionId', localWith: 'sendAt' },
-  permission: 'messages:send',
-  messageContent: 'messages',
-  effect: 'write',
-  // The names of received files, and the network's words for a failure.
-  thirdPartyText: true,
-  status: 201,
-  idempotent: true,
-  output: Message,
-  // The deadline of the network's answer, plus some time for the database.
-  deadlineMs: 35_000,
-  async soFar(ctx: Context) {
-    const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
-    return row && toMessage(ctx, row);
-  },
-} as const;
+
 export const sendErrors = [
   'not_found',
   'session_required',
@@ -69,6 +52,26 @@ export const sendErrors = [
   'template_required',
   'too_many',
 ] as const;
+
+/** Properties that all send operations share. */
+export const sendOperation = {
+  owner: { field: 'sessionId', localWith: 'sendAt' },
+  permission: 'messages:send',
+  messageContent: 'messages',
+  effect: 'write',
+  // The names of received files, and the network's words for a failure.
+  thirdPartyText: true,
+  status: 201,
+  idempotent: true,
+  output: Message,
+  errors: sendErrors,
+  // The deadline of the network's answer, plus some time for the database.
+  deadlineMs: 35_000,
+  async soFar(ctx: Context) {
+    const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
+    return row && toMessage(ctx, row);
+  },
+} as const;
 
 interface Envelope {
   readonly sessionId?: string | undefined;

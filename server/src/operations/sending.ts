@@ -27,7 +27,6 @@ export const sendMessage = defineOperation({
   description:
     'Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
   input: { ...envelope, message: Text, mentions: Mentions },
-  errors: sendErrors,
   example: { to: '491707654321', message: 'Hello' },
   run: (ctx, input) => send(ctx, input, { type: 'text', text: input.message, content: mentioning(input.mentions) }),
 });
@@ -83,7 +82,6 @@ export const sendLocation = defineOperation({
     name: optional(string('Name of the place.', { minLength: 1, maxLength: 200 })),
     address: optional(string('Postal address of the place.', { minLength: 1, maxLength: 500 })),
   },
-  errors: sendErrors,
   example: { to: '491707654321', latitude: 52.5163, longitude: 13.3777, name: 'Brandenburg Gate' },
   run(ctx, input) {
     const { latitude, longitude, name, address } = input;
@@ -109,7 +107,6 @@ export const sendContact = defineOperation({
     name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
     phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
   },
-  errors: sendErrors,
   example: { to: '491707654321', name: 'Ada', phoneNumbers: ['491701112223'] },
   run(ctx, input) {
     const phoneNumbers = input.phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
@@ -137,7 +134,6 @@ export const sendPoll = defineOperation({
       integer('Number of options that one person can choose; 1 by default.', { minimum: 1, maximum: 12, default: 1 }),
     ),
   },
-  errors: sendErrors,
   example: { to: '491707654321', question: 'When?', options: ['Today', 'Tomorrow'] },
   run(ctx, input) {
     const maxSelections = input.maxSelections ?? 1;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { invalidField } from '../errors.ts';
 import { list, optional, strictObject, strictPart, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
-import { envelope, send, sendErrors, sendOperation } from './send.ts';
+import { envelope, send, sendOperation } from './send.ts';
 
 export const sendTemplate = defineOperation({
   ...sendOperation,
@@ -21,7 +21,6 @@ export const sendTemplate = defineOperation({
       }),
     ),
   },
-  errors: sendErrors,
   example: {
     to: '491707654321',
     name: 'order_sent',
@@ -78,7 +77,6 @@ export const sendInteractive = defineOperation({
       }),
     ),
   },
-  errors: sendErrors,
   example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
   run(ctx, input) {
     const { message, header, footer, buttons, list, link } = input;

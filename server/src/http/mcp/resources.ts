@@ -3,6 +3,7 @@ import {
   type Resource,
   ResourceNotFoundError,
   type ResourceTemplateType,
+  UriTemplate,
 } from '@modelcontextprotocol/server';
 import { eventKinds, events } from '../../events.ts';
 import { type Invoke, type Operation, permits } from '../../invoke/operation.ts';
@@ -138,23 +139,13 @@ function json(uri: string, value: unknown) {
   return { uri, mimeType: 'application/json', text: JSON.stringify(value) };
 }
 
-/** The fields of a URI that matches the pattern; undefined if it does not match. */
-function match(pattern: string, uri: string): Record<string, string> | undefined {
-  const [wanted, given] = [pattern.split('/'), uri.split('/')];
-  if (wanted.length !== given.length) return undefined;
-  const fields: Record<string, string> = {};
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? '';
-    const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined) {
-      if (part !== value) return undefined;
-    } else {
-      try {
-        fields[name] = decodeURIComponent(value);
-      } catch {
-        return undefined;
-      }
-    }
+/** The fields of a URI that matches the template; undefined if it does not match. */
+function match(template: string, uri: string): Record<string, string> | undefined {
+  try {
+    const found = new UriTemplate(template).match(uri);
+    if (found === null) return undefined;
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, decodeURIComponent(String(value))]));
+  } catch {
+    return undefined; // too long, or a value that cannot be decoded
   }
-  return fields;
 }
