@@ -4,21 +4,9 @@ import { type ErrorCode, errors } from '../errors.ts';
 import { type EventKind, eventKinds, events, sampleEvent } from '../events.ts';
 import type { Operation } from '../invoke/operation.ts';
 import { API_PREFIX, version } from '../version.ts';
+import { errorCodesOf, errorResponses, problemExample, problemSchema } from './openapiErrors.ts';
 import { exampleOf } from './openapiExamples.ts';
-
-/** Errors that any operation can return. */
-const COMMON_ERRORS: readonly ErrorCode[] = [
-  'validation_failed',
-  'invalid_json',
-  'payload_too_large',
-  'unsupported_media_type',
-  'misdirected_request',
-  'rate_limited',
-  'internal_error',
-  'storage_unavailable',
-  'session_unavailable',
-  'shutting_down',
-];
+import { mcpPath, rawPaths } from './openapiRoutes.ts';
 
 /** The OpenAPI 3.1 document of the operations, their errors and the eight webhooks. */
 export function openApiDocument(operations: readonly Operation[]) {
@@ -143,24 +131,6 @@ function withoutContentPermission({ permission, messageContent }: Operation) {
   return permission === `${messageContent}:read` && { 'x-permission-without-content': `${messageContent}:metadata` };
 }
 
-/** Every code that an operation can return. */
-export function errorCodesOf({
-  errors: own = [],
-  credential,
-  permission,
-  idempotent,
-}: Operation): readonly ErrorCode[] {
-  const codes: readonly (ErrorCode | false)[] = [
-    ...COMMON_ERRORS,
-    credential !== 'none' && 'unauthorized',
-    credential === 'jwt' && 'jwt_required',
-    permission !== null && 'permission_denied',
-    ...(idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
-    ...own,
-  ];
-  return [...new Set(codes.filter((code) => code !== false))];
-}
-
 const idempotencyHeader = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -227,29 +197,6 @@ const contentBody = {
   },
 };
 
-function errorResponses(codes: readonly ErrorCode[]) {
-  const byStatus = Map.groupBy(codes, (code) => errors[code][0]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      status,
-      {
-        description: group.map((code) => `\`${code}\`: ${errors[code][1]}.`).join(' '),
-        headers: {
-          'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-          ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
-          ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
-        },
-        content: {
-          'application/problem+json': {
-            schema: { $ref: '#/components/schemas/Problem' },
-            examples: Object.fromEntries(group.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-          },
-        },
-      },
-    ]),
-  );
-}
-
 function webhook(kind: EventKind, description: string, data: TSchema) {
   return {
     post: {
@@ -283,40 +230,6 @@ export function webhookExample(kind: EventKind) {
   return { event, data: fields };
 }
 
-const problemSchema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { enum: Object.keys(errors) },
-    requestId: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['field', 'code', 'message'],
-        properties: { field: { type: 'string' }, code: { type: 'string' }, message: { type: 'string' } },
-      },
-    },
-  },
-};
-
-function problemExample(code: ErrorCode) {
-  const [status, title] = errors[code];
-  return {
-    type: `/docs/errors#${code}`,
-    title,
-    status,
-    detail: title,
-    code,
-    requestId: 'req_01JZ8Q5T2M0000000000000000',
-    ...(code === 'validation_failed' && { errors: [{ field: 'to', code: 'required', message: 'is required' }] }),
-  };
-}
-
 const tags: Readonly<Record<string, string>> = {
   auth: 'Register, log in and manage the account.',
   api_keys: 'Create keys for programs, with the permissions that they need.',
@@ -332,144 +245,6 @@ const tags: Readonly<Record<string, string>> = {
   mcp: 'Use the same operations from an agent.',
   server: 'Check whether the server is up.',
 };
-
-/** Paths that are not operations, such as the stream of events and the content of a file. */
-const rawPaths = {
-  '/health': healthPath('server.health', 'Check that the process is alive', { 200: 'ok' }),
-  '/ready': healthPath('server.ready', 'Check that the server is ready', { 200: 'ready', 503: 'not_ready' }),
-  [`${API_PREFIX}/events/stream`]: {
-    get: {
-      operationId: 'events.stream',
-      tags: ['events'],
-      summary: 'Stream events',
-      description:
-        'Receive events as they happen, as server-sent events. `Last-Event-ID` resumes after an event; without it, the stream starts with the next event.\n\nRequires the permission `events:read`. With `events:metadata` instead, the content of messages is left out.',
-      'x-permission': 'events:read',
-      'x-permission-without-content': 'events:metadata',
-      parameters: [
-        {
-          name: 'kinds',
-          in: 'query',
-          schema: { type: 'string' },
-          description: 'Only these event types, separated by commas.',
-          example: 'message.sent',
-        },
-        {
-          name: 'Last-Event-ID',
-          in: 'header',
-          schema: { type: 'string' },
-          description: 'The `id` of the last event that you received.',
-        },
-      ],
-      responses: {
-        200: {
-          description: 'Each event has an id to resume from, its event type, and the body that a webhook gets.',
-          content: { 'text/event-stream': { schema: { type: 'string' } } },
-        },
-        ...errorResponses(['validation_failed', 'unauthorized', 'permission_denied', 'too_many', 'rate_limited']),
-      },
-    },
-  },
-  [`${API_PREFIX}/media/{mediaId}/content`]: {
-    get: {
-      operationId: 'media.content',
-      tags: ['media'],
-      summary: 'Download a file',
-      description:
-        'Download the content of a file. Supports `Range` and `If-None-Match`.\n\nRequires the permission `media:read`.',
-      'x-permission': 'media:read',
-      parameters: [
-        {
-          name: 'mediaId',
-          in: 'path',
-          required: true,
-          schema: { type: 'string' },
-          example: 'med_01JZ8Q5T2M0000000000000000',
-        },
-        {
-          name: 'Range',
-          in: 'header',
-          schema: { type: 'string' },
-          description: 'A single range of bytes.',
-          example: 'bytes=0-1023',
-        },
-      ],
-      responses: {
-        200: { description: 'Content of the file.', content: { '*/*': { schema: {} } } },
-        206: { description: 'The requested range of the content.', content: { '*/*': { schema: {} } } },
-        304: { description: 'The content has the `ETag` of `If-None-Match`.' },
-        ...errorResponses(['unauthorized', 'permission_denied', 'not_found', 'range_not_satisfiable', 'rate_limited']),
-      },
-    },
-  },
-};
-
-function mcpPath(operations: readonly Operation[]) {
-  const tools = operations.filter(({ tool }) => tool).length;
-  return {
-    post: {
-      operationId: 'mcp',
-      tags: ['mcp'],
-      summary: 'Call tools over MCP',
-      description: `Serve the Model Context Protocol over Streamable HTTP without sessions, in revisions 2024-11-05 to 2026-07-28. Each of the ${tools} tools is one of the operations.`,
-      security: [{ bearer: [] }, { apiKeyHeader: [] }],
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: { type: 'object', description: 'A JSON-RPC 2.0 request.' },
-            example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
-          },
-        },
-      },
-      responses: {
-        200: {
-          description: 'A JSON-RPC 2.0 response.',
-          content: {
-            'application/json': { schema: { type: 'object' } },
-            'text/event-stream': { schema: { type: 'string' } },
-          },
-        },
-        202: { description: 'The notification was accepted.' },
-        ...errorResponses([
-          'invalid_json',
-          'unauthorized',
-          'permission_denied',
-          'method_not_allowed',
-          'payload_too_large',
-          'misdirected_request',
-        ]),
-      },
-    },
-  };
-}
-
-function healthPath(operationId: string, summary: string, answers: Readonly<Record<number, string>>) {
-  const responses = Object.entries(answers).map(([code, status]) => [
-    code,
-    {
-      description: `\`${status}\``,
-      content: {
-        'application/json': {
-          schema: { type: 'object', required: ['status'], properties: { status: { const: status } } },
-          example: { status },
-        },
-      },
-    },
-  ]);
-  const get = {
-    operationId,
-    tags: ['server'],
-    summary,
-    description:
-      answers[503] === undefined
-        ? 'Answers while the process runs. Requires no credential.'
-        : 'Answers 503 if the server cannot do its work or is stopping. Requires no credential.',
-    security: [],
-    responses: { ...errorResponses(['validation_failed']), ...Object.fromEntries(responses) },
-  };
-  return { get };
-}
 
 /** Describes every schema that has a `title` once, under that name. */
 function namedSchemas(operations: readonly Operation[]): Record<string, unknown> {

@@ -1,0 +1,94 @@
+import { type ErrorCode, errors } from '../errors.ts';
+import type { Operation } from '../invoke/operation.ts';
+
+/* The errors in the API description. */
+
+/** Errors that any operation can return. */
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'validation_failed',
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+  'misdirected_request',
+  'rate_limited',
+  'internal_error',
+  'storage_unavailable',
+  'session_unavailable',
+  'shutting_down',
+];
+
+/** Every code that an operation can return. */
+export function errorCodesOf({
+  errors: own = [],
+  credential,
+  permission,
+  idempotent,
+}: Operation): readonly ErrorCode[] {
+  const codes: readonly (ErrorCode | false)[] = [
+    ...COMMON_ERRORS,
+    credential !== 'none' && 'unauthorized',
+    credential === 'jwt' && 'jwt_required',
+    permission !== null && 'permission_denied',
+    ...(idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
+    ...own,
+  ];
+  return [...new Set(codes.filter((code) => code !== false))];
+}
+
+/** The responses by status, with an example for each code. */
+export function errorResponses(codes: readonly ErrorCode[]) {
+  const byStatus = Map.groupBy(codes, (code) => errors[code][0]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `\`${code}\`: ${errors[code][1]}.`).join(' '),
+        headers: {
+          'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+          ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+          ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
+        },
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            examples: Object.fromEntries(group.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+export const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { enum: Object.keys(errors) },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'code', 'message'],
+        properties: { field: { type: 'string' }, code: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+};
+
+export function problemExample(code: ErrorCode) {
+  const [status, title] = errors[code];
+  return {
+    type: `/docs/errors#${code}`,
+    title,
+    status,
+    detail: title,
+    code,
+    requestId: 'req_01JZ8Q5T2M0000000000000000',
+    ...(code === 'validation_failed' && { errors: [{ field: 'to', code: 'required', message: 'is required' }] }),
+  };
+}

@@ -1,0 +1,141 @@
+import type { Operation } from '../invoke/operation.ts';
+import { API_PREFIX } from '../version.ts';
+import { errorResponses } from './openapiErrors.ts';
+
+/** Paths that are not operations, such as the stream of events and the content of a file. */
+export const rawPaths = {
+  '/health': healthPath('server.health', 'Check that the process is alive', { 200: 'ok' }),
+  '/ready': healthPath('server.ready', 'Check that the server is ready', { 200: 'ready', 503: 'not_ready' }),
+  [`${API_PREFIX}/events/stream`]: {
+    get: {
+      operationId: 'events.stream',
+      tags: ['events'],
+      summary: 'Stream events',
+      description:
+        'Receive events as they happen, as server-sent events. `Last-Event-ID` resumes after an event; without it, the stream starts with the next event.\n\nRequires the permission `events:read`. With `events:metadata` instead, the content of messages is left out.',
+      'x-permission': 'events:read',
+      'x-permission-without-content': 'events:metadata',
+      parameters: [
+        {
+          name: 'kinds',
+          in: 'query',
+          schema: { type: 'string' },
+          description: 'Only these event types, separated by commas.',
+          example: 'message.sent',
+        },
+        {
+          name: 'Last-Event-ID',
+          in: 'header',
+          schema: { type: 'string' },
+          description: 'The `id` of the last event that you received.',
+        },
+      ],
+      responses: {
+        200: {
+          description: 'Each event has an id to resume from, its event type, and the body that a webhook gets.',
+          content: { 'text/event-stream': { schema: { type: 'string' } } },
+        },
+        ...errorResponses(['validation_failed', 'unauthorized', 'permission_denied', 'too_many', 'rate_limited']),
+      },
+    },
+  },
+  [`${API_PREFIX}/media/{mediaId}/content`]: {
+    get: {
+      operationId: 'media.content',
+      tags: ['media'],
+      summary: 'Download a file',
+      description:
+        'Download the content of a file. Supports `Range` and `If-None-Match`.\n\nRequires the permission `media:read`.',
+      'x-permission': 'media:read',
+      parameters: [
+        {
+          name: 'mediaId',
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+          example: 'med_01JZ8Q5T2M0000000000000000',
+        },
+        {
+          name: 'Range',
+          in: 'header',
+          schema: { type: 'string' },
+          description: 'A single range of bytes.',
+          example: 'bytes=0-1023',
+        },
+      ],
+      responses: {
+        200: { description: 'Content of the file.', content: { '*/*': { schema: {} } } },
+        206: { description: 'The requested range of the content.', content: { '*/*': { schema: {} } } },
+        304: { description: 'The content has the `ETag` of `If-None-Match`.' },
+        ...errorResponses(['unauthorized', 'permission_denied', 'not_found', 'range_not_satisfiable', 'rate_limited']),
+      },
+    },
+  },
+};
+
+export function mcpPath(operations: readonly Operation[]) {
+  const tools = operations.filter(({ tool }) => tool).length;
+  return {
+    post: {
+      operationId: 'mcp',
+      tags: ['mcp'],
+      summary: 'Call tools over MCP',
+      description: `Serve the Model Context Protocol over Streamable HTTP without sessions, in revisions 2024-11-05 to 2026-07-28. Each of the ${tools} tools is one of the operations.`,
+      security: [{ bearer: [] }, { apiKeyHeader: [] }],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { type: 'object', description: 'A JSON-RPC 2.0 request.' },
+            example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+          },
+        },
+      },
+      responses: {
+        200: {
+          description: 'A JSON-RPC 2.0 response.',
+          content: {
+            'application/json': { schema: { type: 'object' } },
+            'text/event-stream': { schema: { type: 'string' } },
+          },
+        },
+        202: { description: 'The notification was accepted.' },
+        ...errorResponses([
+          'invalid_json',
+          'unauthorized',
+          'permission_denied',
+          'method_not_allowed',
+          'payload_too_large',
+          'misdirected_request',
+        ]),
+      },
+    },
+  };
+}
+
+function healthPath(operationId: string, summary: string, answers: Readonly<Record<number, string>>) {
+  const responses = Object.entries(answers).map(([code, status]) => [
+    code,
+    {
+      description: `\`${status}\``,
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['status'], properties: { status: { const: status } } },
+          example: { status },
+        },
+      },
+    },
+  ]);
+  const get = {
+    operationId,
+    tags: ['server'],
+    summary,
+    description:
+      answers[503] === undefined
+        ? 'Answers while the process runs. Requires no credential.'
+        : 'Answers 503 if the server cannot do its work or is stopping. Requires no credential.',
+    security: [],
+    responses: { ...errorResponses(['validation_failed']), ...Object.fromEntries(responses) },
+  };
+  return { get };
+}
