@@ -10,6 +10,7 @@ import * as events from './events.ts';
 import * as groups from './groups.ts';
 import * as media from './media.ts';
 import * as messageChanges from './messageChanges.ts';
+import * as messageList from './messageList.ts';
 import * as messages from './messages.ts';
 import * as profiles from './profiles.ts';
 import * as scheduling from './scheduling.ts';
@@ -56,7 +57,7 @@ export const operations: readonly Operation[] = [
   sending.sendContact,
   sending.sendPoll,
   scheduling.sendBulk,
-  messages.listMessages,
+  messageList.listMessages,
   messages.messageStats,
   messages.getMessage,
   messageChanges.reactToMessage,

@@ -1,29 +1,25 @@
-import { type QueryCreator, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
-import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import type { MessageRow } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
 import { ContentHidden, messageContent, messageParts, Part, SentElsewhere, Unidentified } from '../events.ts';
 import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
-import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
-import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
-import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
-import { parseTime } from '../invoke/validate.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
-import { accountWord, wordsOf } from '../messages/search.ts';
 import { findMessage } from '../messages/store.ts';
-import { resolveSession, SessionId } from './sessions.ts';
+import { SessionId } from './sessions.ts';
 
 export const MessageId = string('Id of the message (`msg_…`).', { maxLength: 100 });
-const Direction = oneOf(['incoming', 'outgoing'], '`incoming`: the session received the message.');
-const Status = oneOf(
+export const Direction = oneOf(['incoming', 'outgoing'], '`incoming`: the session received the message.');
+export const Status = oneOf(
   ['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'],
   '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
 );
-const MessageType = oneOf(messageTypes, 'Type of the content.');
+export const MessageType = oneOf(messageTypes, 'Type of the content.');
 
 export const Message = named('Message', {
   messageId: MessageId,
@@ -68,49 +64,6 @@ const MessageWithHistory = named('MessageWithHistory', {
     status: Status,
     at: time('When the message reached the status.'),
   }),
-});
-
-export const listMessages = defineOperation({
-  id: 'messages.list',
-  route: 'GET /messages',
-  permission: 'messages:read',
-  messageContent: 'messages',
-  effect: 'read',
-  tool: true,
-  thirdPartyText: true,
-  summary: 'List messages',
-  description:
-    'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`).',
-  input: {
-    sessionId: optional(string('Only messages of this session (`ses_…`).')),
-    chatId: optional(string('Only this chat: phone number digits or group id (`grp_…`).', { maxLength: 200 })),
-    from: optional(string('Only messages that this phone number sent.', { maxLength: 40 })),
-    direction: optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
-    type: optional({ ...MessageType, description: 'Only messages of this type.' }),
-    status: optional({ ...Status, description: 'Only messages with this status.' }),
-    after: optional(time('Only messages at or after this time, such as 2026-07-01T12:00:00Z.')),
-    before: optional(time('Only messages before this time.')),
-    q: optional(
-      string('Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.', {
-        minLength: 1,
-        maxLength: 200,
-      }),
-    ),
-    ...pageInput,
-  },
-  output: pageOf(Message),
-  errors: ['not_found'],
-  async run(ctx, input) {
-    const { q } = input;
-    // A search reveals content: which messages contain a word.
-    if (q !== undefined) requireContent(ctx, 'messages');
-    const filters = await knownFilters(ctx, input);
-    const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
-    if (q === undefined) return readPage(messagesOf(ctx, filters), 'message_id', input, show);
-    const { after, limit, rows } = pageStart(input);
-    const found = await search(ctx, filters, wordsOf(q), after, rows);
-    return toPage(found, limit, ({ seq }) => String(seq), show);
-  },
 });
 
 const MINUTE_MS = 60_000;
@@ -185,136 +138,6 @@ export const getMessage = defineOperation({
     return { ...(await readMessage(ctx, row)), statusHistory: historyOf(row) };
   },
 });
-
-interface Filters {
-  readonly sessionId?: string | undefined;
-  readonly chatId?: string | undefined;
-  readonly from?: string | undefined;
-  readonly direction?: 'incoming' | 'outgoing' | undefined;
-  readonly type?: string | undefined;
-  readonly status?: MessageStatus | undefined;
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-}
-
-/**
- * The filters with the chat under its stored id.
- * @throws {AppError} `not_found` if the account has no such session or chat
- */
-async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
-  const { sessionId } = filters;
-  if (sessionId !== undefined) await resolveSession(ctx, sessionId);
-  if (filters.chatId === undefined) return filters;
-  const chatId = digitsOf(filters.chatId) ?? filters.chatId;
-  // The chat of a placeholder continues under the number once the number is known.
-  if (!isPlaceholder(chatId) && !(await hasChat(ctx, sessionId, chatId)))
-    throw new AppError('not_found', `The chat ${filters.chatId} does not exist`);
-  return { ...filters, chatId };
-}
-
-/** Whether the chat exists; a group counts before its first message. */
-async function hasChat({ database, accountId }: Context, sessionId: string | undefined, chatId: string) {
-  const { kysely } = database.reader;
-  const sessions =
-    sessionId === undefined
-      ? kysely.selectFrom('sessions').select('session_id').where('account_id', '=', accountId)
-      : [sessionId];
-  const chats = kysely
-    .selectFrom('chats')
-    .select('chat_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', 'in', sessions)
-    .where('chat_id', '=', chatId);
-  const groups = kysely
-    .selectFrom('groups')
-    .select('group_id as chat_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', 'in', sessions)
-    .where('group_id', '=', chatId);
-  return (await chats.unionAll(groups).executeTakeFirst()) !== undefined;
-}
-
-/** The account's messages that pass the filters, unordered. */
-function messagesOf(
-  { database, accountId }: Context,
-  filters: Filters,
-  creator: Pick<QueryCreator<Schema>, 'selectFrom'> = database.reader.kysely,
-) {
-  let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', accountId);
-  const { sessionId, chatId, from, direction, type, status, after, before } = filters;
-  if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
-  if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
-  if (from !== undefined) select = select.where('m.from_number', '=', phoneNumber('from', from));
-  if (direction !== undefined) select = select.where('m.direction', '=', direction);
-  if (type !== undefined) select = select.where('m.type', '=', type);
-  if (status !== undefined) select = select.where('m.status', '=', status);
-  // Redundant, but exactly the condition of the index `messages_status`, so that SQLite uses it.
-  if (status !== undefined && rareStatuses.includes(status))
-    select = select.where(
-      'm.status',
-      'in',
-      rareStatuses.map((rare) => sql.lit(rare)),
-    );
-  if (after !== undefined) select = select.where('m.timestamp', '>=', parseTime('after', after));
-  if (before !== undefined) select = select.where('m.timestamp', '<', parseTime('before', before));
-  return select;
-}
-
-/** Few messages have one of these for long. */
-const rareStatuses: readonly MessageStatus[] = ['queued', 'scheduled', 'sent', 'failed'];
-
-/** How many of the newest messages are scanned in order, before an unordered index is queried for all. */
-const LOOKED_THROUGH = 20_000;
-
-/**
- * Messages that contain all the words, newest first. A common word is found among the newest messages, where the order
- * is free. Other words are rare, so all their messages are found by the index and sorted. PostgreSQL cannot tell the
- * two cases apart: left to choose, it scans a million rows for a rare word (240 ms). SQLite's index can be read in
- * order from any point, so one query is enough.
- */
-async function search(
-  ctx: Context,
-  filters: Filters,
-  words: readonly string[],
-  cursor: string | undefined,
-  rows: number,
-) {
-  if (words.length === 0) return [];
-  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-    throw invalidField('cursor', 'is not a cursor of a search; pass `nextCursor` of the previous page');
-  const { kysely, dialect } = ctx.database.reader;
-  const matches = dialect.search.matches('w', dialect.search.terms([accountWord(ctx.accountId), ...words]));
-  const end = cursor === undefined ? await endOfMessages(ctx) : Number(cursor);
-  const start = dialect.search.isOrdered ? 0 : Math.max(0, end - LOOKED_THROUGH);
-  const newest = await messagesOf(ctx, filters)
-    .innerJoin('message_words as w', 'w.rowid', 'm.seq')
-    .where(matches)
-    .where('w.rowid', '<', end)
-    .where('w.rowid', '>=', start)
-    .orderBy('w.rowid', 'desc')
-    .limit(rows)
-    .execute();
-  if (newest.length === rows || start === 0) return newest;
-  const withOlder = kysely.with(
-    (name) => name('older').materialized(), // materialized, so that the word index is used instead of the order
-    (db) => db.selectFrom('message_words as w').select('w.rowid').where(matches).where('w.rowid', '<', start),
-  );
-  // The wider type has one table more, which the filters do not use.
-  const rest = await messagesOf(ctx, filters, withOlder as unknown as QueryCreator<Schema>)
-    .innerJoin(sql<{ rowid: number }>`older`.as('older'), 'older.rowid', 'm.seq')
-    .orderBy('older.rowid', 'desc')
-    .limit(rows - newest.length)
-    .execute();
-  return [...newest, ...rest];
-}
-
-/** A number above those of all messages. */
-async function endOfMessages({ database }: Context): Promise<number> {
-  const last = await lastMessage.first(database.reader, {});
-  return (last?.rowid ?? 0) + 1;
-}
-
-const lastMessage = query((db) => db.selectFrom('message_words').select('rowid').orderBy('rowid', 'desc').limit(1));
 
 /** @throws {AppError} `not_found`, also for a message of another account */
 export async function requireMessage(ctx: Context, messageId: string): Promise<MessageRow> {

@@ -9,7 +9,7 @@ import { eventKinds, events } from '../../events.ts';
 import { type Invoke, type Operation, permits } from '../../invoke/operation.ts';
 import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';
-import { listMessages } from '../../operations/messages.ts';
+import { listMessages } from '../../operations/messageList.ts';
 import { getSession, listSessions } from '../../operations/sessions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
