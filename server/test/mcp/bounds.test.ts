@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { Compile } from 'typebox/compile';
 import type { Caller } from '../../src/auth/authenticate.ts';
-import { createTools } from '../../src/http/mcp/tools.ts';
+import { Tools } from '../../src/http/mcp/tools.ts';
 import type { Answer, Invoke, Operation } from '../../src/invoke/operation.ts';
 import { operations } from '../../src/operations/index.ts';
 import { callTool, mcpClient, type ToolAnswer } from '../support/mcp.ts';
@@ -211,7 +211,7 @@ describe('every tool', () => {
     };
     return answer;
   };
-  const tools = createTools(operations, invoke);
+  const tools = new Tools(operations, invoke);
 
   for (const operation of operations.filter(({ tool }) => tool)) {
     it(`${operation.id} responds within 60 KB and according to its schema, whatever the output`, async () => {

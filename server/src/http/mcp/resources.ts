@@ -65,70 +65,59 @@ const entries: readonly Entry[] = [
 ];
 
 const EVENT_KINDS = 'switchboard://event-kinds';
+const JSON_TYPE = 'application/json';
 
-export interface Resources {
-  list(principal: Principal): Resource[];
-  templates(principal: Principal): ResourceTemplateType[];
+export class Resources {
+  readonly #invoke: Invoke;
+
+  constructor(invoke: Invoke) {
+    this.#invoke = invoke;
+  }
+
+  list(principal: Principal): Resource[] {
+    const eventTypes = {
+      uri: EVENT_KINDS,
+      name: 'event-kinds',
+      title: 'Event types',
+      description: 'Event types that webhooks can receive, with the fields of each.',
+      mimeType: JSON_TYPE,
+    };
+    const fixed = allowedTo(principal).filter((entry) => !isTemplate(entry));
+    return [eventTypes, ...fixed.map(({ operation: _, ...entry }) => ({ ...entry, mimeType: JSON_TYPE }))];
+  }
+
+  templates(principal: Principal): ResourceTemplateType[] {
+    return allowedTo(principal)
+      .filter(isTemplate)
+      .map(({ uri, operation: _, ...entry }) => ({ uriTemplate: uri, ...entry, mimeType: JSON_TYPE }));
+  }
+
   /** @throws {ResourceNotFoundError} also if the caller may not read it */
-  read(principal: Principal, uri: string): Promise<ReadResourceResult>;
+  async read(principal: Principal, uri: string): Promise<ReadResourceResult> {
+    if (uri === EVENT_KINDS) {
+      const kinds = eventKinds.map((kind) => ({ kind, ...events[kind] }));
+      return { contents: [json(uri, kinds)] };
+    }
+    for (const { uri: template, operation } of entries) {
+      const input = match(template, uri);
+      if (input === undefined) continue;
+      const call = { ...principal, input: withPageSize(operation, input), channel: 'mcp' as const };
+      const answer = await this.#invoke(operation, call);
+      if (!answer.ok) throw notFound(uri, answer.problem.detail);
+      const contents: ReadResourceResult['contents'] = [json(uri, shownOutput(operation, answer))];
+      const preview = await answer.preview();
+      if (preview !== undefined && preview.mimeType !== null)
+        contents.push({ uri, mimeType: preview.mimeType, blob: preview.content.toString('base64') });
+      return { contents };
+    }
+    throw notFound(uri);
+  }
 }
 
-export function createResources(invoke: Invoke): Resources {
-  const allowedTo = ({ caller }: Principal) =>
-    entries.filter(({ operation }) => permits(caller.credential.permissions, operation));
-  const isTemplate = ({ uri }: Entry) => uri.includes('{');
-  const described = ({ name, title, description }: Entry) => ({
-    name,
-    title,
-    description,
-    mimeType: 'application/json',
-  });
+const isTemplate = ({ uri }: Entry) => uri.includes('{');
 
-  return {
-    list: (principal) => [
-      {
-        uri: EVENT_KINDS,
-        name: 'event-kinds',
-        title: 'Event types',
-        description: 'Event types that webhooks can receive, with the fields of each.',
-        mimeType: 'application/json',
-      },
-      ...allowedTo(principal)
-        .filter((entry) => !isTemplate(entry))
-        .map((entry) => ({ uri: entry.uri, ...described(entry) })),
-    ],
-    templates: (principal) =>
-      allowedTo(principal)
-        .filter(isTemplate)
-        .map((entry) => ({ uriTemplate: entry.uri, ...described(entry) })),
-    async read(principal, uri) {
-      if (uri === EVENT_KINDS)
-        return {
-          contents: [
-            json(
-              uri,
-              eventKinds.map((kind) => ({ kind, ...events[kind] })),
-            ),
-          ],
-        };
-      for (const { uri: pattern, operation } of entries) {
-        const input = match(pattern, uri);
-        if (input === undefined) continue;
-        const answer = await invoke(operation, {
-          ...principal,
-          input: withPageSize(operation, input),
-          channel: 'mcp',
-        });
-        if (!answer.ok) throw notFound(uri, answer.problem.detail);
-        const contents: ReadResourceResult['contents'] = [json(uri, shownOutput(operation, answer))];
-        const preview = await answer.preview();
-        if (preview !== undefined && preview.mimeType !== null)
-          contents.push({ uri, mimeType: preview.mimeType, blob: preview.content.toString('base64') });
-        return { contents };
-      }
-      throw notFound(uri);
-    },
-  };
+function allowedTo({ caller }: Principal): Entry[] {
+  return entries.filter(({ operation }) => permits(caller.credential.permissions, operation));
 }
 
 function notFound(uri: string, detail?: string): ResourceNotFoundError {
@@ -136,7 +125,7 @@ function notFound(uri: string, detail?: string): ResourceNotFoundError {
 }
 
 function json(uri: string, value: unknown) {
-  return { uri, mimeType: 'application/json', text: JSON.stringify(value) };
+  return { uri, mimeType: JSON_TYPE, text: JSON.stringify(value) };
 }
 
 /** The fields of a URI that matches the template; undefined if it does not match. */

@@ -3,8 +3,8 @@ import type { Invoke, Operation } from '../../invoke/operation.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
-import { createResources } from './resources.ts';
-import { createTools } from './tools.ts';
+import { Resources } from './resources.ts';
+import { Tools } from './tools.ts';
 
 /** As the contract advertises it ("Versioning"). */
 const NAME = 'switchboard';
@@ -24,8 +24,8 @@ const INSTRUCTIONS = `Switchboard sends and receives messages through sessions, 
 
 /** Makes the server for one request, with the operations that its caller may use. */
 export function createMcpServer(operations: readonly Operation[], invoke: Invoke): (principal: Principal) => Server {
-  const tools = createTools(operations, invoke);
-  const resources = createResources(invoke);
+  const tools = new Tools(operations, invoke);
+  const resources = new Resources(invoke);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
 
   return (principal) => {

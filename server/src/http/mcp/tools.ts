@@ -22,66 +22,47 @@ interface OperationTool {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface Tools {
-  /** The tools that a caller may use. */
-  list(principal: Principal): Tool[];
-  /** Undefined if there is no such tool. */
-  call(principal: Principal, name: string, input: unknown): Promise<CallToolResult | undefined>;
-}
-
 /** The operations that are tools. Everything about a tool derives from its operation, and calls go through `invoke`. */
-export function createTools(operations: readonly Operation[], invoke: Invoke): Tools {
-  const exposed = operations.filter(({ tool }) => tool);
-  const ids = new Set(exposed.map(({ id }) => id));
-  const tools = new Map(
-    exposed.map((operation): [string, OperationTool] => [
-      toolName(operation),
-      {
-        operation,
-        definition: definitionOf(operation, ids),
-        readReading: validator(object(readingOf(operation))),
-      },
-    ]),
-  );
-  /** A list depends only on the permissions. */
-  const lists = new Map<string, Tool[]>();
+export class Tools {
+  readonly #tools: ReadonlyMap<string, OperationTool>;
+  readonly #invoke: Invoke;
 
-  return {
-    list({ caller }) {
-      const { permissions } = caller.credential;
-      const key = [...permissions].sort().join(' ');
-      let list = lists.get(key);
-      if (list === undefined) {
-        list = [...tools.values()]
-          .filter(({ operation }) => permits(permissions, operation))
-          .map(({ definition }) => definition);
-        if (lists.size >= LISTS_KEPT) lists.clear();
-        lists.set(key, list);
-      }
-      return list;
-    },
-    async call(principal, name, input) {
-      const tool = tools.get(name);
-      if (tool === undefined) return undefined;
-      const { operation, definition, readReading } = tool;
-      const { own, rest } = splitInput(withTexts(input ?? {}, definition.inputSchema as Schema), readingOf(operation));
-      let reading: Reading;
-      try {
-        reading = readReading(own);
-      } catch (error) {
-        return failed(toProblem(error, principal.requestId));
-      }
-      const answer = await invoke(operation, {
-        ...principal,
-        input: withPageSize(operation, rest),
-        channel: 'mcp',
-      });
-      return answer.ok ? succeeded(operation, answer, reading) : failed(answer.problem, answer.retryAfterSeconds);
-    },
-  };
+  constructor(operations: readonly Operation[], invoke: Invoke) {
+    const exposed = operations.filter(({ tool }) => tool);
+    const ids = new Set(exposed.map(({ id }) => id));
+    const tools = exposed.map((operation) => ({
+      operation,
+      definition: definitionOf(operation, ids),
+      readReading: validator(object(readingOf(operation))),
+    }));
+    this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.#invoke = invoke;
+  }
+
+  /** The tools that a caller may use. */
+  list({ caller }: Principal): Tool[] {
+    return [...this.#tools.values()]
+      .filter(({ operation }) => permits(caller.credential.permissions, operation))
+      .map(({ definition }) => definition);
+  }
+
+  /** Undefined if there is no such tool. */
+  async call(principal: Principal, name: string, input: unknown): Promise<CallToolResult | undefined> {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) return undefined;
+    const { operation, definition, readReading } = tool;
+    const { own, rest } = splitInput(withTexts(input ?? {}, definition.inputSchema as Schema), readingOf(operation));
+    let reading: Reading;
+    try {
+      reading = readReading(own);
+    } catch (error) {
+      return failed(toProblem(error, principal.requestId));
+    }
+    const call = { ...principal, input: withPageSize(operation, rest), channel: 'mcp' as const };
+    const answer = await this.#invoke(operation, call);
+    return answer.ok ? succeeded(operation, answer, reading) : failed(answer.problem, answer.retryAfterSeconds);
+  }
 }
-
-const LISTS_KEPT = 1000;
 
 export function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
