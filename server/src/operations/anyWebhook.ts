@@ -3,7 +3,7 @@ import type { Permission } from '../auth/permissions.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { type Context, defineOperation, type Effect, type Operation, type Route } from '../invoke/operation.ts';
+import { type Context, defineOperation, type Operation, type Route } from '../invoke/operation.ts';
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
@@ -12,13 +12,11 @@ import { WebhookId } from './webhookRecord.ts';
 type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | undefined>;
 
 /** An operation for both the default webhook and a webhook by its id. */
-interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TSchema> {
+interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TSchema>
+  extends Pick<Operation, 'effect' | 'isRepeatable' | 'thirdPartyText'> {
   /** Last part of both ids: `stats` for `webhooks.stats` and `webhooks.endpoints.stats`. */
   readonly name: string;
   readonly permission: Permission;
-  readonly effect: Effect;
-  readonly isRepeatable?: true;
-  readonly thirdPartyText?: boolean;
   /** Input fields besides `webhookId`. */
   readonly fields: F;
   readonly output: O;

@@ -7,7 +7,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { findSession, OptionalSessionId, resolveSession, SessionId, toRef } from './sessions.ts';
+import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 export const contactProfile = defineOperation({
   id: 'contacts.profile',
@@ -75,7 +75,7 @@ export const updateProfile = defineOperation({
   async run(ctx, { sessionId, name, about, pictureMediaId }) {
     if (name === undefined && about === undefined && pictureMediaId === undefined)
       throw invalidField('name', 'Pass at least one of `name`, `about` and `pictureMediaId`', 'required');
-    const session = toRef(await findSession(ctx, sessionId));
+    const session = await resolveSession(ctx, sessionId);
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     await profiles.update({
       ...(name !== undefined && { name }),

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { object, string, time } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
-import { findSession, Session, SessionId, sessionInput, toRef, toSession } from './sessions.ts';
+import { findSession, resolveSession, Session, SessionId, sessionInput, toSession } from './sessions.ts';
 
 /* Connecting a session to its network, and pairing it with a phone. */
 
@@ -23,8 +23,7 @@ export const connectSession = defineOperation({
   output: Session,
   errors: ['not_found', 'phone_number_in_use', 'not_supported'],
   async run(ctx, { sessionId }) {
-    await findSession(ctx, sessionId);
-    await ctx.sessions.connect({ accountId: ctx.accountId, sessionId }, ctx.signal());
+    await ctx.sessions.connect(await resolveSession(ctx, sessionId), ctx.signal());
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });
@@ -81,7 +80,7 @@ export const requestPairingCode = defineOperation({
   }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
   async run(ctx, input) {
-    const session = toRef(await findSession(ctx, input.sessionId));
+    const session = await resolveSession(ctx, input.sessionId);
     const request = await ctx.liveSessions.part(session, 'requestPairingCode');
     const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
     return { code, expiresAt: isoTime(expiresAt) };
@@ -103,7 +102,7 @@ export const disconnectSession = defineOperation({
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
-    await ctx.sessions.disconnect(toRef(await findSession(ctx, sessionId)));
+    await ctx.sessions.disconnect(await resolveSession(ctx, sessionId));
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });
@@ -121,7 +120,7 @@ export const logoutSession = defineOperation({
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
-    await ctx.sessions.logout(toRef(await findSession(ctx, sessionId)));
+    await ctx.sessions.logout(await resolveSession(ctx, sessionId));
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });

@@ -236,7 +236,7 @@ export const deleteSession = defineOperation({
   output: object({ sessionId: SessionId, deleted: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
-    const session = toRef(await findSession(ctx, sessionId));
+    const session = await resolveSession(ctx, sessionId);
     await ctx.sessions.forget(session);
     await deleteSessionRows(ctx.database.commit, session);
     ctx.sessions.sole.forget(ctx.accountId);
@@ -252,8 +252,8 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
   const { accountId } = ctx;
   if (sessionId !== undefined) {
     const session = { accountId, sessionId };
-    const isLive = ctx.liveSessions.stateOf(session) !== undefined;
-    return isLive ? session : toRef(await findSession(ctx, sessionId));
+    if (ctx.liveSessions.stateOf(session) === undefined) await findSession(ctx, sessionId);
+    return session;
   }
   const sole = await ctx.sessions.sole.of(accountId);
   if (sole === 'none') {
@@ -310,10 +310,6 @@ function callbackUrlOf({ sessions, settings }: Context, { connector, session_id 
   if (sessions.connectors.get(connector)?.takesCallbacks !== true) return null;
   const path = callbackPath(session_id);
   return settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href;
-}
-
-export function toRef({ account_id, session_id }: SessionTable): SessionRef {
-  return { accountId: account_id, sessionId: session_id };
 }
 
 export function toSession(ctx: Context, row: SessionTable) {

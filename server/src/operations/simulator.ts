@@ -8,7 +8,7 @@ import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
-import { findSession, SessionId, toRef } from './sessions.ts';
+import { resolveSession, SessionId } from './sessions.ts';
 
 const Action = oneOf(
   [
@@ -103,7 +103,7 @@ export const simulateSession = defineOperation({
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {
-    const session = toRef(await findSession(ctx, input.sessionId));
+    const session = await resolveSession(ctx, input.sessionId);
     const simulate = await ctx.liveSessions.part(session, 'simulate');
     await simulate(await toSimulation(ctx, session, input));
     return { simulated: input.action };
