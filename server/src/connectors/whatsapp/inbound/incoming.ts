@@ -37,19 +37,19 @@ export class Incoming {
   }
 
   /** Passes a message on, however long the host takes to store it. */
-  add(received: Received, isReplayed: boolean, attempts = ATTEMPTS): void {
+  add(received: Received, attempts = ATTEMPTS): void {
     const { from, recipient = from } = received.attrs;
     // Without the device. A message that the own number sent elsewhere names its chat as the recipient.
     const chat = this.#session.baileys.jidNormalizedUser(recipient);
     // A chat waits only for its own messages: the download of a large video delays only other files.
-    void this.#chats.run(chat, () => this.#passOn(received, isReplayed, attempts));
+    void this.#chats.run(chat, () => this.#passOn(received, attempts));
   }
 
   /** Retries the messages that were set aside, because a new connection may provide what they lacked. */
   retrySetAside(): void {
     const again = this.#setAside;
     this.#setAside = [];
-    for (const received of again) this.add(received, true, 1);
+    for (const received of again) this.add({ ...received, isReplayed: true }, 1);
   }
 
   /** Starts nothing more, and waits a moment for messages in flight. Messages that are not stored stay in the journal. */
@@ -59,13 +59,13 @@ export class Incoming {
   }
 
   /** Never rejects: a message that cannot be stored is tried again, and after a stop at the next start. */
-  async #passOn(received: Received, isReplayed: boolean, attempts: number): Promise<void> {
+  async #passOn(received: Received, attempts: number): Promise<void> {
     const { host } = this.#session;
     const { id = '' } = received.attrs;
     let faults = 0;
     for (let attempt = 0; !this.#isStopped; attempt++) {
       try {
-        await this.#store(received, isReplayed, attempt < DOWNLOADS);
+        await this.#store(received, attempt < DOWNLOADS);
         this.#journal.acknowledge(received);
         return this.#heldReceipts.settle(id);
       } catch (error) {
@@ -82,9 +82,9 @@ export class Incoming {
     }
   }
 
-  async #store(received: Received, isReplayed: boolean, withFile: boolean): Promise<void> {
+  async #store(received: Received, withFile: boolean): Promise<void> {
     const { host } = this.#session;
-    const event = await this.#reader.read(received, { isReplayed, withFile });
+    const event = await this.#reader.read(received, withFile);
     if (event === undefined) return;
     if (event.type !== 'message' || event.content.media === undefined) return host.onEvent(event);
     // The host reads the file before it stores the event.

@@ -17,6 +17,8 @@ export interface Received {
   readonly place: number;
   /** A `proto.Message`, encoded. */
   readonly message: Uint8Array;
+  /** It waited at the network or in the journal while the session was not connected. */
+  readonly isReplayed: boolean;
   /** The transaction that stores it, if the message is passed on before that commits. */
   readonly written?: Promise<unknown>;
 }
@@ -116,7 +118,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     const entries = [...(await this.#session.store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
       const { attrs, place, message } = JSON.parse(text);
       this.#remember(attrs.id ?? '');
-      return { key, attrs, place, message: Buffer.from(message, 'base64') };
+      return { key, attrs, place, message: Buffer.from(message, 'base64'), isReplayed: true };
     });
     return entries.sort((a, b) => a.place - b.place);
   }
@@ -168,7 +170,8 @@ export class Journal extends EventEmitter<JournalEvents> {
     const { from, participant = '', id = '' } = attrs;
     this.#remember(id);
     this.#lastPlace = Math.max(this.#lastPlace + 1, this.#session.host.clock.now());
-    return { key: `${RECEIVED_PREFIX}${from}/${participant}/${id}`, attrs, place: this.#lastPlace, message };
+    const key = `${RECEIVED_PREFIX}${from}/${participant}/${id}`;
+    return { key, attrs, place: this.#lastPlace, message, isReplayed: attrs['offline'] !== undefined };
   }
 
   #remember(id: string): void {

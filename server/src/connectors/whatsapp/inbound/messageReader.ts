@@ -36,10 +36,7 @@ export class MessageReader {
    * Reads a message, and first makes sure that the host knows its group.
    * @returns undefined if it has no content for people
    */
-  async read(
-    { attrs, message }: Received,
-    { isReplayed, withFile }: { isReplayed: boolean; withFile: boolean },
-  ): Promise<NetworkEvent | undefined> {
+  async read({ attrs, message, isReplayed }: Received, withFile: boolean): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
     const { id, lid } = self.addresses;
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);

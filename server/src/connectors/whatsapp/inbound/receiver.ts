@@ -29,7 +29,7 @@ export class Receiver {
     this.#incoming = incoming;
     journal.on('received', (received) => {
       heldReceipts.keep(received.attrs['id'] ?? '');
-      incoming.add(received, received.attrs['offline'] !== undefined);
+      incoming.add(received);
     });
     journal.on('ignored', (id) => heldReceipts.settle(id));
     link.on('socket', (socket) => this.#watch(socket));
@@ -44,7 +44,7 @@ export class Receiver {
         this.#heldReceipts.expect(id);
         this.#heldReceipts.keep(id);
       }
-      this.#incoming.add(received, true);
+      this.#incoming.add(received);
     }
   }
 
