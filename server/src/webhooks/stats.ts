@@ -24,11 +24,14 @@ export function minuteOf(ms: number): number {
 /** Adds one attempt, and the final state of its delivery if it was the last one. */
 export function count(figures: Figures, outcome: Outcome, state: 'pending' | 'delivered' | 'failed'): Figures {
   const bucket = Math.floor(Math.log2(Math.max(1, outcome.durationMs)) * BUCKETS_PER_DOUBLING);
-  return add(figures, {
-    classes: { [outcome.class]: 1 },
-    states: state === 'pending' ? {} : { [state]: 1 },
-    latencies: [...Array<number>(bucket).fill(0), 1],
-  });
+  const latencies = [...figures.latencies];
+  while (latencies.length <= bucket) latencies.push(0);
+  latencies[bucket] = (latencies[bucket] ?? 0) + 1;
+  return {
+    classes: { ...figures.classes, [outcome.class]: (figures.classes[outcome.class] ?? 0) + 1 },
+    states: state === 'pending' ? figures.states : { ...figures.states, [state]: (figures.states[state] ?? 0) + 1 },
+    latencies,
+  };
 }
 
 export function add(a: Figures, b: Figures): Figures {
