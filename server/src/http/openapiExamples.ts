@@ -1,6 +1,22 @@
 /* Examples for the API description, derived from the schemas so that they never go stale. */
 
-type Schema = Readonly<Record<string, unknown>>;
+/** The keywords of JSON Schema that the schemas of operations and events use. */
+export interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean;
+  readonly required?: readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly format?: string;
+}
 
 const ULID = '01JZ8Q5T2M0000000000000000';
 
@@ -54,39 +70,36 @@ const byField: Readonly<Record<string, unknown>> = {
 
 /** A value that fits the schema, with the required fields of objects. */
 export function exampleOf(schema: Schema, field = ''): unknown {
-  if ('const' in schema) return schema['const'];
-  const { type, anyOf, items } = schema;
-  const options = schema['enum'];
+  if ('const' in schema) return schema.const;
+  const { type, anyOf, items = {}, enum: options } = schema;
   const known = byField[field];
-  if (Array.isArray(options)) return options.includes(known) ? known : options[0];
+  if (options !== undefined) return options.includes(known) ? known : options[0];
   if (known !== undefined && fits(known, schema)) return known;
-  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema, field);
+  if (anyOf !== undefined) return exampleOf(anyOf[0] ?? {}, field);
   switch (type) {
     case 'object':
       return objectExample(schema);
     case 'array':
-      return [exampleOf((items ?? {}) as Schema, singular(field))];
+      return [exampleOf(items, singular(field))];
     case 'integer':
     case 'number':
-      return schema['default'] ?? Math.max(1, Number(schema['minimum'] ?? 1));
+      return schema.default ?? Math.max(1, schema.minimum ?? 1);
     case 'boolean':
       return true;
     case 'null':
       return null;
     default:
-      return schema['format'] === 'date-time' ? '2026-01-01T12:00:00.000Z' : 'text';
+      return schema.format === 'date-time' ? '2026-01-01T12:00:00.000Z' : 'text';
   }
 }
 
 function objectExample({ properties = {}, required = [] }: Schema): Record<string, unknown> {
-  const needed = Object.entries(properties as Record<string, Schema>).filter(([name]) =>
-    (required as readonly string[]).includes(name),
-  );
+  const needed = Object.entries(properties).filter(([name]) => required.includes(name));
   return Object.fromEntries(needed.map(([name, member]) => [name, exampleOf(member, name)]));
 }
 
 function fits(value: unknown, { type, anyOf }: Schema): boolean {
-  if (Array.isArray(anyOf)) return anyOf.some((one: Schema) => fits(value, one));
+  if (anyOf !== undefined) return anyOf.some((one) => fits(value, one));
   if (value === null) return type === 'null';
   return type === (Array.isArray(value) ? 'array' : typeof value);
 }

@@ -1,20 +1,20 @@
+import type { TSchema } from 'typebox';
 import { type ErrorCode, errors } from '../errors.ts';
-import { eventKinds, events } from '../events.ts';
+import { type EventKind, eventKinds, events } from '../events.ts';
 import { isRead, type Operation } from '../invoke/operation.ts';
+import type { Schema } from './openapiExamples.ts';
 
 /*
  * Writes the operations, events and error codes as TypeScript for the SDK: plain types, because the SDK has no
  * dependencies.
  */
 
-type Schema = Readonly<Record<string, unknown>>;
-
 export function sdkTypes(operations: readonly Operation[]): string {
   const named = new Map<string, string>();
   const entries = operations.map((operation) => {
     const { id, input, output, summary, description } = operation;
     const about = [summary, description].filter(Boolean).join('. ').replaceAll('..', '.');
-    return `${comment(about)}  '${id}': {\n    input: ${typeOf(input as unknown as Schema, named)};\n    output: ${typeOf(output as unknown as Schema, named)};\n  };`;
+    return `${comment(about)}  '${id}': {\n    input: ${typeOf(input, named)};\n    output: ${typeOf(output, named)};\n  };`;
   });
   const routes = operations.map((operation) => {
     const { id, method, path, idempotent = false, takesContent = false } = operation;
@@ -43,10 +43,9 @@ export function sdkTypes(operations: readonly Operation[]): string {
 /** The types of events, and the checks that the SDK applies to a delivery. */
 export function sdkEvents(): string {
   const kinds = eventKinds.map((kind) => {
-    const { description, data } = events[kind];
-    return `${comment(description)}  '${kind}': ${typeOf(data as unknown as Schema)};`;
+    return `${comment(events[kind].description)}  '${kind}': ${typeOf(dataOf(kind))};`;
   });
-  const fields = eventKinds.map((kind) => `  '${kind}': ${fieldChecks(events[kind].data as unknown as Schema)},`);
+  const fields = eventKinds.map((kind) => `  '${kind}': ${fieldChecks(dataOf(kind))},`);
   return [
     '// Generated from the table of events by `npm run openapi`. Do not edit.',
     '',
@@ -59,36 +58,37 @@ export function sdkEvents(): string {
   ].join('\n');
 }
 
+const dataOf = (kind: EventKind): TSchema => events[kind].data;
+
 /** @param named collects the types that have a `title` */
 function typeOf(schema: Schema, named = new Map<string, string>()): string {
-  const { type, anyOf, items, properties, patternProperties, title } = schema;
-  const options = schema['enum'];
-  if ('const' in schema) return literal(schema['const']);
-  if (Array.isArray(options)) return options.map(literal).join(' | ');
-  if (Array.isArray(anyOf)) return anyOf.map((one: Schema) => typeOf(one, named)).join(' | ');
+  const { type, anyOf, items = {}, properties = {}, patternProperties, title, enum: options } = schema;
+  if ('const' in schema) return literal(schema.const);
+  if (options !== undefined) return options.map(literal).join(' | ');
+  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, named)).join(' | ');
   if (type === 'array') {
-    const item = typeOf((items ?? {}) as Schema, named);
+    const item = typeOf(items, named);
     return item.includes(' ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
   }
   if (type === 'integer') return 'number';
   if (type === 'string' || type === 'number' || type === 'boolean' || type === 'null') return String(type);
   if (patternProperties !== undefined) {
-    const [value = {}] = Object.values(patternProperties as Record<string, Schema>);
+    const [value = {}] = Object.values(patternProperties);
     return `Record<string, ${typeOf(value, named)}>`;
   }
   if (type !== 'object') return 'unknown';
-  if (Object.keys((properties ?? {}) as object).length === 0)
-    return schema['additionalProperties'] === true ? 'Record<string, unknown>' : 'Record<string, never>';
-  if (typeof title !== 'string') return members(schema, named);
+  if (Object.keys(properties).length === 0)
+    return schema.additionalProperties === true ? 'Record<string, unknown>' : 'Record<string, never>';
+  if (title === undefined) return members(schema, named);
   if (!named.has(title)) named.set(title, members(schema, named));
   return title;
 }
 
-function members({ properties, required = [] }: Schema, named: Map<string, string>): string {
-  const lines = Object.entries(properties as Record<string, Schema>).map(([name, member]) => {
-    const isOptional = !(required as readonly string[]).includes(name);
+function members({ properties = {}, required = [] }: Schema, named: Map<string, string>): string {
+  const lines = Object.entries(properties).map(([name, member]) => {
+    const isOptional = !required.includes(name);
     const { description } = member;
-    const about = typeof description === 'string' ? comment(description) : '';
+    const about = description === undefined ? '' : comment(description);
     const key = /^[a-z_]\w*$/i.test(name) ? name : `'${name}'`;
     return `${about}${key}${isOptional ? '?' : ''}: ${typeOf(member, named)};`;
   });
@@ -99,23 +99,22 @@ function members({ properties, required = [] }: Schema, named: Map<string, strin
  * Returns the checks of an event's fields. Inside an optional field, and of the values of an enum, nothing is checked,
  * so that a receiver survives a newer server.
  */
-function fieldChecks({ properties, required = [] }: Schema, isNested = false): string {
-  const needed = required as readonly string[];
-  const checks = Object.entries(properties as Record<string, Schema>)
+function fieldChecks({ properties = {}, required: needed = [] }: Schema, isNested = false): string {
+  const checks = Object.entries(properties)
     .filter(([name]) => !isNested || needed.includes(name))
     .map(([name, member]) => `${name}: ${needed.includes(name) ? checkOf(member) : `'${valueType(member)}?'`}`);
   return `{ ${checks.join(', ')} }`;
 }
 
 function checkOf(schema: Schema): string {
-  const { type, items, properties } = schema;
-  if (type === 'array' && valueType(items as Schema) === 'object') return `[${checkOf(items as Schema)}]`;
+  const { type, items = {}, properties } = schema;
+  if (type === 'array' && valueType(items) === 'object') return `[${checkOf(items)}]`;
   return type === 'object' && properties !== undefined ? fieldChecks(schema, true) : `'${valueType(schema)}'`;
 }
 
-function valueType({ type, items, ...schema }: Schema): string {
-  if (type === 'array') return `${valueType(items as Schema)}[]`;
-  return String(schema['const'] ?? type ?? 'string'); // an enum has no type
+function valueType({ type, items = {}, ...schema }: Schema): string {
+  if (type === 'array') return `${valueType(items)}[]`;
+  return String(schema.const ?? type ?? 'string'); // an enum has no type
 }
 
 const literal = (value: unknown) =>
