@@ -212,12 +212,12 @@ async function breakerOf({ steady, database, settings }: Context, row: WebhookTa
 }
 
 const HOUR_MS = 3_600_000;
-const windowLengths = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;
+const WEEK_MS = 7 * 24 * HOUR_MS;
 
 /** Reads only the figures per minute, not the delivery log. */
 async function statsOf({ clock, database }: Context, row: WebhookTable | undefined) {
   const now = clock.now();
-  const from = minuteOf(now - windowLengths['7d']);
+  const from = minuteOf(now - WEEK_MS);
   const minutes = row === undefined ? [] : await readFigures(database.reader, row.webhook_id, from);
   const pending = row === undefined ? { count: 0, oldestAt: null } : await readHeld(database.reader, row.webhook_id);
   const since = (lengthMs: number) => minutes.filter(({ minute }) => minute > now - lengthMs);
@@ -227,11 +227,7 @@ async function statsOf({ clock, database }: Context, row: WebhookTable | undefin
     pending: pending.count,
     held: row === undefined || row.breaker_state === 'closed' ? 0 : pending.count,
     oldestPendingAgeMs: pending.oldestAt === null ? null : Math.max(0, now - pending.oldestAt),
-    windows: {
-      '1h': window(windowLengths['1h']),
-      '24h': window(windowLengths['24h']),
-      '7d': window(windowLengths['7d']),
-    },
+    windows: { '1h': window(HOUR_MS), '24h': window(24 * HOUR_MS), '7d': window(WEEK_MS) },
     series: since(HOUR_MS).map(({ minute, figures }) => {
       const { attempts, byClass, byState, latencyMs } = summarize(figures);
       return {

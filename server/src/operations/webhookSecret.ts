@@ -7,24 +7,22 @@ const SecretRotation = named('SecretRotation', {
   previousSecretValidUntil: orNull(time(), 'Until when `webhook-signature` has both signatures; null if it has one.'),
 });
 
-const rotationFields = {
-  // `/webhooks/set` accepts any length, as the contract requires. A rotation must not weaken the secret.
-  secret: string('New secret, with at least 16 characters. Never returned.', { minLength: 16, maxLength: 512 }),
-  graceSeconds: optional(
-    integer('Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.', {
-      minimum: 0,
-      maximum: 2_592_000,
-      default: 86_400,
-    }),
-  ),
-};
-
 export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
   {
     name: 'rotate_secret',
     permission: 'webhooks:write',
     effect: 'write',
-    fields: rotationFields,
+    fields: {
+      // `/webhooks/set` accepts any length, as the contract requires. A rotation must not weaken the secret.
+      secret: string('New secret, with at least 16 characters. Never returned.', { minLength: 16, maxLength: 512 }),
+      graceSeconds: optional(
+        integer('Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.', {
+          minimum: 0,
+          maximum: 2_592_000,
+          default: 86_400,
+        }),
+      ),
+    },
     output: SecretRotation,
     needsWebhook: true,
     run: (ctx, find, { secret, graceSeconds }) =>

@@ -28,14 +28,6 @@ const WebhookTest = named('WebhookTest', {
   response: orNull(Type.String(), 'First 1 KiB of the answer; null if there was none.'),
 });
 
-const testFields = {
-  event: optional(
-    string('Event type of the sample, such as `message.incoming`; by default the first one of the webhook.', {
-      maxLength: 50,
-    }),
-  ),
-};
-
 /** Source: `GET /webhooks/test` of the contract: it needs no session. */
 export const [testWebhook, testEndpoint] = onAnyWebhook(
   {
@@ -43,7 +35,13 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
     permission: 'webhooks:operate',
     effect: 'write',
     thirdPartyText: true,
-    fields: testFields,
+    fields: {
+      event: optional(
+        string('Event type of the sample, such as `message.incoming`; by default the first one of the webhook.', {
+          maxLength: 50,
+        }),
+      ),
+    },
     output: WebhookTest,
     needsWebhook: true,
     async run(ctx, find, { event }) {
