@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -65,6 +66,31 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     );
     assert.deepEqual([keys, sessions], [2, 1], 'one session existed before');
     assert.ok(messages !== undefined && messages > 0 && messages <= 3, `${messages} messages`);
+  });
+
+  it('hold for a call that counts before another one has stored its messages', async (test) => {
+    const { call } = await server.account();
+    await connectSession(call);
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const to = ['491707654321', '491707654322'];
+    const send = () => call('POST', '/messages/send-bulk', { to, message: 'Hello', sendAt });
+    const { connection } = server.app.services.database.reader;
+    const query = connection.query.bind(connection);
+    let counts = 0;
+    test.mock.method(connection, 'query', async (...args: Parameters<typeof query>) => {
+      const result = await query(...args);
+      const isCount = /count\(\*\).*'scheduled'/.test(args[0]);
+      if (isCount && ++counts === 1) await delay(300);
+      return result;
+    });
+    const first = send();
+    await eventually(
+      async () => counts,
+      (count) => count === 1,
+    );
+    const statuses = (await Promise.all([first, send()])).map(({ status }) => status);
+    assert.deepEqual(statuses.toSorted(), [202, 409]);
+    assert.equal((await call('GET', '/messages?status=scheduled')).body.data.length, 2);
   });
 
   it('reject queued messages beyond the limit, in bulk or one by one', async () => {

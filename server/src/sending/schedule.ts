@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { KeyedQueue } from '../async.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
@@ -21,8 +22,7 @@ const RETRY_MS = 1000;
 export class Schedule {
   readonly #options: SenderOptions;
   readonly #onQueued: (session: SessionRef) => void;
-  /** Account → messages that are being stored at the moment. */
-  readonly #adding = new Map<string, number>();
+  readonly #adding = new KeyedQueue();
   #isRunning = false;
   #isPlanning = false;
   #mustPlan = false;
@@ -52,12 +52,11 @@ export class Schedule {
    * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`, `too_many`
    */
   async add(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
-    const leave = await this.#takeRoom(session.accountId, drafts.length);
-    try {
-      return await this.#store(session, drafts);
-    } finally {
-      leave();
-    }
+    // One by one for each account, so that concurrent calls do not exceed its limit together.
+    return this.#adding.run(session.accountId, async () => {
+      await this.#requireRoom(session.accountId, drafts.length);
+      return this.#store(session, drafts);
+    });
   }
 
   /**
@@ -89,28 +88,15 @@ export class Schedule {
     this.#isPlanning = false;
   }
 
-  /**
-   * Reserves room within the account's limit. Messages that are being stored concurrently count as well.
-   * @returns a function to call once they are stored
-   * @throws {AppError} `too_many`
-   */
-  async #takeRoom(accountId: string, added: number): Promise<() => void> {
+  /** @throws {AppError} `too_many` if so many more messages would exceed the account's limit */
+  async #requireRoom(accountId: string, added: number): Promise<void> {
     const { database, maxScheduled } = this.#options;
-    const adding = () => this.#adding.get(accountId) ?? 0;
-    const before = adding();
     const { count = 0 } = (await countScheduled.first(database.reader, { accountId, most: maxScheduled })) ?? {};
-    if (Number(count) + Math.max(before, adding()) + added > maxScheduled) {
-      throw new AppError(
-        'too_many',
-        `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES); wait until some are sent, or cancel some`,
-      );
-    }
-    this.#adding.set(accountId, adding() + added);
-    return () => {
-      const left = adding() - added;
-      if (left > 0) this.#adding.set(accountId, left);
-      else this.#adding.delete(accountId);
-    };
+    if (Number(count) + added <= maxScheduled) return;
+    throw new AppError(
+      'too_many',
+      `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES); wait until some are sent, or cancel some`,
+    );
   }
 
   async #store(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
