@@ -25,6 +25,7 @@ const ALONE = [
   'server/test/fuzz.test.ts', // takes long
   'server/test/tracing.test.ts', // OpenTelemetry is set up once per process
   'server/test/api/media.test.ts', // measures the memory of its process
+  'server/test/support/faultyReceiver.test.ts', // counts the connections and timers of its process
   'server/test/whatsapp/profiles.test.ts', // hides the image library from the whole process
   'server/test/whatsapp/signalContexts.test.ts', // loads Baileys before anything else does
 ];

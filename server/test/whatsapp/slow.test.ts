@@ -7,7 +7,7 @@ import { type Call, startServer, type TestServer } from '../support/server.ts';
 import { inStatus, linkSession } from './support.ts';
 
 /** Longer than any of these tests takes. The session sees it at the speed of the fake clock. */
-const SLOW_MS = 5000;
+const SLOW_MS = 60_000;
 
 describe('a slow WhatsApp server', () => {
   const clock = createFakeClock(Date.now());
