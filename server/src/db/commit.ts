@@ -9,27 +9,18 @@ import {
   type Store,
 } from './dialect.ts';
 
-/** The transaction as a piece of work sees it. */
 export interface Tx extends Queryable {
-  /**
-   * Adds a row to write at the end of the transaction, together with the rows that other works add for the same writer.
-   * Writing them in a few statements saves PostgreSQL a round trip for each.
-   */
+  /** Queues a row for the end of the transaction, where a few statements write all rows of a writer. */
   writeLater<T>(writer: LateWriter<T>, item: T): void;
-  /** Runs `action` once the transaction is committed, and not if it is rolled back. */
   afterCommit(action: () => void): void;
 }
 
 /** Writes the collected items in the order in which they were added. */
 export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
 
-/** A late writer cannot add more. */
 export type LateTx = Omit<Tx, 'writeLater'>;
 
-/**
- * Work on many items at once, with the effect of doing one after the other: it needs a few statements in total instead
- * of a few per item. Returns one result per item, in the same order.
- */
+/** Handles many items in a few statements, as if one after the other. Returns one result per item, in order. */
 export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
 
 /**
@@ -54,7 +45,6 @@ export interface Job {
 
 export type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
-/** The outcome of jobs that ran together. */
 export interface Done {
   readonly outcomes: readonly Outcome[];
   readonly later: readonly Later[];
@@ -73,7 +63,6 @@ export async function oneAtATime({ dialect, connection }: Queryable, thing: OneA
   if (lock !== undefined) await connection.query(lock, []);
 }
 
-/** Runs `work` in a transaction, which is rolled back if it throws. */
 export async function inTransaction<T>(
   store: Store,
   as: Membership | undefined,
@@ -94,7 +83,6 @@ export async function inTransaction<T>(
 /**
  * Runs jobs in one transaction. A savepoint costs as much as a small query and most batches have no failing job, so the
  * first run has none. Only if a job fails do all run again, each with a savepoint.
- * @param as the membership to write as; undefined if no other process writes
  */
 export async function writeBatch(store: Store, batch: readonly Job[], as: Membership | undefined): Promise<Done[]> {
   try {
@@ -142,7 +130,6 @@ async function writeLate(transaction: OpenTransaction, done: readonly Done[]): P
   return { outcomes: [], ...added };
 }
 
-/** Makes a `Tx` and the lists of what the work adds through it. */
 export function openTx({ dialect, kysely, connection }: OpenTransaction) {
   const later: Later[] = [];
   const actions: (() => void)[] = [];
@@ -180,7 +167,6 @@ async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done>
   }
 }
 
-/** Whether the database is busy or unreachable. */
 export function isAway(dialect: Dialect, error: unknown): boolean {
   return dialect.isUnavailable(error) || dialect.isConflict(error);
 }

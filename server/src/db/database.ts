@@ -23,17 +23,13 @@ export interface DatabaseSettings extends Partial<EncryptionKeys> {
   readonly dataDir: string;
 }
 
-/** The open database: `reader` for queries, `commit` for changes. */
 export interface Database
   extends Pick<Store, 'reader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
     Pick<GroupCommit, 'commit' | 'commitJointly' | 'join' | 'shutOut'> {
-  /** Subscribes to the events of `GroupCommit`. */
   on(event: 'fenced' | 'full', listener: () => void): void;
-  /** Encrypts and decrypts the secrets in rows. */
   readonly seal: Seal;
 }
 
-/** Another process works on the same data. */
 export class DataInUseError extends OperatorError {
   constructor(dataDir: string) {
     super(`Another Switchboard is running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`);
@@ -96,9 +92,7 @@ export async function openDatabase(
   };
 }
 
-/**
- * Holds an exclusive lock on the folder. The operating system releases it when the process ends, even after a crash.
- */
+/** Holds an exclusive lock, which the operating system releases when the process ends, even after a crash. */
 function lockFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'switchboard.lock');

@@ -19,7 +19,6 @@ export type OneAtATime = 'migrate' | 'nodes' | 'register';
 /** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it uses. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /** Kysely's dialect, which writes the SQL. */
   readonly kysely: Omit<KyselyDialect, 'createDriver'>;
   /** Ends a `create table` whose rows are small and found by primary key: stores the rows in the index. */
   readonly clustered: string;
@@ -33,7 +32,6 @@ export interface Dialect {
     readonly tables: readonly string[];
     /** Whether a limited query can read rows from the index in the order of their `rowid`. */
     readonly isOrdered: boolean;
-    /** The value to store for this text. */
     stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
     /** Whether a row of `message_words`, under this alias, contains all `terms`. */
     matches(alias: string, terms: string): RawBuilder<boolean>;
@@ -45,15 +43,9 @@ export interface Dialect {
     /** Searches for all of the words. The last one also matches as a prefix if it is long enough. */
     terms(words: readonly string[]): string;
   };
-  /**
-   * Returns a statement that serializes transactions by name until they end. Undefined if all writers are serialized
-   * anyway.
-   */
+  /** Returns a statement that serializes transactions until they end; undefined if all writers take turns anyway. */
   readonly oneAtATime: ((thing: OneAtATime) => string) | undefined;
-  /**
-   * Whether a statement takes many rows at once, as a JSON list. This saves PostgreSQL a round trip per row. SQLite has
-   * no round trips, and repeats a statement faster than it parses JSON.
-   */
+  /** Whether a statement takes many rows as a JSON list, which saves PostgreSQL round trips but slows SQLite. */
   readonly takesLists: boolean;
   /**
    * The rows of a batch as a table: one row of values, or a JSON list of rows if `takesLists`.
@@ -76,23 +68,18 @@ export interface Dialect {
   };
   /** The migration that creates the event positions that `log` relies on; empty if ids are already ordered. */
   readonly logPositions: readonly string[];
-  /** Compares the existing tables with those that the migrations create. */
   readonly shape: {
     /** A query of the parts of all tables, as `Part`. */
     readonly parts: string;
     /** Runs `work` in an empty schema and drops everything it creates. */
     inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;
   };
-  /**
-   * Numbers deliveries as they are stored, in the order of the transactions of a conversation. Empty if ids are already
-   * in that order, because one process makes all of them.
-   */
+  /** Numbers deliveries in the order of their conversation's transactions; empty if ids have that order. */
   readonly deliveryPositions: readonly string[];
   /** The database's clock, shared by all nodes, in milliseconds since the epoch. */
   readonly now: RawBuilder<number>;
   /** Returns the pages of deleted rows to the file system. */
   readonly reclaim: string | undefined;
-  /** Whether the error is a violated unique key. */
   isUniqueViolation(error: unknown): boolean;
   /** Whether the database cannot work now: full, locked, restarting. A caller may try again. */
   isUnavailable(error: unknown): boolean;
@@ -102,12 +89,10 @@ export interface Dialect {
   isConflict(error: unknown): boolean;
 }
 
-/** The columns of a batch of rows: name → type. */
 export type Columns = Readonly<Record<string, 'text' | 'bigint'>>;
 
 export interface Result<R> {
   readonly rows: R[];
-  /** Number of rows that an insert, update or delete changed. */
   readonly changed: number;
 }
 
@@ -143,10 +128,7 @@ export class FencedError extends AppError {
 
 /** Features of a database that several processes may share. */
 export interface Shared {
-  /**
-   * Opens a connection that listens on a channel.
-   * @param onEnd called when the connection breaks
-   */
+  /** @param onEnd called when the connection breaks */
   listen(channel: string, onPayload: (payload: string) => void, onEnd: () => void): Promise<Listening>;
   /** Like `Listening.notify`, on a connection of the pool. */
   notify(channel: string, payload: string): Promise<void>;
@@ -166,11 +148,9 @@ export interface Listening {
   close(): void;
 }
 
-/** Connections of a pool by state. */
 export interface PoolUse {
   readonly total: number;
   readonly idle: number;
-  /** Queries that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -179,7 +159,6 @@ export interface OpenTransaction extends Queryable {
   rollback(): Promise<void>;
 }
 
-/** An open SQLite or PostgreSQL database. */
 export interface Store {
   readonly dialect: Dialect;
   /** Reads committed data outside a transaction. */
@@ -192,10 +171,7 @@ export interface Store {
   readonly shared: Shared | undefined;
   /** Undefined without a connection pool. */
   readonly poolUse: (() => PoolUse) | undefined;
-  /**
-   * Rewrites the files of tables with secrets, so that no former value stays readable in them. Requires that no other
-   * process runs.
-   */
+  /** Rewrites files with secrets, so that no former value stays readable. No other process may run. */
   rewrite(): Promise<void>;
   /** Shrinks the write-ahead log if nobody uses it at the moment. */
   trimLog(): void;
@@ -220,7 +196,6 @@ export function queryable(dialect: Dialect, connection: Connection): Queryable {
   return { dialect, connection, kysely: kyselyOn(dialect, connection) };
 }
 
-/** Kysely builds queries and runs them on a given connection. */
 function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
   return new Kysely<Schema>({ dialect: { createDriver: () => new ConnectionDriver(connection), ...dialect.kysely } });
 }

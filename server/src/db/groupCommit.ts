@@ -74,9 +74,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
       this.#schedule();
     });
 
-  /**
-   * Runs `work`, which joins the cluster, without a membership, and uses the membership that it returns from then on.
-   */
+  /** Runs `work` without a membership, and from then on writes with the one that it returns. */
   async join(work: (tx: Tx) => Promise<Membership>): Promise<Membership> {
     this.#membership = await inTransaction(this.#store, undefined, (transaction) => work(openTx(transaction).tx));
     return this.#membership;

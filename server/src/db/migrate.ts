@@ -9,7 +9,6 @@ import { differences, fingerprintOf, readShape } from './shape.ts';
 const ADVICE = 'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).';
 const DIFFERENCES_SHOWN = 10;
 
-/** A newer version upgraded the database in a way that this version does not support. */
 export class NewerSchemaError extends OperatorError {
   constructor(found: number, known: number) {
     super(
@@ -18,7 +17,6 @@ export class NewerSchemaError extends OperatorError {
   }
 }
 
-/** The tables differ from the schema version that the database records. */
 export class SchemaMismatchError extends OperatorError {
   constructor(version: number, found: readonly string[]) {
     const shown = found.slice(0, DIFFERENCES_SHOWN).map((difference) => `  ${difference}`);
@@ -34,7 +32,6 @@ export class SchemaMismatchError extends OperatorError {
   }
 }
 
-/** A migration failed. */
 export class MigrationError extends OperatorError {
   constructor({ version, name }: Migration, recorded: number, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -49,7 +46,6 @@ export class MigrationError extends OperatorError {
   }
 }
 
-/** An upgrade cannot run while older nodes are running. */
 export class OlderNodesError extends OperatorError {
   constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
     const list = nodes.map(({ nodeId, version }) => `${nodeId} (${version})`).join(', ');

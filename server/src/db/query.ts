@@ -52,10 +52,8 @@ export function query<P extends object, R>(
   };
 }
 
-/** A statement that runs for many rows at once. */
 export interface Batch<C extends Columns, R> {
   run(on: Queryable, rows: readonly Row<C>[]): Promise<void>;
-  /** Returns the rows that the statement returns. */
   all(on: Queryable, rows: readonly Row<C>[]): Promise<R[]>;
 }
 

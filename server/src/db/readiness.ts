@@ -64,7 +64,6 @@ export function createReadiness({
   };
 }
 
-/** Whether a large row can be written, which is rolled back. */
 async function hasRoom(database: Database): Promise<boolean> {
   // Random, so that it does not compress.
   const value = randomBytes(PROBE_BYTES / 2).toString('hex');

@@ -180,9 +180,7 @@ export interface Schema {
   media: {
     account_id: string;
     media_id: string;
-    /**
-     * SHA-256 of the content, in hexadecimal, which is its key in the store. Accounts may share a content, never a row.
-     */
+    /** SHA-256 of the content, in hexadecimal. Accounts may share a content, never a row. */
     hash: string;
     mime_type: string;
     size: number;
@@ -209,9 +207,7 @@ export interface Schema {
     breaker: string;
     created_at: number;
     updated_at: number;
-    /** `node_id` of the owner; null if there is none. */
     lease_owner: string | null;
-    /** Incremented each time a node acquires it. */
     lease_generation: number;
   };
   /** Counters of a webhook for one minute: statistics read these rows, never the log. */
@@ -264,7 +260,6 @@ export interface Schema {
   attempts: {
     account_id: string;
     delivery_id: string;
-    /** 1, 2, … */
     number: number;
     webhook_id: string;
     class: string;
@@ -284,10 +279,7 @@ export interface Schema {
     node_id: string;
     /** Incremented when it rejoins after an eviction. */
     epoch: number;
-    /**
-     * The data folder it runs on. Only one process can use a folder, so another row with the same folder belongs to a
-     * dead process.
-     */
+    /** The data folder. Only one process can use it, so another row with the same folder belongs to a dead one. */
     instance: string;
     /** The URL for requests of other nodes; null until it listens. */
     url: string | null;
@@ -375,7 +367,6 @@ export type SessionStatus =
 export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
 
-/* Rows that functions pass to one another. */
 export type AccountTable = Schema['accounts'];
 export type ApiKeyTable = Schema['api_keys'];
 export type SessionTable = Schema['sessions'];

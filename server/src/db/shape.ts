@@ -12,7 +12,6 @@ export interface Part {
   readonly binding: number | boolean;
 }
 
-/** Reads the parts of all tables. */
 export async function readShape({ connection, dialect }: Queryable): Promise<Part[]> {
   const { rows } = await connection.query<Part>(dialect.shape.parts, []);
   // Spacing and case of a table's SQL do not matter.

@@ -29,7 +29,6 @@ interface Mark {
 }
 
 const MARK_BYTES = 64;
-/** The first bytes of every SQLite database. */
 const SQLITE_HEADER = Buffer.from('SQLite format 3\0');
 const SYNC_MS = 1000;
 
@@ -105,7 +104,6 @@ export class SqliteFiles {
     this.#unclean = wasOpen ? file : undefined;
   }
 
-  /** The count that the current transaction writes. */
   get nextCommits(): number {
     return (this.#commits + 1) | 0;
   }

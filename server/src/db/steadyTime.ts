@@ -18,10 +18,7 @@ import type { Queryable } from './dialect.ts';
 /** The longest span by the database's clock that counts as time since the last heartbeat. */
 const MAX_GAP_MS = 8000;
 
-/**
- * Returns the moment at which steady time continues.
- * @param wallNow the time of day of this process
- */
+/** @param wallNow the time of day of this process */
 export async function readSteadyTime({ reader, shared }: Database, wallNow: number): Promise<number> {
   const { now } = reader.dialect;
   const passed = sql`case when ${now} - at between 0 and ${MAX_GAP_MS} then ${now} - at else 0 end`;
@@ -38,7 +35,6 @@ export async function storeSteadyTime({ kysely }: Queryable, ms: number): Promis
   await sql`update steady_time set ms = ${ms} where ms < ${ms}`.execute(kysely);
 }
 
-/** Keeps steady time in step with the other nodes of a database. */
 export class SteadyTimeSync {
   readonly #on: Queryable;
   readonly #steady: SteadyClock;
