@@ -26,7 +26,6 @@ export class Balancer {
     this.#log = log;
   }
 
-  /** Notes that nodes came or went. */
   noteChange(): void {
     this.#isChanged = true;
   }

@@ -130,7 +130,6 @@ export class Channel extends Signals {
     }, this.#pingMs);
   }
 
-  /** Closes a connection that broke or does not answer. */
   #drop(connection: Listening | undefined): void {
     if (connection === undefined || this.#connection !== connection) return;
     this.#connection = undefined;

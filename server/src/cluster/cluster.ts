@@ -14,7 +14,6 @@ export interface Cluster extends EventEmitter<{ lost: [] }> {
   readonly webhooks: Leases;
   /** Whether this node's leases are certain not to have expired. */
   isMember(): boolean;
-  /** Whether there is another node. */
   hasOthers(): boolean;
   /** Sends nothing to a node for some seconds, because it did not answer. */
   suspect(nodeId: string): void;
@@ -29,7 +28,6 @@ export interface Cluster extends EventEmitter<{ lost: [] }> {
   stop(): Promise<void>;
 }
 
-/** The workers for the sessions and webhooks that this node acquires. */
 export interface Workers {
   readonly sessions: LeaseWorker;
   readonly webhooks: LeaseWorker;
@@ -37,9 +35,7 @@ export interface Workers {
 
 const START_MS = 5000;
 
-/**
- * Resolves when work has begun, or after 5 s: sessions should be available right after a start, but may take longer.
- */
+/** Resolves when work has begun, or after 5 s: sessions should be available after a start, but may take longer. */
 export async function begunSoon(work: Promise<unknown>): Promise<void> {
   await settledWithin(systemClock, START_MS, work);
 }

@@ -2,17 +2,14 @@ import { Pool } from 'undici';
 import type { Member } from './members.ts';
 import type { NodeSignatures } from './nodeSignature.ts';
 
-/** A REST request as its caller made it. */
 export interface ForwardedRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
   readonly body: string | undefined;
-  /** The caller's credential. */
   readonly credential: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
-  /** How long the operation may take. */
   readonly deadlineMs: number;
   /** `traceparent` of the span that it belongs to. */
   readonly trace?: string;
@@ -23,7 +20,6 @@ export type RelayedRequest = Omit<NodeRequest, 'deadlineMs'> & { readonly body: 
 
 export interface ForwardedAnswer {
   readonly status: number;
-  /** The JSON of the answer. */
   readonly body: unknown;
   readonly isReplayed: boolean;
   readonly retryAfterSeconds: number | undefined;
@@ -76,10 +72,7 @@ export class NodeClient {
   readonly #tickMs: number;
   /** By origin. */
   readonly #pools = new Map<string, Pool>();
-  /**
-   * Nodes that have sent `102 Processing`, so that their silence is meaningful. Older nodes and some proxies never send
-   * it.
-   */
+  /** Nodes that have sent `102 Processing`: their silence means something. Older nodes and some proxies send none. */
   readonly #reporting = new Set<string>();
 
   constructor(signatures: Pick<NodeSignatures, 'sign'>, { tickMs = TICK_MS } = {}) {
@@ -112,10 +105,7 @@ export class NodeClient {
     };
   }
 
-  /**
-   * Does the same for a request that is not an operation.
-   * @throws {NoAnswerError}
-   */
+  /** @throws {NoAnswerError} */
   async relay(node: Member, request: RelayedRequest, life: AbortSignal): Promise<{ status: number; text: string }> {
     const { method, path, body } = request;
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !OF_ONE_HOP.has(name)));
@@ -176,10 +166,8 @@ export class NodeClient {
   }
 }
 
-/** A request between nodes. */
 interface NodeRequest {
   readonly method: string;
-  /** With the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | undefined;
@@ -220,7 +208,6 @@ class Silence {
     return this.#silent.signal;
   }
 
-  /** Records that something was received. */
   break(): void {
     this.#isWatched = true;
     this.#ticks = 0;

@@ -43,7 +43,6 @@ export function noteRun(
   return { instance, former: noted === undefined && !isNew ? undefined : new Set(former) };
 }
 
-/** Returns the boot id (Linux), or else the name of the machine. */
 function bootOfMachine(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

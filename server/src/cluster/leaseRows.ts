@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 
-/** A table whose rows are leased. */
 export interface Leasable {
   readonly table: 'sessions' | 'webhooks';
   readonly id: 'session_id' | 'webhook_id';
@@ -57,26 +56,18 @@ export class LeaseRows {
     return rows[0]?.owner;
   }
 
-  /** Returns the ids of this node's leases. */
   async owned({ kysely }: Queryable): Promise<string[]> {
     const { rows } = await sql<{ id: string }>`
       select ${this.#id} as id from ${this.#table} where lease_owner = ${this.#nodeId}`.execute(kysely);
     return rows.map(({ id }) => id);
   }
 
-  /**
-   * Acquires a lease if it is free.
-   * @returns its owner; undefined if there is no such row
-   */
+  /** Acquires a lease if it is free. Returns its owner; undefined if there is no such row. */
   async acquire(tx: Tx, id: string): Promise<string | null | undefined> {
     const [acquired] = await this.#acquire(tx, sql`${this.#id} = ${id} and lease_owner is null`);
     return acquired === undefined ? this.ownerOf(tx, id) : this.#nodeId;
   }
 
-  /**
-   * Acquires up to `limit` free leases.
-   * @returns their ids
-   */
   acquireFree(tx: Tx, limit: number): Promise<string[]> {
     const free = sql`select ${this.#id} from ${this.#table} where ${this.#kind.free}
       order by ${this.#id} limit ${limit} for update skip locked`;

@@ -22,7 +22,6 @@ export class LeaseTerm {
     this.#steadySince = sentAt;
   }
 
-  /** @param sentAt as for `begin` */
   renew(sentAt: number): void {
     if (sentAt - this.#renewedAt > this.leaseMs / 2) this.#steadySince = sentAt;
     this.#renewedAt = sentAt;

@@ -26,11 +26,7 @@ export interface Leases {
   ownerOf(id: string): Promise<Owner>;
   /** Like `ownerOf`; if it is free and this node does not accept work, returns a node that does. */
   nodeFor(id: string): Promise<Owner>;
-  /**
-   * Acquires it if it is free and this node accepts work. The caller works on it then; `LeaseWorker.onAcquired` is not
-   * called.
-   * @returns its owner
-   */
+  /** Acquires it, without `LeaseWorker.onAcquired`, if it is free and this node accepts work. Returns its owner. */
   acquire(id: string): Promise<Owner>;
   /** Frees it. None of its work may still be running. */
   release(id: string): Promise<void>;
@@ -38,7 +34,6 @@ export interface Leases {
   releaseAll(): Promise<void>;
 }
 
-/** Works on the sessions or webhooks that this node owns. */
 export interface LeaseWorker {
   /** Starts work on acquired leases. Resolves once it has begun. */
   onAcquired(ids: readonly string[]): Promise<void>;
@@ -59,14 +54,12 @@ interface Options {
   readonly log: Log;
 }
 
-/** The leases of one node among several. */
 export class NodeLeases implements Leases {
   readonly #table: Leasable['table'];
   readonly #rows: LeaseRows;
   readonly #options: Options;
   readonly #nodeId: string;
   readonly #owned = new Set<string>();
-  /** Leases that a caller is acquiring. */
   readonly #acquiring = new Set<string>();
   /** Leases that move to another node, until they are free in the database. */
   readonly #leaving = new Map<string, 'stopping' | 'stopped' | 'freeing'>();

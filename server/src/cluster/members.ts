@@ -9,7 +9,6 @@ import { leasable } from './leaseRows.ts';
  * because the clocks of the nodes may differ.
  */
 
-/** A node of the deployment. */
 export interface Member {
   readonly nodeId: string;
   /** Null until it listens. */
@@ -21,24 +20,19 @@ export interface Member {
   readonly isAlive: boolean;
 }
 
-/** A node that joins. */
 export interface Joining extends Membership {
   /** Id of the data folder. A restarted process has the same one, so it releases its predecessor's leases at once. */
   readonly instance: string;
   /** Nodes that ran on the same data folder before; undefined if unknown. */
   readonly former?: ReadonlySet<string> | undefined;
-  /** Null until it listens. */
   readonly url: string | null;
   readonly version: string;
-  /** Whether it acquires sessions and webhooks, or only answers requests. */
   readonly acceptsWork: boolean;
   /** Fingerprint of the secret that signs login tokens, which all nodes must share. */
   readonly jwtFingerprint: string;
-  /** Identifies its media store; null if unknown. */
   readonly fileStore: string | null;
 }
 
-/** The running nodes sign login tokens with another secret. */
 export class OtherSecretError extends OperatorError {
   constructor(others: readonly string[]) {
     super(
@@ -107,7 +101,6 @@ async function requireSameSecret({ kysely, dialect }: Tx, fingerprint: string): 
   if (rows.length > 0) throw new OtherSecretError(rows.map(({ name }) => name));
 }
 
-/** The result of renewing the leases. */
 export interface Beat {
   readonly isMember: boolean;
   readonly members: readonly Member[];
@@ -153,15 +146,11 @@ export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
   );
 }
 
-/** Stores the URL of this node. */
 export async function announce(tx: Tx, { nodeId }: Membership, url: string): Promise<void> {
   await sql`update nodes set url = ${url} where node_id = ${nodeId}`.execute(tx.kysely);
 }
 
-/**
- * Evicts nodes that have not renewed their leases in time, and frees the leases.
- * @returns their ids
- */
+/** Evicts nodes that have not renewed their leases in time, and frees the leases. Returns their ids. */
 export async function evictDead(tx: Tx): Promise<string[]> {
   await oneAtATime(tx, 'nodes');
   const { rows } = await sql<{ node_id: string }>`
@@ -171,7 +160,6 @@ export async function evictDead(tx: Tx): Promise<string[]> {
   return dead;
 }
 
-/** Removes this node and frees its leases. */
 export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void> {
   await oneAtATime(tx, 'nodes');
   const { rows } = await sql<{ node_id: string }>`

@@ -42,7 +42,6 @@ interface Options extends Omit<Joining, 'epoch' | 'url' | 'version'> {
   readonly log: Log;
 }
 
-/** This process as one of several nodes. */
 export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   readonly nodeId: string;
   readonly signals: Channel;
@@ -234,10 +233,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     }
   }
 
-  /**
-   * Renews the leases.
-   * @returns whether there are free ones
-   */
+  /** Renews the leases. Returns whether there are free ones. */
   async #beat(): Promise<boolean> {
     const { shared, database, leaseMs } = this.#options;
     const membership = this.#membership;

@@ -9,7 +9,6 @@ export const NODE_SIGNATURE = 'x-switchboard-node-signature';
 /** How far the clocks of nodes may differ. */
 const MAX_AGE_MS = 15 * 60_000;
 
-/** A request as the receiving node sees it. */
 export interface SignedRequest {
   readonly method: string;
   /** With the query. */
@@ -34,7 +33,6 @@ export class NodeSignatures {
     this.#clock = clock;
   }
 
-  /** Returns the headers that mark a request to another node as forwarded by this one. */
   sign(request: SignedRequest, receiver: string): Record<string, string> {
     const at = this.#clock.now();
     const mac = this.#mac({ ...request, sender: this.#nodeId, receiver, at }).toString('base64url');

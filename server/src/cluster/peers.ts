@@ -15,7 +15,6 @@ export class Peers {
   /** Media stores of other nodes that were already logged. */
   readonly #loggedStores = new Set<string | null>();
 
-  /** @param fileStore identifies this node's media store; null if unknown */
   constructor(nodeId: string, fileStore: string | null, log: Log) {
     this.nodeId = nodeId;
     this.#fileStore = fileStore;
@@ -53,23 +52,17 @@ export class Peers {
     return candidates[Math.floor(Math.random() * candidates.length)];
   }
 
-  /** Sends nothing to a node for some seconds, because it did not answer. */
   suspect(nodeId: string): void {
     this.#suspectedUntil.set(nodeId, performance.now() + SUSPECT_MS);
   }
 
-  /** Returns a signal that aborts when the node dies. */
   lifeOf(nodeId: string): AbortSignal {
     const life = this.#lives.get(nodeId) ?? new AbortController();
     this.#lives.set(nodeId, life);
     return life.signal;
   }
 
-  /**
-   * Replaces the list of live nodes.
-   * @param ownUrl of this node; null until it listens
-   * @returns whether a node came, went or changed
-   */
+  /** Replaces the list of live nodes. Returns whether a node came, went or changed. */
   update(alive: readonly Member[], ownUrl: string | null): boolean {
     const isChanged = summaryOf(alive) !== summaryOf(this.#members);
     this.#members = alive;
