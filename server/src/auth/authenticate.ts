@@ -10,7 +10,6 @@ import { cookieToken } from './loginCookie.ts';
 import type { Permission } from './permissions.ts';
 import { hashApiKey, keyIdOf, type LoginTokens, sameHash } from './tokens.ts';
 
-/** The authenticated caller and its permissions. */
 export interface Caller {
   readonly accountId: string;
   readonly credential: Credential;
@@ -105,10 +104,7 @@ export class Authenticator {
     }, deps.clock);
   }
 
-  /**
-   * @param address of the caller, for throttling
-   * @throws {AppError} `unauthorized`, `rate_limited`
-   */
+  /** @throws {AppError} `unauthorized`, `rate_limited` */
   async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
     if (presented === undefined) throw new AppError('unauthorized', `The request has no credential; ${ADVICE}`);
     if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form))
@@ -125,7 +121,6 @@ export class Authenticator {
     this.#failures.prove(hashOf({ value }));
   }
 
-  /** Watches the credential of a waiting call. See `CredentialWatches.open`. */
   watch(accountId: string, credential: string, permission: Permission | null): Watch {
     return this.#watches.open(accountId, credential, permission);
   }
@@ -136,10 +131,7 @@ export class Authenticator {
     this.#deps.announce(accountId);
   }
 
-  /**
-   * Drops cached credentials and rechecks waiting calls: those of an account, or all after signals of other nodes may have
-   * been missed.
-   */
+  /** Drops cached credentials and rechecks waiting calls: of an account, or of all if signals may have been missed. */
   forget(accountId?: string): void {
     this.#generation++;
     for (const [key, { caller }] of this.#remembered.entries())

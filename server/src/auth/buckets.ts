@@ -40,7 +40,6 @@ export class Buckets {
     return { allowed, limit, remaining: Math.floor(tokens), resetSeconds: Math.ceil((missing / limit) * 60) };
   }
 
-  /** Returns tokens to the bucket of `key`. */
   giveBack(key: string, count: number): void {
     const bucket = this.#fill(key);
     bucket.tokens = Math.min(this.#perMinute, bucket.tokens + count);

@@ -45,7 +45,6 @@ export class CredentialWatches {
     };
   }
 
-  /** Checks the calls of an account, or all. */
   check(accountId?: string): void {
     for (const call of this.#open) if (accountId === undefined || call.accountId === accountId) void call.check();
   }

@@ -19,10 +19,7 @@ export class FailureLimit {
     this.#buckets = new Buckets(perMinute, clock);
   }
 
-  /**
-   * Exempts a credential that is known to be valid, such as a new one.
-   * @param digest of the credential
-   */
+  /** Exempts a credential that is known to be valid, such as a new one. */
   prove(digest: string): void {
     this.#proven.set(digest, true);
   }
@@ -30,7 +27,6 @@ export class FailureLimit {
   /**
    * Runs `find` and counts a failure if it finds nothing. Only failures count, so many callers behind one address may
    * call concurrently.
-   * @param digest of the credential
    * @throws {AppError} `rate_limited`, and what `find` throws
    */
   async limit<T>(address: string, digest: string, find: () => Promise<T>): Promise<T> {

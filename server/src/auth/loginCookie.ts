@@ -37,7 +37,6 @@ export function cameByHttps({ origin, host, 'sec-fetch-site': site }: Headers): 
   return site !== undefined && !/^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(String(host));
 }
 
-/** The token in the dashboard's cookie. */
 export function cookieToken(headers: Headers): string | undefined {
   return readCookie(headers, '');
 }
@@ -72,7 +71,6 @@ export function dropToken(): string[] {
   return [cookie('', 'Max-Age=0', false), cookie('', 'Max-Age=0', true)];
 }
 
-/** `Set-Cookie` header that keeps the token of a device. */
 export function keepDevice(token: string, isSecure: boolean): string {
   return cookie(token, `Max-Age=${DEVICE_SECONDS}`, isSecure, DEVICE);
 }

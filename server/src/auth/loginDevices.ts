@@ -12,7 +12,6 @@ export class LoginDevices {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'switchboard: devices that logged in', 32));
   }
 
-  /** Issues a token for a device that just logged in. */
   issue(email: string): string {
     const id = randomBytes(16).toString('base64url');
     return `${id}.${this.#mac(id, email).toString('base64url')}`;

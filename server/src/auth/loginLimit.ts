@@ -7,7 +7,6 @@ import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { networkOf } from './network.ts';
 
-/** The origin of a login attempt. */
 export interface Guesser {
   readonly email: string;
   readonly address: string;
@@ -87,10 +86,7 @@ export class LoginLimit {
     return this.#turns.run(key, async () => login(await this.#takeGuess(guesser)));
   }
 
-  /**
-   * Counts an account that an address is about to register.
-   * @throws {AppError} `rate_limited`
-   */
+  /** @throws {AppError} `rate_limited` */
   async takeRegistration(address: string): Promise<Taken> {
     const most = this.#limits.registrationsPerHour;
     if (most === 0) return { giveBack: nothing };

@@ -27,10 +27,7 @@ export class PasswordHasher {
   readonly #queue: Job[] = [];
   #isStopped = false;
 
-  /**
-   * @param address of the caller, for a fair share of the queue
-   * @throws {AppError} `too_busy` if the queue is full
-   */
+  /** @throws {AppError} `too_busy` if the queue is full */
   async hash(password: string, address: string): Promise<string> {
     return String(await this.#do({ password }, address));
   }
