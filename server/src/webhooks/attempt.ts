@@ -18,7 +18,6 @@ export interface AttemptRequest {
   readonly body: string;
   /** `traceparent` of the change that emitted the event, if tracing is on. */
   readonly trace?: string | null;
-  /** Aborts the attempt. */
   readonly signal?: AbortSignal;
 }
 
@@ -137,7 +136,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#releaseConnection();
   }
 
-  /** Finishes before the answer is complete. */
   #finishEarly(status: number): void {
     this.#finishAnswered(status);
     this.#releaseConnection();

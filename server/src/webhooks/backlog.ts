@@ -32,10 +32,7 @@ export class Backlog {
     return this.#ids.has(deliveryId);
   }
 
-  /**
-   * Adds a delivery that was read.
-   * @returns whether its conversation had room for it
-   */
+  /** Adds a delivery that was read. Returns whether its conversation had room for it. */
   add(due: Due): boolean {
     const behind = isRetry(due) ? undefined : this.#behind.get(due.conversation);
     if (behind !== undefined && behind.length >= MAX_BEHIND) return false;
@@ -48,15 +45,11 @@ export class Backlog {
     return true;
   }
 
-  /** Takes the delivery to start next. */
   takeReady(): Due | undefined {
     return this.#ready.shift();
   }
 
-  /**
-   * Makes the next delivery of a conversation ready, because the attempt of the one before has ended.
-   * @returns whether the conversation has room again
-   */
+  /** Makes the next delivery of the conversation ready. Returns whether the conversation has room again. */
   moveUp(ended: Due): boolean {
     if (isRetry(ended)) return false;
     const behind = this.#behind.get(ended.conversation);
@@ -66,7 +59,6 @@ export class Backlog {
     return behind?.length === MAX_BEHIND / 2;
   }
 
-  /** Removes a delivery that was settled. */
   remove({ deliveryId }: Pick<Due, 'deliveryId'>): void {
     this.#ids.delete(deliveryId);
   }

@@ -20,7 +20,6 @@ import { DEFAULT_PAUSE_MS, jitter, MAX_RETRY_AFTER_MS } from './retry.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** Why the state changed. */
 export type BreakerReason =
   | 'failures_in_a_row'
   | 'failure_rate'
@@ -36,7 +35,6 @@ export type BreakerReason =
 export interface Breaker {
   readonly state: BreakerState;
   readonly generation: number;
-  /** When the state was entered. */
   readonly since: number;
   readonly reason: BreakerReason | null;
   /** Failures in a row. */
@@ -123,10 +121,7 @@ export function permit(breaker: Breaker, maxInFlight: number, now: number): Perm
   return { kind: 'go', limit: Math.min(maxInFlight, breaker.slowStart?.limit ?? maxInFlight) };
 }
 
-/**
- * Limits the rest of an open period or pause to its full length: after a backup was restored, the steady clock may be
- * behind.
- */
+/** Limits an open period or pause to its full length: after a restored backup, the steady clock may be behind. */
 export function clampToClock(breaker: Breaker, now: number): Breaker {
   const { openUntil, openForMs, pausedUntil } = breaker;
   const longestOpenMs = Math.min((openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
@@ -212,7 +207,6 @@ function onFailure(breaker: Breaker, outcome: Outcome, now: number, policy: Brea
   return next;
 }
 
-/** Counts the attempts and failures of the last minute. */
 export function windowTotals(breaker: Breaker, now: number): { attempts: number; failures: number } {
   const recent = breaker.window.filter(({ at }) => isRecent(at, now));
   return {

@@ -36,7 +36,6 @@ export class HttpDeliver implements Deliver {
   // The verdict on a URL's text never changes; the address of its name is vetted when it is dialed.
   readonly #verdicts = new LRUCache<string, Verdict>({ max: VERDICTS_KEPT });
 
-  /** @param options.maxSockets with this many sockets open, those of the least recently used receivers are closed */
   constructor(options: { policy: TargetPolicy; timeoutMs: number; maxSockets: number; clock: Clock }) {
     this.#policy = options.policy;
     this.#timeoutMs = options.timeoutMs;
@@ -81,7 +80,6 @@ export class HttpDeliver implements Deliver {
   }
 }
 
-/** The stages of an attempt, from the times at which its socket made progress. */
 function stagesOf(url: string, outcome: Outcome, startedAt: number, moments: ReadonlyMap<string, number>): Stage[] {
   const { protocol = '', hostname = '' } = URL.canParse(url) ? new URL(url) : {};
   const isLiteral = /^[\d.]+$|^\[/.test(hostname);

@@ -18,7 +18,6 @@ import { storeBreaker } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
 
-/** The part of a call's context that these functions need. */
 export interface WebhookContext {
   readonly accountId: string;
   /** Id for a new webhook, if the call can be repeated. */

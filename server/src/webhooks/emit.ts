@@ -6,7 +6,6 @@ import type { EventData, EventKind } from '../events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** An event to emit. */
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;
   readonly kind: K;
@@ -22,7 +21,6 @@ export interface Emission<K extends EventKind = EventKind> {
 /** Emits one event. Call it in the transaction of the change that the event reports. */
 export type Emit = <K extends EventKind>(tx: Tx, emission: Emission<K>) => void;
 
-/** An event as it is stored. */
 interface Emitted {
   readonly account_id: string;
   readonly event_id: string;
@@ -52,7 +50,6 @@ export function createEmit({
   metrics: Metrics;
   wake: (webhookId: string) => void;
   announce: (accountId: string) => void;
-  /** Returns the `traceparent` of the active span. */
   trace?: (() => string | null) | undefined;
 }): Emit {
   const write: LateWriter<Emitted> = async (tx, events) => {

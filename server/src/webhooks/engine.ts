@@ -102,12 +102,10 @@ export class Engine implements LeaseWorker {
     await this.#detach(webhookId)?.abort();
   }
 
-  /** Number of attempts that wait for an answer. */
   inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Reads the figures of deliveries for monitoring. */
   async totals(): Promise<Omit<Totals, 'sessions'>> {
     const { database, steady } = this.#options;
     const { reader } = database;

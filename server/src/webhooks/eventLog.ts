@@ -75,7 +75,6 @@ export class EventLog {
 /** The cursor before all events. */
 export const BEGINNING = '0.evt_00000000000000000000000000';
 
-/** Whether a cursor comes before another one. */
 export function isBefore(a: string, b: string): boolean {
   const [left, right] = [parseCursor(a), parseCursor(b)];
   return left.position === right.position ? left.eventId < right.eventId : left.position < right.position;

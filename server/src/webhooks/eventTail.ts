@@ -11,7 +11,6 @@ const MAX_CHARACTERS = 1024 * 1024;
 
 interface TailDeps {
   readonly eventLog: EventLog;
-  /** Announces new events of the log. */
   readonly feed: Feed;
   readonly clock: Clock;
 }

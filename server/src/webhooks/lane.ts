@@ -78,7 +78,6 @@ export class Lane {
   #isSettling = false;
   #isStopped = false;
   #isAbandoned = false;
-  /** Aborts the requests in flight. */
   readonly #requests = new AbortController();
   /** Notified when a read, a settlement or an attempt has ended, and by a stop. */
   readonly #changed = new Condition();
@@ -90,7 +89,6 @@ export class Lane {
     this.#deps = deps;
   }
 
-  /** Undefined until the webhook was read. */
   get accountId(): string | undefined {
     return this.#webhook?.accountId;
   }
@@ -138,10 +136,7 @@ export class Lane {
     await this.#changed.until(() => !this.#isSettling && !this.#isReading);
   }
 
-  /**
-   * Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`: they stay
-   * pending.
-   */
+  /** Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     await this.stop();
     const settled = this.#changed.until(() => this.#inFlight === 0 && !this.#isSettling);

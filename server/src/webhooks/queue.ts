@@ -12,7 +12,6 @@ import type { Verdict } from './retry.ts';
  * undo. A row leaves the queue when its outcome is settled, unless its state has changed since the attempt began.
  */
 
-/** A delivery whose next attempt is due. */
 export interface Due {
   readonly accountId: string;
   readonly deliveryId: string;
@@ -28,7 +27,6 @@ export interface Due {
   readonly trace: string | null;
 }
 
-/** An attempt to settle: its delivery, its outcome, and the delivery's next state. */
 export interface Settlement {
   readonly due: Pick<Due, 'accountId' | 'deliveryId' | 'attempts'>;
   readonly outcome: Outcome;
@@ -68,12 +66,10 @@ export function readLanes(on: Queryable): Promise<FirstOfLane[]> {
 /** Counting stops here. */
 const MAX_PENDING = 100_000;
 
-/** Counts the pending deliveries of all lanes, up to `MAX_PENDING`. */
 export async function countPending(on: Queryable): Promise<number> {
   return (await pendingInAll.first(on, {}))?.count ?? 0;
 }
 
-/** Counts the pending deliveries of a webhook, with the time of the oldest one. */
 export async function readHeld(on: Queryable, webhookId: string): Promise<{ count: number; oldestAt: number | null }> {
   const pending = await pendingCount.first(on, { webhookId });
   const oldest = await oldestPending.first(on, { webhookId });
@@ -110,10 +106,7 @@ export interface WebhookRef {
   readonly webhookId: string;
 }
 
-/**
- * Makes pending retries due at once, in their order, because the receiver is expected to work again.
- * @returns whether none is left: large queues are changed in batches, so that no transaction takes long
- */
+/** Makes pending retries due at once, in order. Returns whether none is left: large queues change in batches. */
 export async function dueNow(on: Queryable, webhook: WebhookRef, now: number): Promise<boolean> {
   return (await makeDue.run(on, { ...webhook, now, limit: CHANGED_AT_ONCE })) < CHANGED_AT_ONCE;
 }
@@ -128,10 +121,7 @@ export async function redeliver(
   await requeue.run(on, rows);
 }
 
-/**
- * Cancels the pending deliveries of a webhook, except those of the wanted event types.
- * @returns whether none is left; see `dueNow`
- */
+/** Cancels pending deliveries, except those of the wanted event types. Returns the same as `dueNow`. */
 export async function cancelPending(
   on: Queryable,
   webhook: WebhookRef,

@@ -57,7 +57,6 @@ export class Retention {
     await this.#running;
   }
 
-  /** Runs one round now: expires deliveries that were held too long, and deletes rows older than the retention. */
   async run(): Promise<{ expired: number; pruned: number }> {
     const { steady, metrics, eventDays, heldDays } = this.#options;
     const now = steady.now();
@@ -101,7 +100,6 @@ export class Retention {
     return expired;
   }
 
-  /** Deletes old idempotency keys and figures of webhooks. */
   async #pruneKeysAndFigures(now: number): Promise<void> {
     await this.#database.commit(async ({ kysely }) => {
       await kysely
@@ -115,7 +113,6 @@ export class Retention {
     });
   }
 
-  /** Removes the words of deleted messages from the search index. */
   async #purgeWords(): Promise<void> {
     const { reader, commit } = this.#database;
     const { purge } = reader.dialect.search;

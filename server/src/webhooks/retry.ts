@@ -7,7 +7,6 @@ export interface RetryPolicy {
   readonly random: () => number;
 }
 
-/** The next state of a delivery after an attempt. */
 export type Verdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'failed' }

@@ -2,7 +2,6 @@ import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { Outcome, OutcomeClass } from './outcome.ts';
 
-/** Figures of a webhook for one minute. */
 export interface Figures {
   /** Attempts by outcome class. */
   readonly classes: Partial<Record<OutcomeClass, number>>;
@@ -55,7 +54,6 @@ export function percentile({ latencies }: Figures, q: number): number | null {
   return null;
 }
 
-/** Adds to the figures of a minute. */
 export async function addFigures(on: Queryable, webhookId: string, minute: number, figures: Figures): Promise<void> {
   const row = await minuteFigures.first(on, { webhookId, minute });
   const sum = add(row === undefined ? noFigures : JSON.parse(row.figures), figures);

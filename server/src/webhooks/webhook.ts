@@ -42,10 +42,7 @@ export async function findWebhook({ reader, seal }: Database, webhookId: string)
   return row && toWebhook(row, seal);
 }
 
-/**
- * Stores a breaker, unless the stored one has changed since `generation`; the stored one wins then.
- * @returns whether it was stored
- */
+/** Stores a breaker, unless the stored one has changed since `generation`. Returns whether it did. */
 export async function storeBreaker(
   on: Queryable,
   webhookId: string,
@@ -62,7 +59,6 @@ export async function readHalted(on: Queryable): Promise<Set<string>> {
   return new Set((await halted.all(on, {})).map(({ webhook_id }) => webhook_id));
 }
 
-/** Counts the webhooks by the state of their breaker. */
 export function countBreakers(on: Queryable): Promise<{ state: string; count: number }[]> {
   return breakerStates.all(on, {});
 }
