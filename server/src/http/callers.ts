@@ -12,7 +12,6 @@ import type { Strangers } from './strangers.ts';
 /** When the legacy forms of a credential were deprecated (RFC 9745): the first day of the product. */
 const DEPRECATED_SINCE = '@1763596800';
 
-/** A caller and the credential that it presented. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly presented: Presented;

@@ -20,9 +20,7 @@ export class ForwardedRequests {
     if (request.headers[FORWARDED_BY] !== undefined) this.#texts.set(request, text);
   }
 
-  /**
-   * For `preHandler`: verifies the signature of another node, and exempts its connection from the limit of strangers.
-   */
+  /** For `preHandler`. Also exempts the connection of another node from the limit of strangers. */
   readonly verify = async (request: FastifyRequest): Promise<void> => {
     const { method, url: path, headers } = request;
     if (headers[FORWARDED_BY] === undefined) return;

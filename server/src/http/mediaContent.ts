@@ -65,9 +65,7 @@ function tagsOf(header: string | undefined): string[] {
   return (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 }
 
-/**
- * One range of bytes (RFC 9110, 14.1.2). Several ranges or another unit return the whole content, as the RFC allows.
- */
+/** One range of bytes (RFC 9110, 14.1.2). As the RFC allows, several ranges or another unit return everything. */
 function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
   if (from === '' && to === '') return undefined;

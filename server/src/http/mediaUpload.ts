@@ -9,9 +9,7 @@ import { type Content, dispositionName } from '../media/content.ts';
 
 /** Deadline for receiving a whole file: 100 MiB at 1 Mbit/s. */
 export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
-/**
- * Deadline for receiving any other request, so that a client that sends one byte at a time cannot hold a connection.
- */
+/** Deadline for any other request: a client that sends one byte at a time must not hold a connection. */
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a client may continue to send after the response, so that it gets to read it. */
 const LINGER_MS = 2000;
@@ -134,10 +132,7 @@ function newForm(headers: BusboyHeaders): BusboyInstance {
   }
 }
 
-/**
- * The bytes of a form's file. It ends only once the whole form has ended correctly, because half a form is not an
- * upload.
- */
+/** Ends only once the whole form has ended correctly, because half a form is not an upload. */
 async function* fileOf(file: Readable, form: BusboyInstance, parsed: Promise<void>): AsyncGenerator<Buffer> {
   try {
     yield* file;

@@ -139,12 +139,10 @@ const idempotencyHeader = {
     'A unique value per request. Repeating the request with the same key within 24 hours returns the first response and does nothing twice. Use it to retry requests that got no response.',
 };
 
-/** An example request that works. */
 export function inputExample({ example, input }: Operation): Record<string, unknown> {
   return example ?? (exampleOf(plain(input)) as Record<string, unknown>); // every input is an object
 }
 
-/** An example output with all required fields. */
 export function outputExample({ output }: Operation): unknown {
   return exampleOf(plain(output));
 }
@@ -261,7 +259,6 @@ function namedSchemas(operations: readonly Operation[]): Record<string, unknown>
   return Object.fromEntries([...found].sort());
 }
 
-/** Replaces named schemas with references. */
 function withRefs(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withRefs);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -274,7 +271,6 @@ function tagOf({ id }: Operation): string {
   return id.split('.')[0] ?? id;
 }
 
-/** A schema as plain JSON. */
 function plain(schema: TSchema): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema));
 }

@@ -1,8 +1,6 @@
 import { type ErrorCode, errors } from '../errors.ts';
 import type { Operation } from '../invoke/operation.ts';
 
-/* The errors in the API description. */
-
 /** Errors that any operation can return. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'validation_failed',
@@ -17,7 +15,6 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'shutting_down',
 ];
 
-/** Every code that an operation can return. */
 export function errorCodesOf({
   errors: own = [],
   credential,

@@ -3,7 +3,6 @@ import ipaddr from 'ipaddr.js';
 import type { Settings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
-/** The host names that callers and pages may use for this server. */
 export interface OwnHosts {
   /** Whether a host name, in the form that URLs use, is one of the server's own. */
   has(name: string): boolean;

@@ -19,11 +19,9 @@ export interface RouteDeps extends Pick<Services, 'devices'> {
   readonly callers: Callers;
   readonly invoke: Invoke;
   readonly forwardedRequests: ForwardedRequests;
-  /** Aborted when the server begins to stop. */
   readonly stopping: AbortSignal;
 }
 
-/** Adds one route per operation. */
 export function addRoutes(app: FastifyInstance, operations: readonly Operation[], deps: RouteDeps): void {
   for (const [path, atPath] of Map.groupBy(operations, ({ path }) => path)) {
     const url = API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');

@@ -27,7 +27,6 @@ import { addStream } from './stream.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Skips the check of the `Host` header. */
     takesAnyHost?: true;
   }
 }
@@ -35,10 +34,8 @@ declare module 'fastify' {
 export interface HttpDeps extends Services {
   readonly owners: Owners;
   readonly invoke: Invoke;
-  /** Signatures of requests that other nodes forward. */
   readonly signatures: NodeSignatures;
   readonly monitoring: {
-    /** Whether the server can work now, for load balancers. */
     isReady(): Promise<boolean>;
     /** Returns the metrics in the format of Prometheus. */
     readMetrics(): Promise<{ contentType: string; text: string }>;
@@ -165,9 +162,7 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
   return sendProblem(reply, problem, error instanceof AppError ? error.retryAfterSeconds : undefined);
 }
 
-/**
- * Answers invalid HTTP and headers that exceed Node's limit. There is no request object, and the connection must close.
- */
+/** Answers invalid HTTP and too large headers. There is no request object, and the connection must close. */
 function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, requestId: string): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -189,7 +184,6 @@ function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, r
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Translates Fastify's errors. */
 function asAppError(error: FastifyError, request: FastifyRequest): unknown {
   if (error instanceof AppError) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')

@@ -4,7 +4,6 @@ import { networkOf } from '../auth/network.ts';
 
 interface Stranger {
   readonly network: string;
-  /** Requests in progress. */
   requests: number;
 }
 

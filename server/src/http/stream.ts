@@ -134,7 +134,6 @@ class Reader {
     this.#cursor = wanted.from;
   }
 
-  /** The next events for the stream, and whether more are available at once. */
   async read(): Promise<Batch> {
     const { events, hasMore } = await this.#readNext();
     if (!this.#wanted.hidesContent) return { events, hasMore };

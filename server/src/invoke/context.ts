@@ -36,7 +36,6 @@ export interface Services {
   /** The clock for order and waiting. */
   readonly steady: SteadyClock;
   readonly newId: NewId;
-  /** This process as one of those that share its database. */
   readonly cluster: Cluster;
   readonly forward: Forward;
   readonly log: Log;
@@ -52,12 +51,9 @@ export interface Services {
   readonly sessions: Sessions;
   readonly liveSessions: LiveSessions;
   readonly sender: Sender;
-  /** Files of accounts. */
   readonly media: Media;
-  /** Scaled-down images of those files. */
   readonly previews: Previews;
   readonly eventLog: EventLog;
-  /** Announces new events to readers of the log. */
   readonly feed: Feed;
   readonly webhooks: {
     readonly engine: Engine;

@@ -35,11 +35,9 @@ export const oneOf = <V extends string[]>(values: readonly [...V], description?:
 export const list = <T extends TSchema>(items: T, description: string, rules?: TArrayOptions) =>
   Type.Array(items, { ...rules, description });
 
-/** A list of objects. */
 export const entries = <P extends TProperties>(description: string, properties: P) =>
   Type.Array(Type.Object(properties), { description });
 
-/** A map from names to values. */
 export const record = <T extends TSchema>(values: T, description: string) =>
   Type.Record(Type.String(), values, { description });
 
@@ -52,7 +50,6 @@ export function object(...given: readonly [TProperties] | readonly [string, TPro
 /** An object that the API reference and the SDK describe once, under a name. */
 export const named = <P extends TProperties>(title: string, properties: P) => Type.Object(properties, { title });
 
-/** An object with any fields. */
 export const openObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
 /** An object that refuses unknown fields, like every input. */

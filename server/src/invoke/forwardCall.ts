@@ -9,7 +9,6 @@ import type { Call, Operation } from './operation.ts';
 
 /** The ways in which this node can settle a call that the other one did not answer. */
 interface Here {
-  /** Runs the operation on this node. */
   run(idempotencyKey: string): Promise<Outcome>;
   /** Returns what the other node has stored so far; undefined if nothing, or if that is unknown. */
   soFar(idempotencyKey: string): Promise<unknown>;

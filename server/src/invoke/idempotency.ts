@@ -18,7 +18,6 @@ const NOBODY = '';
 /** Errors after which a repeated request continues where the first one stopped. */
 const RESUMABLE: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
-/** A request that may have been made before. */
 export interface KeyedRequest extends Key {
   readonly operationId: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -57,7 +56,6 @@ export class Idempotency {
     );
   }
 
-  /** Ends the work in the background. */
   stop(): Promise<void> {
     return this.#releases.stop();
   }
@@ -115,10 +113,7 @@ export class Idempotency {
     }
   }
 
-  /**
-   * Lets the next request continue with the key, on any node.
-   * @returns whether this node owned it
-   */
+  /** Lets the next request continue with the key, on any node. Returns whether this node owned it. */
   async #release({ accountId, key }: Key): Promise<boolean> {
     const released = { accountId, key, from: this.#nodeId, owner: NOBODY, now: this.#clock.now() };
     return (await this.#database.commit((tx) => takeOver.run(tx, released))) > 0;

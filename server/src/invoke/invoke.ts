@@ -26,7 +26,6 @@ interface Parts {
   readonly idempotency: Idempotency;
 }
 
-/** An operation with its compiled schemas. */
 interface Prepared {
   readonly operation: Operation;
   readonly validate: (input: unknown) => Input;
@@ -182,7 +181,6 @@ class Invocation {
     );
   }
 
-  /** Runs the operation here, once per idempotency key. */
   async #runOnce(input: Input, idempotencyKey: string | undefined): Promise<Outcome> {
     const { caller } = this.#call;
     const key = idempotencyKey ?? input['idempotencyKey'];
@@ -202,7 +200,6 @@ class Invocation {
     return this.#prepared.project(result);
   }
 
-  /** Returns what another node has stored under the key so far; undefined if nothing, or if that is unknown. */
   async #soFar(key: string): Promise<unknown> {
     const operation = this.#operation;
     const { caller } = this.#call;

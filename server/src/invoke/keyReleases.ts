@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { isAway } from '../errors.ts';
 
-/** An idempotency key of an account. */
 export interface Key {
   readonly accountId: string;
   readonly key: string;

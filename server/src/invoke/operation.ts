@@ -61,7 +61,6 @@ interface Declaration<I extends TObject, O extends TSchema> {
   >;
 }
 
-/** An operation that requires a credential. */
 interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O> {
   /** `jwt` requires a login token. By default, an API key is accepted as well. */
   readonly credential?: 'jwt';
@@ -75,7 +74,6 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   soFar?(ctx: Context): Promise<Static<O> | undefined>;
 }
 
-/** An operation without a credential, such as a login. */
 interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O> {
   readonly credential: 'none';
   readonly permission: null;
@@ -88,7 +86,6 @@ export function isRepeatable({ effect, isRepeatable }: Pick<Operation, 'effect' 
   return effect !== 'write' || isRepeatable === true;
 }
 
-/** Returns the permission that a caller with these grants needs for an operation. */
 export function permissionFor(
   { permission, messageContent }: Pick<Operation, 'permission' | 'messageContent'>,
   grants: readonly string[],
@@ -97,7 +94,6 @@ export function permissionFor(
   return permission === `${messageContent}:read` ? `${messageContent}:metadata` : permission;
 }
 
-/** Whether grants suffice for an operation. */
 export function permits(
   grants: readonly string[],
   operation: Pick<Operation, 'permission' | 'messageContent'>,
@@ -106,7 +102,6 @@ export function permits(
   return needed === null || allows(grants, needed);
 }
 
-/** Whether message content of a resource is hidden from the caller. */
 export function isContentHidden({ caller }: Pick<Context, 'caller'>, resource: ContentResource): boolean {
   return hidesContent(caller.credential.permissions, resource);
 }
@@ -170,7 +165,6 @@ export function defineOperation({
   return { ...operation, method, path, input: strictObject(input) };
 }
 
-/** One call of an operation. */
 export interface Call {
   readonly caller: Caller | undefined;
   readonly input: unknown;
@@ -188,7 +182,6 @@ export interface Call {
   readonly isForwarded?: boolean;
   /** Set if the channel has already counted the call, together with the others of its request. */
   readonly allowance?: RequestAllowance;
-  /** Opens the file of the call, for an operation that accepts one. */
   readonly openContent?: () => Promise<Content>;
 }
 

@@ -17,7 +17,6 @@ export interface OwnerRule {
   readonly acquires?: true;
 }
 
-/** Finds the node that must run a call. */
 export class Owners {
   readonly #services: Services;
 

@@ -9,7 +9,6 @@ export const pageInput = {
   cursor: optional(string('`nextCursor` of the previous page. Leave it out for the first page.', { maxLength: 500 })),
 };
 
-/** The output of every paged list. */
 export const pageOf = <T extends TSchema>(item: T) =>
   object({
     data: list(item, 'Entries of this page.'),

@@ -7,7 +7,6 @@ import { invalidField } from '../errors.ts';
 /** The formats of phone numbers that callers may use. */
 export const PHONE_NUMBER_FORMAT = 'In international form, such as 491701234567; +, spaces and dashes are ignored.';
 
-/** A phone number in any of these formats. */
 export const PhoneNumberInput = (description: string) =>
   Type.Refine(
     Type.String({

@@ -28,7 +28,6 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
 
 type Own = Pick<Operation, 'summary' | 'description'> & { readonly route: Route };
 
-/** Makes both operations: for the default webhook, and for a webhook by its id. */
 export function onAnyWebhook<F extends TProperties, O extends TSchema>(
   shared: AnyWebhook<F, O>,
   onDefault: Own & { tool?: true },

@@ -235,9 +235,7 @@ export const replayDeliveries = defineOperation({
 
 type ReplayInput = Parameters<typeof replayDeliveries.run>[1];
 
-/**
- * Ids of the matching settled deliveries, in order, one batch at a time. Deliveries of deleted webhooks are left out.
- */
+/** Ids of the matching settled deliveries in order, one batch at a time, without those of deleted webhooks. */
 async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after: string): Promise<string[]> {
   const states: readonly DeliveryState[] =
     input.states ??
@@ -300,9 +298,7 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
   };
 }
 
-/**
- * When the next attempt is due, as a time of day. A delivery that never waited for a retry is due since it was stored.
- */
+/** When the next attempt is due, as a time of day. A delivery that never waited is due since it was stored. */
 const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
   row.due_at === 0 ? row.created_at : steady.toWall(row.due_at);
 

@@ -2,8 +2,6 @@ import { AppError, type FieldError, invalidField } from '../errors.ts';
 import { type EventKind, eventKinds, isEventKind } from '../events.ts';
 import { oneOf } from '../invoke/fields.ts';
 
-/* Event types as callers name them. */
-
 export const Kind = oneOf(eventKinds, 'Event type.');
 
 /**

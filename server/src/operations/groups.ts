@@ -302,7 +302,6 @@ function toInvite(groupId: string, { code, link }: GroupInvite) {
   return { groupId, inviteCode: code, inviteLink: link };
 }
 
-/** The wanted settings that differ from the current ones. */
 function changedSettings(row: GroupTable, wanted: Partial<GroupSettings> = {}): Partial<GroupSettings> {
   const present = settingsOf(row);
   const isChanged = (name: keyof GroupSettings) => wanted[name] !== undefined && wanted[name] !== present[name];

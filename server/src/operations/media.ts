@@ -10,7 +10,6 @@ import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
 export const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
 
-/** The picture of a group or a profile. */
 export const PictureMediaId = orNull(
   Type.String({ maxLength: 100 }),
   'Id of an uploaded image; null removes the picture.',

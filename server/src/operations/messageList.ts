@@ -103,7 +103,6 @@ async function hasChat({ database, accountId }: Context, sessionId: string | und
   return (await chats.unionAll(groups).executeTakeFirst()) !== undefined;
 }
 
-/** The account's messages that pass the filters, unordered. */
 function messagesOf(
   { database, accountId }: Context,
   filters: Filters,

@@ -86,7 +86,6 @@ export const updateProfile = defineOperation({
   },
 });
 
-/** Stores a picture of the network as a file of the account. */
 async function keepPicture({ media, accountId }: Context, picture: NetworkMedia) {
   const { mimeType, fileName } = picture;
   return mediaPart(

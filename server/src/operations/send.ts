@@ -53,7 +53,6 @@ export const sendErrors = [
   'too_many',
 ] as const;
 
-/** Properties that all send operations share. */
 export const sendOperation = {
   owner: { field: 'sessionId', localWith: 'sendAt' },
   permission: 'messages:send',
@@ -80,7 +79,6 @@ interface Envelope {
   readonly sendAt?: string | undefined;
 }
 
-/** The content of a message. */
 interface Content {
   readonly type: MessageType;
   readonly text: string;

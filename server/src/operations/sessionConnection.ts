@@ -6,8 +6,6 @@ import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { findSession, resolveSession, Session, SessionId, sessionInput, toSession } from './sessions.ts';
 
-/* Connecting a session to its network, and pairing it with a phone. */
-
 export const connectSession = defineOperation({
   id: 'sessions.connect',
   route: 'POST /sessions/{sessionId}/connect',

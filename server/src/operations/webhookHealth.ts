@@ -10,8 +10,6 @@ import { add, type Figures, minuteOf, noFigures, percentile, readFigures } from 
 import { onAnyWebhook } from './anyWebhook.ts';
 import { Class } from './webhookRecord.ts';
 
-/* The health of a webhook: its circuit breaker and its statistics. */
-
 const Count = (description: string) => integer(description, { minimum: 0 });
 const State = oneOf(
   ['closed', 'open', 'half_open'],

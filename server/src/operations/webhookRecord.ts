@@ -9,14 +9,11 @@ import { checkUrl } from '../target.ts';
 import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
 import { Kind } from './eventTypes.ts';
 
-/* The configuration of a webhook, as operations take and return it. */
-
 export const Class = oneOf(
   Object.keys(outcomeClasses) as OutcomeClass[],
   'Outcome class; `ok` means that the receiver answered 2xx.',
 );
 
-/** Input fields that configure a webhook. */
 export const webhookFields = {
   webhookUrl: string('http or https URL, such as https://example.com/hooks. Private addresses are refused.', {
     minLength: 1,

@@ -6,7 +6,6 @@
 /** The part of a JSON Schema that decides which objects can be marked as truncated. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Default page size. */
 export const PAGE_ENTRIES = 20;
 
 /** Limit for a name from the input that an error repeats. */
@@ -78,10 +77,7 @@ export function fitPage(page: Page, schema: Schema, cursors: readonly string[]):
   return { data: kept, nextCursor: isWhole ? page.nextCursor : (cursors[kept.length - 1] ?? page.nextCursor) };
 }
 
-/**
- * Cuts an object as far as necessary, and marks it with `truncated` if anything is missing and `nextOffset` to
- * continue.
- */
+/** Cuts an object as far as necessary. Marks it with `truncated` if it is cut, and `nextOffset` to continue. */
 export function fitOne(output: Fields, schema: Schema, part?: Part): Fields {
   let shown: Fields = {};
   for (const limits of STEPS) {

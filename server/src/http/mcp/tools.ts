@@ -39,7 +39,6 @@ export class Tools {
     this.#invoke = invoke;
   }
 
-  /** The tools that a caller may use. */
   list({ caller }: Principal): Tool[] {
     return [...this.#tools.values()]
       .filter(({ operation }) => permits(caller.credential.permissions, operation))
@@ -68,9 +67,7 @@ export function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
 }
 
-/**
- * Marks tools that read third-party text. The instructions of the server say how to treat it, and so does each result.
- */
+/** Marks tools that read third-party text. The server's instructions and each result say how to treat it. */
 const WARNING = 'Returns third-party text.';
 
 const isPaged = ({ input }: Operation) => Object.hasOwn(input.properties, 'limit');
@@ -93,7 +90,6 @@ function readingOf({ longField, preview }: Operation): TProperties {
   };
 }
 
-/** Separates the fields that only the tool has from those of the operation. */
 function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: unknown } {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { own: {}, rest: input };
   const isOwn = ([name]: [string, unknown]) => Object.hasOwn(reading, name);
