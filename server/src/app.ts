@@ -62,7 +62,6 @@ interface Parts {
   readonly http: FastifyInstance;
 }
 
-/** A running server, or one that is ready to start. */
 export class App {
   readonly http: FastifyInstance;
   readonly retention: Retention;
@@ -77,10 +76,7 @@ export class App {
     this.#parts = parts;
   }
 
-  /**
-   * Starts all parts and listens.
-   * @returns the address, such as `http://127.0.0.1:8080`
-   */
+  /** Starts all parts and listens. Returns the address, such as `http://127.0.0.1:8080`. */
   async start(): Promise<string> {
     const { settings, database } = this.#parts.foundation;
     const { cluster, authenticator, media } = this.services;

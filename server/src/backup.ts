@@ -79,10 +79,7 @@ async function copyFolder(from: string, to: string): Promise<number> {
   return copied;
 }
 
-/**
- * Copies a file that may be removed between the listing and the copy.
- * @returns whether it existed
- */
+/** Copies a file that may be removed between the listing and the copy. Returns whether it existed. */
 async function copyIfThere(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);

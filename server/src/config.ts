@@ -183,13 +183,11 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   return Object.freeze(settings) as Settings;
 }
 
-/** The environment variable of a setting. */
 export const variableOf = (name: string) => name.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 
 /** The folder of the files, unless they are in an S3 store. */
 export const contentDir = ({ mediaDir, dataDir }: Settings) => join(mediaDir ?? join(dataDir, 'media'), 'content');
 
-/** The table as text, for `--help`. */
 export function settingsHelp(): string {
   const rows = Object.entries<Setting<unknown>>(settingsTable).map(
     ([name, { type, default: byDefault, doc }]) =>

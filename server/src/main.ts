@@ -46,9 +46,7 @@ async function run(): Promise<void> {
   }
 }
 
-/**
- * Explains problems that the operator can fix in plain words. Anything else is a bug and is shown with its stack trace.
- */
+/** Explains problems that the operator can fix. Anything else is a bug and is shown with its stack trace. */
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   if (error instanceof Error && 'code' in error) {

@@ -2,7 +2,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { eventKinds } from './events.ts';
 import { version } from './version.ts';
 
-/** The current state of the process and of the database. */
 export interface Present {
   readonly inFlight: number;
   readonly isReady: boolean;
@@ -15,7 +14,6 @@ export interface Present {
   readonly totals: Totals | undefined;
 }
 
-/** The leases of a node, and the nodes that it knows. */
 export interface ClusterCounts {
   /** Live nodes, including this one. */
   readonly nodes: number;
@@ -23,7 +21,6 @@ export interface ClusterCounts {
   readonly nodesWithOtherFiles: number;
   readonly sessions: number;
   readonly webhooks: number;
-  /** Whether it receives the signals of other nodes. */
   readonly isListening: boolean;
   /** How far the time of day here is ahead of the database's clock. */
   readonly clockSkewMs: number;
@@ -101,7 +98,6 @@ export class Metrics {
     new Gauge({ ...info, labelNames: Object.keys(labels), registers: [registry] }).set(labels, 1);
   }
 
-  /** Returns everything in the text format of Prometheus. */
   async read(now: Present): Promise<{ contentType: string; text: string }> {
     for (const { label, read, gauge } of this.#gauges) {
       const found = read(now);

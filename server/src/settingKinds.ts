@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 
-/** How the text of a setting is read. */
 export interface Kind<T> {
   /** Describes the values. */
   readonly type: string;

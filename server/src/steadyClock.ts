@@ -12,7 +12,6 @@ export class SteadyClock implements Clock {
   readonly #clock: Clock;
   #ahead: number;
 
-  /** @param startsAt first moment */
   constructor(clock: Clock, startsAt: number) {
     this.#clock = clock;
     this.#ahead = startsAt - clock.elapsed();

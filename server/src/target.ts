@@ -209,9 +209,7 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
   };
 }
 
-/**
- * Without a free file descriptor, a resolver reports that the name does not exist. Opening a file shows which it is.
- */
+/** Without free file descriptors, a resolver reports that a name does not exist. Opening a file shows which it is. */
 function ownFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undefined {
   if (OWN_FAULTS.has(error.code)) return error;
   try {

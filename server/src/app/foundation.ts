@@ -59,7 +59,6 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
     /** The networks, apart from the sandbox. */
     connectors,
     database,
-    /** The secret of this deployment. */
     secret: await serverSecret(settings, database),
     /** Undefined unless it is configured. */
     tracing,

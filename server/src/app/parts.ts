@@ -59,7 +59,6 @@ export async function openCluster(foundation: Foundation, store: ContentStore): 
   });
 }
 
-/** Creates the requests between nodes, and their signatures. */
 export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundation) {
   const signatures = new NodeSignatures(secret, nodeId, steady);
   const client = new NodeClient(signatures);
@@ -93,7 +92,6 @@ export function createAuth({ settings, database, clock, steady, secret }: Founda
   };
 }
 
-/** Creates the parts that store events and deliver them. */
 export function createDelivery(foundation: Foundation, cluster: Cluster) {
   const { settings, database, clock, random, tracing } = foundation;
   const openFiles = readOpenFiles(settings.outgoingConnections);
@@ -147,7 +145,6 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   return { media, previews: new Previews(media.read) };
 }
 
-/** Creates the parts that connect sessions, send and receive. */
 export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {
   const { settings, database, clock, steady, log, tracing } = foundation;
   const sandbox = new Sandbox({
