@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeOnEachDatabase } from './support/databases.ts';
+import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
+import { queryOf } from './support/nodes.ts';
 import { bearer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 const LIMITS = {
@@ -129,6 +131,29 @@ describeOnEachDatabase('limits of an account', (_, database) => {
     await refused(call('GET', '/events/stream'), 'MAX_WAITING_CALLS');
     for (const { close } of [second, third]) close();
   });
+});
+
+it('the limit of webhooks holds for concurrent calls to two nodes', async (test) => {
+  const home = await newHome('postgres');
+  const nodes: TestServer[] = [];
+  test.after(async () => {
+    for (const node of nodes) await node.stop();
+    await home.remove();
+  });
+  for (const name of ['one', 'two'])
+    nodes.push(await startServer({ home: { ...home, dataDir: join(home.dataDir, name) } }));
+  const [first, second] = nodes as [TestServer, TestServer];
+  const { token, call } = await first.account();
+  const webhook = { webhookUrl: 'https://example.com/hook', events: ['message.sent'], enabled: false };
+  assert.equal((await call('POST', '/webhooks/endpoints', webhook)).status, 201);
+  await queryOf(home)(`
+    insert into webhooks select (jsonb_populate_record(w, jsonb_build_object('webhook_id', 'whk_copy' || n))).*
+      from webhooks w, generate_series(1, 97) n`);
+  const calls = [call, bearer(second.url, token)];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => calls[n % 2]?.('POST', '/webhooks/endpoints', webhook)),
+  );
+  assert.equal(answers.filter((answer) => answer?.status === 201).length, 2);
 });
 
 /** A server whose limits are not refilled during the test. */
