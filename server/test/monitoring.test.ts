@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
 import { connectSession, startServer } from './support/server.ts';
@@ -24,6 +26,11 @@ function askedFor(text: string): { name: string; labels: string[] }[] {
   }));
 }
 
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
 describe('monitoring of a server', () => {
   let exported: ReadonlyMap<string, ReadonlySet<string>>;
   before(async () => {
@@ -33,9 +40,11 @@ describe('monitoring of a server', () => {
     await connectSession(call);
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
     await call('POST', '/messages/send', { to: '491707654321', message: 'x' });
+    collectGarbage(); // otherwise the metrics of the collector may have no values yet
     const text = await eventually(
       async () => (await fetch(`${server.url}/metrics`)).text(),
-      (all) => all.includes('switchboard_delivery_attempt_seconds_count') && all.includes('nodejs_gc_duration'),
+      (all) =>
+        all.includes('switchboard_delivery_attempt_seconds_count') && all.includes('nodejs_gc_duration_seconds_sum'),
     );
     await server.stop();
     await receiver.close();
