@@ -38,10 +38,7 @@ const OWN_MS = 60_000;
 /** How long a closing session waits for the answers to its last changes. */
 const DRAIN_MS = 3000;
 
-/**
- * Opens the connection of one session. Events of its link follow.
- * @param proxy `http://`, `https://` or `socks5://`
- */
+/** @param proxy `http://`, `https://` or `socks5://` */
 export async function openConnection(
   host: SessionHost,
   settings: NetworkSettings,

@@ -44,10 +44,7 @@ export class HeldReceipts {
     return this.#pending.has(wireId);
   }
 
-  /**
-   * Resolves once the message is settled.
-   * @returns false if the session ended before that
-   */
+  /** @returns false if the session ended before the message was settled */
   async whenSettled(wireId: string): Promise<boolean> {
     return this.#pending.get(wireId)?.settled.promise ?? true;
   }

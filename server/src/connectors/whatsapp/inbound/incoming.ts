@@ -8,9 +8,7 @@ import type { MessageReader } from './messageReader.ts';
 
 const RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
-/**
- * Attempts for a message that fails for its own reasons rather than by an outage, so that it does not block its chat.
- */
+/** For a message that fails for its own reasons rather than by an outage: it must not block its chat. */
 const ATTEMPTS = 10;
 /** After this many attempts to fetch its file, a message is passed on without it. */
 const DOWNLOADS = 3;
@@ -36,7 +34,6 @@ export class Incoming {
     this.#heldReceipts = heldReceipts;
   }
 
-  /** Passes a message on, however long the host takes to store it. */
   add(received: Received, attempts = ATTEMPTS): void {
     const { from, recipient = from } = received.attrs;
     // Without the device. A message that the own number sent elsewhere names its chat as the recipient.

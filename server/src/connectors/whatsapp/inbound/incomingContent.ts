@@ -66,7 +66,6 @@ export function parseContent(baileys: Baileys, whole: Message): Parsed | undefin
   return text(`[WhatsApp message of a kind that cannot be shown: ${kind}]`);
 }
 
-/** Whether a message is worth an event. */
 export function concernsPeople(baileys: Baileys, whole: Message): boolean {
   const message = baileys.normalizeMessageContent(whole);
   if (message === undefined) return false;
@@ -109,7 +108,6 @@ const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Pars
   groupInviteMessage: ({ groupInviteMessage: m }) => text(m?.caption || m?.groupName, m?.contextInfo),
 };
 
-/** An answer to a message that offers choices. */
 function choice(words: Field<string>, payload: Field<string>, context: Field<Context>): Parsed {
   return { content: { type: 'text', text: words ?? '', ...(payload && { payload }) }, context };
 }

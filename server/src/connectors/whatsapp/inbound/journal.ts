@@ -8,7 +8,6 @@ import { concernsPeople } from './incomingContent.ts';
 /** The attributes of a stanza, such as `id`, `from` and `participant`. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** A received message. */
 export interface Received {
   /** Its key in the store. */
   readonly key: string;
@@ -37,15 +36,11 @@ interface JournalEvents {
 }
 
 /**
- * Acknowledgements are collected for this long, and share a transaction. If a crash loses one, its message is repeated.
- * A repeated message is recognized, but an older reaction or edit would replace a newer one, so a failed
- * acknowledgement is retried.
+ * Acknowledgements are collected for this long, and share a transaction. A failed one is retried: a repeated message is
+ * recognized, but an older reaction or edit would replace a newer one.
  */
 const FLUSH_MS = 1000;
-/**
- * Baileys reports a message soon after it was decrypted, but those that waited at the network only once all of them are
- * decrypted.
- */
+/** Baileys reports messages that waited at the network only once all of them are decrypted. */
 const RECENT_KEPT = 10_000;
 
 /**
@@ -123,14 +118,12 @@ export class Journal extends EventEmitter<JournalEvents> {
     return entries.sort((a, b) => a.place - b.place);
   }
 
-  /** Removes a message that the host has stored. */
   acknowledge({ key, written }: Received): void {
     const remove = () => this.#remove(key);
     // If it was removed before it is written, it would stay forever.
     Promise.resolve(written).then(remove, remove);
   }
 
-  /** Removes the acknowledged messages a last time. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#flush();

@@ -8,7 +8,6 @@ import { type FileReference, parseContent } from './incomingContent.ts';
 
 /** A phone that is off does not answer, and Baileys would wait forever. */
 const PHONE_MS = 30_000;
-/** Statuses with which the host reports a deleted file. */
 const GONE: readonly number[] = [404, 410];
 class GoneError extends Error {}
 
@@ -19,9 +18,8 @@ interface Keys {
 }
 
 /**
- * Downloads a message's file from the network's media host, and returns the decrypted file as a stream. A file that the
- * host has deleted is requested from the sender's phone. Baileys is not used for the download: it would contact any host
- * that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
+ * A file that the host has deleted is requested from the sender's phone. Baileys is not used for the download: it would
+ * contact any host that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
  */
 export async function openFile(session: Session, message: WAMessage): Promise<Readable> {
   try {
@@ -66,10 +64,7 @@ async function askPhone({ link, host }: Session, message: WAMessage): Promise<WA
 const MAC_LENGTH = 10;
 const CORRUPT = 'the file is corrupt or does not match its hash';
 
-/**
- * Decrypts a file: AES-256-CBC, followed by 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the end unless
- * the MAC and both hashes of the message match.
- */
+/** AES-256-CBC, then 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the end if MAC or hashes differ. */
 async function* decrypt(body: AsyncIterable<Buffer>, file: FileReference, keys: Keys): AsyncGenerator<Buffer> {
   const decipher = createDecipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
   const mac = createHmac('sha256', keys.macKey).update(keys.iv);

@@ -10,7 +10,6 @@ import type { Attributes, Received } from './journal.ts';
 import { openFile } from './mediaHost.ts';
 import { readVote } from './votes.ts';
 
-/** A message whose envelope is decoded. */
 interface Decoded {
   readonly key: WAMessageKey;
   readonly chat: NetworkChat;
@@ -20,7 +19,6 @@ interface Decoded {
   readonly whole: proto.IMessage;
 }
 
-/** Turns received messages into events. */
 export class MessageReader {
   readonly #session: Session;
   readonly #addresses: Addresses;
@@ -32,10 +30,7 @@ export class MessageReader {
     this.#groups = groups;
   }
 
-  /**
-   * Reads a message, and first makes sure that the host knows its group.
-   * @returns undefined if it has no content for people
-   */
+  /** Returns undefined if it has no content for people. Otherwise the host knows its group afterwards. */
   async read({ attrs, message, isReplayed }: Received, withFile: boolean): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
     const { id, lid } = self.addresses;
@@ -84,10 +79,7 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, remoteJidAlt);
   }
 
-  /**
-   * The chat of a message that the own number sent from another device; undefined for messages between devices, or to
-   * Meta's assistant. For a message to a broadcast list, the network tells the devices the list, not the people.
-   */
+  /** Undefined between devices, to Meta's assistant, and to a broadcast list, of which the people are not named. */
   async #ownChatOf({ remoteJid }: WAMessageKey, attrs: Attributes): Promise<NetworkChat | undefined> {
     const { baileys, self } = this.#session;
     const { recipient } = attrs;
@@ -98,7 +90,6 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
-  /** Reads a message that changes another one. */
   async #changeOf({ key, chat, from, timestamp, whole }: Decoded): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage } = whole;

@@ -8,31 +8,26 @@ import { unhosted } from '../people/addresses.ts';
  * unchanged.
  */
 
-/** The text that replaces a view-once message. */
 export const VIEW_ONCE_TEXT = '[View-once message: open it on the phone]';
 
-/** Whether an envelope is that of a view-once message. */
 export function isViewOnce({ content }: BinaryNode): boolean {
   if (!Array.isArray(content) || content.some(({ tag }) => tag === 'enc')) return false;
   return content.some(({ tag, attrs }) => tag === 'unavailable' && attrs['type']?.startsWith('view_once') === true);
 }
 
-/**
- * Rebuilds the envelope of a message that the phone has passed on; undefined if information is missing.
- * @param own address of the own number, without a device
- */
+/** Rebuilds the envelope of a message that the phone has passed on; undefined if information is missing. */
 export function envelopeOf(
   { key, messageTimestamp, pushName }: WAMessage,
-  own: string,
+  ownJid: string,
   { isLidUser, isJidGroup }: Baileys,
 ): Readonly<Record<string, string> & { id: string }> | undefined {
   const { id, remoteJid, remoteJidAlt, participant, participantAlt } = key;
   if (!id || !remoteJid) return undefined;
   if (key.fromMe === true) {
     const t = String(messageTimestamp);
-    if (isJidGroup(remoteJid)) return { id, t, from: remoteJid, participant: own };
+    if (isJidGroup(remoteJid)) return { id, t, from: remoteJid, participant: ownJid };
     const hasNumber = remoteJidAlt !== undefined && !isLidUser(unhosted(remoteJidAlt));
-    return { id, t, from: own, recipient: remoteJid, ...(hasNumber && { peer_recipient_pn: remoteJidAlt }) };
+    return { id, t, from: ownJid, recipient: remoteJid, ...(hasNumber && { peer_recipient_pn: remoteJidAlt }) };
   }
   const alternative = participant ? participantAlt : remoteJidAlt;
   const person = participant ? 'participant' : 'sender';

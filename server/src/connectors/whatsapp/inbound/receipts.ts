@@ -10,10 +10,7 @@ const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
   ['played', 'read'],
 ]);
 
-/**
- * Reads a receipt; undefined for another stanza, such as the report that a message could not be decrypted, which
- * Baileys answers. A message to a group counts as delivered, or read, from the first member on.
- */
+/** Undefined for another stanza. A message to a group counts as delivered, or read, from the first member on. */
 export function receiptOf(
   { attrs, content }: BinaryNode,
   isSelf: (jid: string | undefined) => boolean,

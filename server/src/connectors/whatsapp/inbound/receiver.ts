@@ -48,7 +48,6 @@ export class Receiver {
     }
   }
 
-  /** Starts nothing more. Messages that are not passed on by then stay in the journal. */
   async stop(): Promise<void> {
     const { log } = this.#session.host;
     await this.#incoming.stop();
@@ -104,10 +103,7 @@ export class Receiver {
     });
   }
 
-  /**
-   * Reports the receipt of each message once the message is stored.
-   * @returns false if the session ended before that
-   */
+  /** Waits for messages that are still being stored. Returns false if the session ended before that. */
   async #report(receipt: Extract<NetworkEvent, { type: 'receipt' }>): Promise<boolean> {
     const { reporter } = this.#session;
     const held = receipt.networkIds.filter((id) => this.#heldReceipts.isHeld(toWireId(id)));

@@ -8,9 +8,7 @@ import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';
 
 /**
- * Decrypts a vote in a poll of the session. A vote is encrypted with the addresses of the voter and of the poll's
- * author, each of whom has two.
- * @param key of the vote
+ * A vote is encrypted with the addresses of the voter and of the poll's author, each of whom has two.
  * @returns our id of the poll and the chosen options; undefined if the vote cannot be read
  */
 export async function readVote(

@@ -1,9 +1,5 @@
-/*
- * Reasons why connections end, and the next step after each. The codes are those of Baileys: the server's own, or those
- * of HTTP for errors on the way.
- */
+/* The codes are those of Baileys: the server's own, or those of HTTP for errors on the way. */
 
-/** The next step after a connection has ended. */
 export type Ending =
   /** The server asked for a new connection: immediately, without a report. */
   | { readonly next: 'now' }
@@ -73,12 +69,8 @@ function secondsOf(value: unknown): number | undefined {
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/**
- * The delay before the next attempt: twice as long each time, up to a minute, and randomly up to half less, so that
- * sessions that lost the network together do not come back together.
- * @param attempts failed attempts in a row, from 0
- */
-export function backoffMs(attempts: number, random: () => number): number {
-  const longest = Math.min(FIRST_RETRY_MS * 2 ** attempts, MAX_RETRY_MS);
+/** Randomly up to half less, so that sessions that lost the network together do not come back together. */
+export function backoffMs(failures: number, random: () => number): number {
+  const longest = Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
   return longest * (1 - random() / 2);
 }

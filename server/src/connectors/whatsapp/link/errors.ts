@@ -1,9 +1,6 @@
 import { AppError } from '../../../errors.ts';
 
-/**
- * Reads an error of Baileys, which is one of @hapi/boom: it has its own status, or the server's code as plain `data`,
- * or an object with details from the server.
- */
+/** Errors of Baileys are those of @hapi/boom: `data` is the server's code as a number, or an object with details. */
 export function boomOf(error: unknown): { statusCode: number | undefined; data: Readonly<Record<string, unknown>> } {
   if (typeof error !== 'object' || error === null) return { statusCode: undefined, data: {} };
   const { output, data } = error as { output?: { statusCode?: number }; data?: unknown };

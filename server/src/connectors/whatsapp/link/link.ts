@@ -10,7 +10,6 @@ import type { Baileys } from './load.ts';
 import { Pairing } from './pairing.ts';
 import { breakOff, endSocket } from './socket.ts';
 
-/** The events that a link reports to the host. */
 type LinkEvent = Extract<NetworkEvent, { type: 'pairing' | 'connected' | 'disconnected' | 'logged_out' }>;
 
 interface LinkEvents {
@@ -22,9 +21,7 @@ interface LinkEvents {
   lost: [];
   /** The state has changed, and the host must know. */
   report: [event: LinkEvent];
-  /**
-   * There will be no more sockets. The event must still be reported; after `logged_out` the credentials are worthless.
-   */
+  /** No more sockets follow. The event must still be reported; after `logged_out` the credentials are worthless. */
   end: [last: LinkEvent];
 }
 
@@ -42,10 +39,7 @@ const OPENING_MS = 45_000;
 const STABLE_MS = 30_000;
 /** Limits the restarts in a row that the server may request; further ones count as failures. */
 const RESTARTS = 3;
-/**
- * An account could scan ports by naming them as its proxy. So a proxy that does not lead to WhatsApp gets the same
- * error after the same time, whether it refuses, stays silent or is not a proxy.
- */
+/** The same error after the same time, however a proxy fails: an account could otherwise scan ports by naming them. */
 const PROXY_VERDICT_MS = 25_000;
 const NO_WAY_THROUGH =
   'The session could not reach WhatsApp through its proxy; check the address, user name and password in `options.proxy`';
@@ -75,7 +69,6 @@ export class Link extends EventEmitter<LinkEvents> {
   #outage: string | undefined;
   #attempts = 0;
   #restarts = 0;
-  /** Whether the current socket has reached WhatsApp. */
   #hasReached = false;
   #cancelVerdict: (() => void) | undefined;
   #cancelRetry = () => {};
@@ -103,27 +96,21 @@ export class Link extends EventEmitter<LinkEvents> {
     return this.#socket;
   }
 
-  /**
-   * Returns the open socket.
-   * @throws {AppError} `session_not_connected`
-   */
+  /** @throws {AppError} `session_not_connected` */
   requireSocket(): WASocket {
     const { socket } = this;
     if (socket === undefined) throw new AppError('session_not_connected');
     return socket;
   }
 
-  /**
-   * Waits for an open socket.
-   * @throws {AppError} `session_not_connected` if there is none in time
-   */
+  /** @throws {AppError} `session_not_connected` if there is no open socket in time */
   async whenOpen(timeoutMs: number): Promise<WASocket> {
     const isSettled = () => this.#state === 'open' || this.#state === 'closed';
     await this.#changed.untilOrAfter(this.#deps.host.clock, timeoutMs, isSettled);
     return this.requireSocket();
   }
 
-  /** Requests a code to type on the phone instead of scanning. @throws {AppError} `session_state`, `send_failed` */
+  /** @throws {AppError} `session_state`, `send_failed` */
   async requestPairingCode(phoneNumber: string): Promise<{ code: string; expiresAt: number }> {
     if (this.#state !== 'pairing' || this.#pairing === undefined)
       throw new AppError(
@@ -193,10 +180,7 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#cancelVerdict = undefined;
   }
 
-  /**
-   * Abandons a silent socket. Baileys notices silence as well, but waits a minute and a half for the closing handshake
-   * of a dead connection, and messages are lost in that time.
-   */
+  /** Baileys notices silence too, but waits 90 s for the closing handshake of a dead connection, and loses messages. */
   #watch(socket: WASocket): void {
     const { clock } = this.#deps.host;
     // A server that sends nothing for this long, not even pings, is gone.

@@ -44,18 +44,13 @@ export class Pairing {
     this.#onQr({ type: 'pairing', qr: this.#withSecret(qr), expiresAt });
   }
 
-  /**
-   * Changes the secret in the code at the server's request. Baileys ignores that request (WhiskeySockets/Baileys#2737).
-   */
+  /** At the server's request, which Baileys ignores (WhiskeySockets/Baileys#2737). */
   renewSecret(): void {
     this.#creds.advSecretKey = randomBytes(32).toString('base64');
     if (this.#qr !== undefined) this.show(this.#qr);
   }
 
-  /**
-   * Requests a code to type on the phone.
-   * @throws {AppError} `send_failed`
-   */
+  /** @throws {AppError} `send_failed` */
   async requestCode(phoneNumber: string): Promise<{ code: string; expiresAt: number }> {
     this.#isByCode = true;
     const refusal = this.#refusalOfCode();
@@ -85,10 +80,7 @@ export class Pairing {
     return parts.join(',');
   }
 
-  /**
-   * Waits for the answer of the server, which Baileys does not.
-   * @returns the number of a refusal
-   */
+  /** Waits for the answer of the server, which Baileys does not. Returns the number of a refusal. */
   async #refusalOfCode(): Promise<string | undefined> {
     const { ws } = this.#socket;
     const { promise: answered, resolve } = Promise.withResolvers<void>();

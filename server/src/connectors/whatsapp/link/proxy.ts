@@ -21,8 +21,7 @@ export const PROXY_PATTERN =
 const CONNECT_MS = 15_000;
 
 /**
- * Checks a proxy like the host of a webhook, because the account chooses it and the server connects to it: a literal
- * address here, and the addresses of a name in the lookup of each connection.
+ * The account chooses the proxy, so it is checked like the host of a webhook: an address here, a name in each lookup.
  * @throws {AppError} `validation_failed`, which does not repeat the URL: it may contain a password
  */
 export function checkProxy(proxy: string, targets: TargetPolicy): void {
@@ -34,7 +33,6 @@ export function checkProxy(proxy: string, targets: TargetPolicy): void {
 }
 
 /**
- * @param proxy `http://`, `https://`, `socks5://` or `socks5h://`, with name and password if the proxy requires them
  * @param resolve a name server; that of the machine by default
  * @throws {AppError} `validation_failed`
  */

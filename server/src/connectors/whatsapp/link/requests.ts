@@ -32,10 +32,7 @@ export class Requests {
     });
   }
 
-  /**
-   * Like `run` over the open socket, but translates an error of the server into one that the caller of the API can act
-   * on.
-   */
+  /** Like `run` over the open socket, but with errors that the caller of the API can act on. */
   ask<T>(work: (socket: WASocket, signal: AbortSignal) => Promise<T>, words?: ErrorWords): Promise<T> {
     return translateErrors(async () => {
       const socket = this.#link.requireSocket();
@@ -44,7 +41,6 @@ export class Requests {
   }
 
   /**
-   * Waits for the answer to a request over this socket.
    * @param work receives a signal that is aborted when the request is abandoned
    * @throws {LostSocketError} the socket is no longer the session's
    * @throws {AppError} `send_failed` if the answer takes too long

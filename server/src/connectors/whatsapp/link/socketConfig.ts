@@ -3,10 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Session } from '../session.ts';
 import type { Route } from './proxy.ts';
 
-/**
- * Baileys counts here how often it requested a message again. The count must survive reconnects, or the requests never
- * end.
- */
+/** Baileys counts its requests for a message here. Unless the count survives reconnects, they never end. */
 const RETRIES_KEPT = 500;
 const DEVICES_KEPT = 500;
 const DEVICES_MS = 5 * 60_000;
@@ -17,7 +14,6 @@ interface Called extends Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata'
   readonly agent: Route['agent'];
 }
 
-/** The configuration of all sockets of a session. */
 export function socketConfig(
   { baileys, creds, settings, host: { log }, ownFiles }: Session,
   { keys, agent, ...hooks }: Called,

@@ -3,10 +3,7 @@ import { LostSocketError } from '../link/requests.ts';
 import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
 
-/**
- * The result of sending a message: the server has it or refuses it, it could not be passed to the server, or the
- * connection ended before the server answered.
- */
+/** The server has the message or refuses it, it could not be passed on, or the connection ended before the answer. */
 export type Answer =
   | { readonly timestamp: number }
   | { readonly refusal: string }
@@ -30,7 +27,6 @@ export class Acknowledgements {
     });
   }
 
-  /** Sends a message with `dispatch`, and waits for the server's answer. */
   async answerTo(wireId: string, dispatch: () => Promise<void>): Promise<Answer> {
     const { link, host } = this.#session;
     const { promise, resolve } = Promise.withResolvers<Answer>();
@@ -49,10 +45,7 @@ export class Acknowledgements {
     return promise.finally(cancelTimer);
   }
 
-  /**
-   * Replaces the connection if the message was not sent in time and has no answer, or it would go out later,
-   * unexpectedly.
-   */
+  /** Replaces the connection of a message that was not sent in time: it would otherwise go out later, unexpectedly. */
   giveUp(wireId: string): void {
     if (this.#pending.has(wireId)) this.#session.link.reset('WhatsApp does not answer');
   }

@@ -81,7 +81,6 @@ function toVcard({ name, phoneNumbers }: ContactCard): string {
   return ['BEGIN:VCARD', 'VERSION:3.0', `N:;${escaped};;;`, `FN:${escaped}`, ...numbers, 'END:VCARD'].join('\n');
 }
 
-/** The key by which Baileys refers to an existing message. */
 export function keyOf({ networkId, chat, from }: MessageKey, ownNumber: string): WAMessageKey {
   const fromMe = from === ownNumber;
   return {

@@ -38,10 +38,7 @@ export class Pacing {
     this.#store = store;
   }
 
-  /**
-   * Resolves when the next message may go out.
-   * @throws {AppError} `rate_limited` if that would be too late for the caller
-   */
+  /** @throws {AppError} `rate_limited` if the next message could go out only too late for the caller */
   async wait(): Promise<void> {
     const { pauseMs } = this.#options;
     if (pauseMs === 0) return;
@@ -58,10 +55,7 @@ export class Pacing {
     if (waitMs > 0) await sleep(this.#clock, waitMs);
   }
 
-  /**
-   * Counts a chat that is about to start.
-   * @throws {AppError} `rate_limited` if there were enough in the last 24 hours
-   */
+  /** @throws {AppError} `rate_limited` if there were enough in the last 24 hours */
   beginChat(): Promise<void> {
     return this.#counting.run(BEGUN, () => this.#count());
   }

@@ -12,8 +12,6 @@ const NUMBERS_KEPT = 1000;
 const KNOWN_MS = 24 * 3600 * 1000;
 
 /**
- * The people that a session can write to.
- *
  * Somebody may reply from another number than the one that was written to: numbers in Brazil and Mexico got an
  * additional digit, and the network still knows them without it. Messages go to the number that the network knows,
  * because replies come from it.
@@ -36,8 +34,7 @@ export class Recipients {
   }
 
   /**
-   * Makes sure that a number is on the network and that the session may start a chat with it, because the server
-   * accepts a message to a number that does not exist without an error.
+   * The server accepts a message to a number that does not exist without an error, so the number is looked up first.
    * @returns the number that the network knows it by
    * @throws {AppError} `recipient_not_on_network`, `rate_limited`
    */

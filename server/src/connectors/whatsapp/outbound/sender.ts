@@ -13,9 +13,7 @@ import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
 import { findSent, keepSent } from './sentMessages.ts';
 
-/**
- * Callers of the host wait half a minute, in addition to the time for a file; this leaves some of it for the answer.
- */
+/** Callers of the host wait half a minute, plus the time for a file. This leaves some of it for the answer. */
 const TIMEOUT_MS = 25_000;
 /** The time that a file may take to reach WhatsApp. */
 const FILE_MS = 5 * 60_000;
@@ -29,7 +27,6 @@ interface Delivery {
   readonly hasFile: boolean;
 }
 
-/** Sends messages, and changes to messages. */
 export class Sender {
   readonly #session: Session;
   readonly #acknowledgements: Acknowledgements;
@@ -112,10 +109,7 @@ export class Sender {
     }
   }
 
-  /**
-   * Sends a message until the server has answered: again on the next connection if one ends before the answer. The id
-   * stays the same, so that the server and the recipient recognize it as one message.
-   */
+  /** Repeated on the next connection until the server answers. It stays one message, because the id stays the same. */
   async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<number> {
     const { link, host } = this.#session;
     const { clock, log } = host;
@@ -158,7 +152,6 @@ export class Sender {
     }
   }
 
-  /** Passes a message to Baileys to send. */
   #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
     const orGiveUp = (signal: AbortSignal) => {
       signal.addEventListener('abort', () => this.#acknowledgements.giveUp(messageId));

@@ -7,10 +7,7 @@ import type { Session } from '../session.ts';
  * the secret of its poll.
  */
 
-/**
- * Places per session. A message takes the place that its id hashes to and replaces the previous one there, so nothing
- * has to be cleaned up; of the last thousand messages, some 90 % are kept.
- */
+/** Per session. A message replaces the one in the place that its id hashes to. Of the last thousand, 90 % are kept. */
 const PLACES = 10_000;
 
 export async function keepSent({ baileys, store }: Session, wireId: string, message: proto.IMessage): Promise<void> {

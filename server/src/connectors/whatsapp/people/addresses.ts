@@ -7,8 +7,6 @@ const PLACEHOLDER = '000';
 const HIDDEN_PREFIX = 'hidden/';
 
 /**
- * The people of the network, by digits.
- *
  * The network knows a person by a phone number and by a LID, a number that does not reveal the phone number. A message
  * may contain either. We know people by phone numbers only. A person who hides it gets a placeholder made of the LID
  * until the number becomes known; then everything stored under the placeholder belongs to the number.
@@ -41,10 +39,7 @@ export class Addresses {
     return this.#identified;
   }
 
-  /**
-   * Returns the digits of a person, or the placeholder.
-   * @param alternative the person's other address, if the network has reported it
-   */
+  /** @param alternative the person's other address, if the network has reported it */
   async digitsOf(address: string, alternative?: string | null): Promise<string> {
     const { baileys, link, store } = this.#session;
     const { isLidUser } = baileys;
@@ -104,7 +99,6 @@ export class Addresses {
 /** Removes the mark (`hosted`) of a business whose messages are answered at Meta; the person is the same. */
 export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, `@${PERSON}`);
 
-/** The address of a person. */
 export const jidOf = (digits: string): string =>
   isPlaceholder(digits) ? `${digits.slice(PLACEHOLDER.length)}@lid` : `${digits}@${PERSON}`;
 

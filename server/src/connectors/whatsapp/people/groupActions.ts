@@ -10,7 +10,6 @@ const LINK = 'https://chat.whatsapp.com/';
 
 /** The actions of a session in groups. Each resolves once the host knows its result. */
 export function createGroupActions({ requests, self }: Session, groups: Groups, addresses: Addresses): GroupActions {
-  /** Changes a group and reads it. */
   async function change<T>(networkId: string, request: (socket: WASocket) => Promise<T>): Promise<T> {
     const answer = await requests.ask(request);
     await groups.read(networkId);

@@ -49,7 +49,6 @@ export function withNumbers(group: NetworkGroup, numbers: ReadonlyMap<string, st
   };
 }
 
-/** The changes between two states of a group, each of which is reported separately. */
 export function changesBetween(before: NetworkGroup, after: NetworkGroup): GroupChange[] {
   const changes: GroupChange[] = [];
   if (before.subject !== after.subject) changes.push({ type: 'subject', subject: after.subject });

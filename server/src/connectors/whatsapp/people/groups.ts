@@ -51,8 +51,7 @@ export class Groups {
   }
 
   /**
-   * Reads a group, and reports changes.
-   * @returns undefined if the session is not in it
+   * @returns undefined if the session is not in the group
    * @throws {AppError} see `translateErrors`
    */
   read(networkId: string): Promise<NetworkGroup | undefined> {
@@ -60,10 +59,7 @@ export class Groups {
     return translateErrors(() => this.#queue.run(networkId, read));
   }
 
-  /**
-   * Makes sure that the host knows the group.
-   * @throws {AppError} `session_not_connected` if it cannot be read
-   */
+  /** @throws {AppError} `session_not_connected` if an unknown group cannot be read */
   async know(networkId: string): Promise<void> {
     if (this.#known.has(networkId)) return;
     const socket = await this.#session.link.whenOpen(OPEN_MS);
@@ -83,12 +79,10 @@ export class Groups {
     await this.#note(networkId, { inviteCode }, isRenewed ? { type: 'invite_link' } : undefined);
   }
 
-  /** Adopts the picture of a group; null for none. */
   notePicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
     return this.#note(networkId, { picture }, { type: 'picture' });
   }
 
-  /** Records that the session has left the group. */
   left(networkId: string): Promise<void> {
     return this.#queue.run(networkId, () => this.#forget(networkId, ++this.#requestCount));
   }

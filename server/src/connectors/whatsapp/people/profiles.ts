@@ -12,7 +12,6 @@ import { setPicture } from './picture.ts';
 const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const HIDDEN_OR_MISSING: readonly number[] = [401, 403, 404];
 
-/** Profiles of other people, as shown to the session, and its own. */
 export function createProfiles({ creds, requests, ownFiles }: Session, addresses: Addresses): ProfileActions {
   const ask = <T>(request: (socket: WASocket, signal: AbortSignal) => Promise<T>) =>
     requests.ask(request, { forbidden: 'WhatsApp does not let this number' });
