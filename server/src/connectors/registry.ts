@@ -9,7 +9,6 @@ import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
 /** A package in `CONNECTORS` cannot be used. The message names it and gives the reason. */
 export class ConnectorError extends Error {}
 
-/** Name of the network inside the server. */
 export const SANDBOX = 'sandbox';
 
 /**
@@ -69,7 +68,6 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Returns the problem with a package's connector; undefined if there is none. */
 function problemOf(made: unknown): string | undefined {
   if (typeof made !== 'object' || made === null) return 'it is not an object';
   const { name, options, messageTypes: types, open } = made as Partial<Record<keyof Connector, unknown>>;

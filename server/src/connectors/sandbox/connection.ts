@@ -238,7 +238,6 @@ export class SandboxConnection implements Connection, Phone {
     return this.#blockedUntil.get(phoneNumber) === Number.POSITIVE_INFINITY;
   }
 
-  /** Dispatches an event to the other members of a chat. */
   async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
     this.requireOnline();
     await this.#network.deliver(this, chat, await this.#groupOf(chat), event);

@@ -14,7 +14,6 @@ import type { ChangedGroup, SandboxNetwork } from './network.ts';
 
 type Participants = NetworkGroup['participants'];
 
-/** Prefix of this network's invite links, followed by the code. */
 const LINK = 'sandbox:join/';
 
 /** A member of groups: a session, or a person whom a simulation plays. */
@@ -170,7 +169,6 @@ export class SandboxGroups implements GroupActions {
       throw new AppError('network_denied', 'Only an admin of the group can do this');
   };
 
-  /** Only admins can change a locked group. */
   readonly #requireEditor = (group: NetworkGroup): void => {
     requireMember(group, this.#self.number);
     if (group.settings.locked) this.#requireAdmin(group);
@@ -179,7 +177,6 @@ export class SandboxGroups implements GroupActions {
 
 type Role = Participants[number]['role'];
 
-/** Undefined if the number is not a member. */
 function roleOf({ participants }: NetworkGroup, number: string): Role | undefined {
   return participants.find(({ phoneNumber }) => phoneNumber === number)?.role;
 }
@@ -203,7 +200,6 @@ function inviteOf(code: string): GroupInvite {
   return { code, link: `${LINK}${code}` };
 }
 
-/** Applies an action to each number, and returns the result for each. */
 function changeParticipants(
   present: Participants,
   action: ParticipantAction,

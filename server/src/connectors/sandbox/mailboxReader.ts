@@ -72,7 +72,6 @@ export class MailboxReader {
     this.#started.resolve();
   }
 
-  /** Looks for new mail of the session. */
   wake(): void {
     this.#hasMail = true;
     if (this.#state === 'started') this.#reading ??= this.#read();

@@ -6,7 +6,6 @@ import type { NetworkEvent } from '../connector.ts';
 import { isTransient, MailboxReader, type Phone, RETRY_MS } from './mailboxReader.ts';
 import type { Envelope, SandboxStore } from './store.ts';
 
-/** An envelope on its way. */
 interface Delivery {
   readonly envelope: Envelope;
   /** Whether it must go to the mailbox, because its phone could not store it. */
@@ -200,7 +199,6 @@ export class Mailboxes {
     this.#deliverUnattended({ to: [sender.address], event: receipt }, false);
   }
 
-  /** Delivers an event for which no caller waits. */
   #deliverUnattended(envelope: Envelope, isForMailbox: boolean): void {
     const reject = (error: unknown) => this.#options.log.warn({ err: error }, 'dropped a sandbox event');
     this.#enqueue({ envelope, isForMailbox, resolve: () => {}, reject });

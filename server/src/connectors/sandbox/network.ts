@@ -53,10 +53,7 @@ export class SandboxNetwork {
     return new Set(numbers.filter((number) => !ABSENT.test(number) || signedUp.has(this.addressOf(number))));
   }
 
-  /**
-   * Delivers a message. Its sender gets a receipt once it has arrived.
-   * @param timestamp when it was sent, by the time of day
-   */
+  /** Sent at `timestamp`, by the time of day. The sender gets a receipt once the message has arrived. */
   send(
     sender: Phone,
     { networkId, chat, content, replyTo }: OutgoingMessage,
@@ -95,7 +92,6 @@ export class SandboxNetwork {
     return this.mailboxes.deliver({ to, event, sentAt, sender });
   }
 
-  /** Sends read receipts to the senders of messages. */
   async read(sender: Phone, messages: readonly { networkId: string; from: string }[]): Promise<void> {
     for (const [from, theirs] of Map.groupBy(messages, (message) => message.from)) {
       if (from === sender.number) continue;
@@ -123,7 +119,6 @@ export class SandboxNetwork {
     if (groups.length > 0) await this.store.restoreGroups(this.#scope, groups);
   }
 
-  /** Adds a group and notifies its members. */
   async addGroup(group: NetworkGroup): Promise<void> {
     const step = { group, event: { type: 'group_created', group } } as const;
     const { hasMail } = await this.store.changeGroup(this.#scope, group.networkId, () => step);
@@ -131,9 +126,7 @@ export class SandboxNetwork {
   }
 
   /**
-   * Changes a group and notifies everybody who is or was a member. Changes of a group are serialized.
-   * @param change receives the group. It may run again, and may throw; undefined changes nothing
-   * @returns the group afterwards
+   * See `SandboxStore.changeGroup`.
    * @throws {AppError} `not_found`
    */
   async changeGroup(

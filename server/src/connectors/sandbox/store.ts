@@ -1,17 +1,8 @@
 import type { NetworkEvent, NetworkGroup, Profile, ProfileChange } from '../connector.ts';
 
-/*
- * The stored state of the sandbox networks: numbers and their sessions, mailboxes, groups and profiles. Numbers, groups
- * and invites are stored under addresses, because every scope has its own network.
- */
-
-/**
- * The address of a number, a group or an invite on the network of a scope. On the network without a scope, it is the id
- * itself.
- */
+/** The address under which a number, a group or an invite is stored: every scope has its own network. */
 export const addressOf = (scope: string, id: string): string => (scope === '' ? id : `${scope}/${id}`);
 
-/** A session, and the address of its number. */
 export interface Sender {
   readonly sessionId: string;
   readonly address: string;
@@ -26,7 +17,6 @@ export interface SandboxEvent {
   readonly directFrom?: string | null;
 }
 
-/** An event with its recipients. */
 export interface Envelope extends SandboxEvent {
   /** Addresses. Unregistered ones are virtual contacts, who receive everything immediately. */
   readonly to: readonly string[];
@@ -34,36 +24,24 @@ export interface Envelope extends SandboxEvent {
   readonly sender?: Sender;
 }
 
-/** An event in the mailbox of a session. */
 export interface Mail extends SandboxEvent {
   readonly mailId: number;
-  /**
-   * Whether other recipients still wait for the message that this receipt confirms. Another receipt follows after the
-   * last of them.
-   */
+  /** Whether other recipients still wait for the message. Another receipt follows after the last of them. */
   readonly isEarly: boolean;
 }
 
-/** A group after a change, and the event for its members. */
 export interface GroupStep {
   readonly group: NetworkGroup;
   readonly event: NetworkEvent;
 }
 
-/** The profile of a number. */
 export interface SandboxProfile extends Profile {
   readonly name: string | null;
 }
 
-/**
- * The database of the sandbox networks. Functions that store an event resolve with the ids of the sessions that have
- * new mail.
- */
+/** Functions that store an event resolve with the ids of the sessions that have new mail. */
 export interface SandboxStore {
-  /**
-   * Registers an address for a session, unless another one has it.
-   * @returns the session that has it
-   */
+  /** Registers an address, unless another session has it. Returns the session that has it. */
   claim(address: string, sessionId: string): Promise<string>;
   /** Removes the numbers of a session, their profiles, and its mailbox. */
   release(sessionId: string): Promise<void>;

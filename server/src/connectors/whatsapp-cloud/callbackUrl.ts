@@ -13,7 +13,6 @@ export class CallbackUrl {
     this.#number = number;
   }
 
-  /** Sets the URL, unless that has already succeeded. */
   async set(): Promise<void> {
     if (this.#isSet) return;
     this.#isSet = true;

@@ -28,7 +28,6 @@ const Contact = Type.Object({
   user_id: Type.Optional(Type.String()),
   profile: Type.Optional(Type.Object({ name: Type.Optional(Type.String()) })),
 });
-/** A person whom a callback mentions. */
 export type Contact = Static<typeof Contact>;
 
 const Change = Type.Object({

@@ -59,7 +59,6 @@ export function verdictOf({ code, status }: GraphError): Verdict {
   return code >= 200 && code <= 299 ? 'permission' : 'refused';
 }
 
-/** Translates an error into one of our API. */
 export function toAppError(error: GraphError): AppError {
   const words = describe(error);
   switch (verdictOf(error)) {

@@ -92,7 +92,6 @@ export class Graph {
 
   /**
    * @param path below the version, such as `{phone number id}/messages`
-   * @returns the JSON of the answer
    * @throws {GraphError} {@link NoAnswerError}
    */
   async call(method: Method, path: string, body?: object): Promise<unknown> {

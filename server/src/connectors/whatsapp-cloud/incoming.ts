@@ -10,10 +10,7 @@ import {
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
 
-/*
- * Converts the messages and statuses of callbacks to events:
- * https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components
- */
+/* https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
 
 // Fields and parts that a callback may lack.
 const Text = Type.Optional(Type.String());
@@ -93,7 +90,6 @@ const OneStatus = Compile(Status);
 
 export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' | 'edited' | 'deleted' }>;
 
-/** Lookups of people and files that a callback refers to. */
 export interface LookUps {
   /** Returns the placeholder number of a person whom Meta identifies only by an id. */
   hide(userId: string): Promise<string>;
@@ -193,10 +189,7 @@ function payloadOf({ button, interactive }: Message): string | undefined {
   return (interactive?.button_reply ?? interactive?.list_reply)?.id ?? button?.payload;
 }
 
-/**
- * The text of a message whose type has no equivalent: answers to buttons and lists, orders, notices, and unsupported
- * types.
- */
+/** For types without an equivalent: answers to buttons and lists, orders, notices, and unsupported types. */
 function describeAsText({ type, button, interactive, order, system }: Message): string {
   const reply = interactive?.button_reply ?? interactive?.list_reply;
   if (reply !== undefined) return reply.title;

@@ -31,10 +31,7 @@ const LIMITS: Readonly<Partial<Record<MessageType, Limit>>> = {
   sticker: { maxBytes: 500 * 1024, mimeTypes: ['image/webp'] },
 };
 
-/**
- * @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp itself reports them only after the message
- * was sent
- */
+/** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp reports them only after sending */
 export function requireFit(type: MessageType, media: NetworkMedia): void {
   const mimeType = typeOf(media);
   const { maxBytes, mimeTypes } = LIMITS[type] ?? { maxBytes: 0 };
@@ -56,10 +53,7 @@ const Found = Compile(
   Type.Object({ url: Type.String(), mime_type: Type.String(), file_size: Type.Union([Type.Number(), Type.String()]) }),
 );
 
-/**
- * Uploads a file as a stream.
- * @returns its id at Meta, which is valid for 30 days
- */
+/** @returns the id of the file at Meta, which is valid for 30 days */
 export async function uploadMedia(graph: Graph, phoneNumberId: string, media: NetworkMedia): Promise<string> {
   const boundary = `switchboard-${randomUUID()}`;
   const field = (name: string, more: string, value: string) =>

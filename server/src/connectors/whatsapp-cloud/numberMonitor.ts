@@ -21,9 +21,7 @@ const MAX_BACKOFF_MS = 5 * 60_000;
 
 /** Errors that end the session, whatever the request. */
 const ENDS: ReadonlySet<Verdict> = new Set(['session']);
-/**
- * Without permission to see the number, or to send, the session is useless. Other missing permissions do not end it.
- */
+/** Without permission to see the number, or to send, the session is useless. Other permissions may be missing. */
 export const ENDS_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
 
 /** Key in the store: the id of the number that answered last. */
@@ -86,10 +84,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     return this.#closing.signal;
   }
 
-  /**
-   * Makes a request if the session is connected, and translates an error of Meta into one of the API.
-   * @param ends errors that concern the whole session, and end it
-   */
+  /** @param ends errors that concern the whole session, and end it */
   async ask<T>(request: () => Promise<T>, ends = ENDS): Promise<T> {
     if (!this.isOnline) throw new AppError('session_not_connected');
     try {

@@ -7,8 +7,6 @@ const MAX_CAPTION_LENGTH = 1024;
 
 /**
  * Builds the body of `POST /{phone number id}/messages`.
- * @param address the recipient
- * @param upload uploads a file, and returns its id at Meta
  * @throws {AppError} if the network does not support the content
  */
 export async function toGraph(
@@ -109,7 +107,6 @@ function requireLength(field: string, text: string, longest: number): void {
     throw invalidField(field, `WhatsApp accepts at most ${longest} characters here`, 'maxLength');
 }
 
-/** Returns a part that every message of the type has. */
 function needed<T>(part: T | undefined): T {
   if (part === undefined) throw new Error('the message lacks the part that its type requires');
   return part;

@@ -13,9 +13,8 @@ const PER_RECIPIENT: Rate = { burst: 45, everyMs: 6000 };
 const PRUNE_FROM = 1000;
 
 /**
- * Keeps a number below the limits of the network, which penalizes numbers that reach them: the limit across all
- * recipients, and that of each. Uses the generic cell rate algorithm, which stores for each limit only the moment at
- * which the burst is available again.
+ * The network penalizes numbers that reach its limits, overall or for one recipient. The generic cell rate algorithm
+ * stores for each limit only the moment at which the burst is available again.
  */
 export class Pacing {
   readonly #overall: Rate;

@@ -21,10 +21,7 @@ export class People {
     this.#store = store;
   }
 
-  /**
-   * Returns the number of a person whom Meta identifies by an id: the real one if it was shown before, or the
-   * placeholder.
-   */
+  /** Returns the real number if it was shown before, or else the placeholder. */
   async hide(userId: string): Promise<string> {
     const placeholder = placeholderFor(userId);
     const known = await this.#find(placeholder);
@@ -39,7 +36,6 @@ export class People {
     return known !== undefined && known.phoneNumber === undefined ? placeholder : undefined;
   }
 
-  /** Stores the number that a person has shown. */
   async show(placeholder: string, phoneNumber: string): Promise<void> {
     const known = await this.#find(placeholder);
     if (known !== undefined) await this.#keep(placeholder, { ...known, phoneNumber });

@@ -18,10 +18,7 @@ const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
 
 export function createProfileActions({ graph, monitor, options }: CloudNumber): ProfileActions {
   const { token, phoneNumberId } = options;
-  /**
-   * The resumable upload, in one piece.
-   * @returns the handle of the file
-   */
+  /** The resumable upload, in one piece. Returns the handle of the file. */
   async function upload({ mimeType, size, open }: NetworkMedia): Promise<string> {
     const file = new URLSearchParams({ file_name: 'picture', file_length: String(size), file_type: mimeType });
     const session = await graph.call('POST', `app/uploads?${file}`);

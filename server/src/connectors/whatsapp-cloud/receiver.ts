@@ -9,10 +9,7 @@ import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming
 import { findMedia } from './media.ts';
 import type { Sender } from './sender.ts';
 
-/**
- * Until a message has this age, a part that Meta cannot return now is requested again. Meta itself gives up after seven
- * days, and the text must not be lost with its file.
- */
+/** Up to this age, a part that Meta cannot return is requested again. After 7 days, Meta gives up the text as well. */
 const MAX_AGE_MS = 6 * 3600_000;
 /** The fields about messages. The second is sent for numbers that are also used with the WhatsApp Business app. */
 const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
@@ -54,9 +51,7 @@ export class Receiver {
     return { status: isStored ? 200 : 500 };
   }
 
-  /**
-   * Meta signs the callbacks of all numbers of an app with one secret, which proves that a sibling belongs to that app.
-   */
+  /** Meta signs callbacks of all numbers of an app with one secret, which proves that a sibling belongs to the app. */
   #receiverOf({ value }: Change): Receiver | undefined {
     const { host, options } = this.#number;
     const id = value.metadata?.phone_number_id ?? options.phoneNumberId;
@@ -68,11 +63,7 @@ export class Receiver {
     return undefined;
   }
 
-  /**
-   * Stores each part of a change separately: Meta repeats the whole change, so one bad part must not hold up the
-   * others.
-   * @returns whether every part is stored
-   */
+  /** Returns whether every part is stored. Meta repeats the whole change, so a bad part must not hold up the others. */
   async #storeChange({ field, value }: Change): Promise<boolean> {
     const { log } = this.#number.host;
     if (!FIELDS.has(field)) {
@@ -104,7 +95,6 @@ export class Receiver {
     if (event !== undefined) await this.#number.host.onEvent(event);
   }
 
-  /** @param ownNumber see `toEvents` */
   async #storeMessage(message: unknown, contacts: readonly Contact[], ownNumber?: string): Promise<void> {
     const events = await toEvents(message, contacts, this.#lookUps, ownNumber);
     if ('problem' in events) return this.#ignore(events.problem);
@@ -114,10 +104,7 @@ export class Receiver {
     }
   }
 
-  /**
-   * Stores a message that the number itself sent with the app on its phone. Meta repeats a status that arrives
-   * meanwhile.
-   */
+  /** The number sent it with the app on its phone. Meta repeats a status that arrives meanwhile. */
   async #storeEcho(echo: unknown): Promise<void> {
     const id = idOf(echo);
     this.#echoes.add(id);

@@ -15,10 +15,7 @@ interface Accepted {
   readonly networkId: string;
 }
 
-/**
- * Callers wait 30 s for a send, in addition to the time for its file, and then it has failed. So the last request
- * starts within this time, which leaves some for its answer (8 s) and for a status in place of one.
- */
+/** Callers wait 30 s, plus the time for a file. This leaves time for the last answer (8 s), or a status instead. */
 const START_WITHIN_MS = 12_000;
 const CONFIRM_WITHIN_MS = 8000;
 /** For a message of a server that died, because the network must find the new server first. */
@@ -66,10 +63,7 @@ export class Sender {
     }
   }
 
-  /**
-   * Reacts to a message. Repeating a reaction is harmless, so it is also repeated without an answer.
-   * @throws the errors of `send`
-   */
+  /** Repeating a reaction is harmless, so it is also repeated without an answer. Throws the errors of `send`. */
   async react(chat: NetworkChat, reaction: object): Promise<void> {
     const { graph, people } = this.#number;
     const body = { messaging_product: 'whatsapp', ...(await people.addressOf(chat)), type: 'reaction', reaction };
@@ -142,10 +136,7 @@ export class Sender {
     return this.#confirmed(heard, CONFIRM_WITHIN_MS);
   }
 
-  /**
-   * Waits for a status of a message that may have been sent.
-   * @throws {UncertainError}
-   */
+  /** @throws {UncertainError} if no status of the message arrives in time */
   async #confirmed(heard: Promise<string>, withinMs: number): Promise<Accepted> {
     const { host, monitor } = this.#number;
     const { clock } = host;
