@@ -24,11 +24,7 @@ export interface Media {
    * @throws {AppError} `payload_too_large`; `validation_failed` if it is empty
    */
   keep(accountId: string, content: Content): Promise<MediaTable>;
-  /**
-   * Stores the file at an https URL.
-   * @throws {AppError} `validation_failed` if the URL is not allowed, `fetch_failed`, `payload_too_large`,
-   * `rate_limited`
-   */
+  /** @throws {AppError} `validation_failed` for the URL, `fetch_failed`, `payload_too_large`, `rate_limited` */
   fetch(accountId: string, url: string): Promise<MediaTable>;
   /** @throws {AppError} `not_found` if the account has no such media */
   find(accountId: string, mediaId: string): Promise<MediaTable>;

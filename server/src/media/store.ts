@@ -11,10 +11,7 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/**
- * A store of contents, each under the SHA-256 of its bytes. The same content is stored once, even if several senders
- * sent it.
- */
+/** Contents, each under the SHA-256 of its bytes, so that the same content is stored once. */
 export interface ContentStore {
   /** Moves a finished, synced file into the store. Once it resolves, the content survives a crash. */
   put(hash: string, file: string, size: number): Promise<void>;
@@ -56,9 +53,8 @@ export function createDiskStore(folder: string): ContentStore {
       const read = () => readFile(join(place, 'id'), 'utf8');
       const known = await read().catch(() => undefined);
       if (known !== undefined) return `disk ${known}`;
-      // Renaming a folder onto one that is not empty fails. So of several nodes that start at once, one names the
-      // store, and nobody reads half a name. Hard links would also work, but not every shared file system supports
-      // them.
+      // Renaming a folder onto one that is not empty fails: of several nodes that start at once, one names the store,
+      // and nobody reads half a name. Hard links would do the same, but not on every shared file system.
       const own = `${place}.${randomUUID()}`;
       await mkdir(own, { recursive: true, mode: 0o700 });
       await writeFile(join(own, 'id'), randomUUID(), { mode: 0o600, flush: true });

@@ -7,8 +7,6 @@ import { groupIdOf } from './groupInbox.ts';
 import { dropWords, indexWords } from './search.ts';
 import type { SessionRef } from './store.ts';
 
-/* Changes of a stored message: edits, deletion, reactions, votes. */
-
 type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
 
 /** Stores an edit if it comes from the sender of the message. */
@@ -31,13 +29,11 @@ export async function storeNetworkDeletion(
   if (row?.deleted_at === null) await storeDeletion(tx, row, timestamp);
 }
 
-/** Stores a reaction of a person in the chat of the message. */
 export async function storeNetworkReaction(tx: Tx, session: SessionRef, event: EventOf<'reaction'>): Promise<void> {
   const row = await findReferredTo(tx, session, event);
   if (row !== undefined) await storeReaction(tx, row, event.from, event.emoji, event.timestamp);
 }
 
-/** Stores the vote of a person in the chat of the poll. */
 export async function storeVote(tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
   const row = await findReferredTo(tx, session, event);
   if (row === undefined) return;
@@ -54,7 +50,6 @@ export async function storeVote(tx: Tx, session: SessionRef, event: EventOf<'vot
     .execute();
 }
 
-/** Changes the text of a message, and the words by which search finds it. */
 export async function storeEdit(tx: Tx, row: MessageRow, text: string, at: number): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
   await tx.kysely
@@ -108,8 +103,7 @@ export async function storeReaction(
     .execute();
 }
 
-// Only by the columns of its index: with the account as well, a planner without statistics reads all messages of the
-// account.
+// Only by the columns of its index: with the account, a planner without statistics reads all messages of it.
 const byNetworkId = query((db, p: SessionRef & { networkId: string }) =>
   db
     .selectFrom('messages')
@@ -129,10 +123,7 @@ export async function findByNetworkId(
   return (await byNetworkId.all(tx, { ...session, networkId })).find(matches);
 }
 
-/**
- * Finds the message that an event refers to, if the sender of the event is in its chat. Message ids are not secret on
- * the network: a person who knows one can refer to it from another chat.
- */
+/** Message ids are not secret on the network, so the sender of the event must be in the chat of the message. */
 async function findReferredTo(
   tx: Tx,
   session: SessionRef,

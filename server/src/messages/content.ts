@@ -32,7 +32,6 @@ export function contentColumn(content: StoredContent): string | null {
   return Object.keys(content).length === 0 ? null : JSON.stringify(content);
 }
 
-/** Converts a stored message for its network. */
 export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): MessageContent {
   const { media: stored, ...content } = contentOf(row);
   return {
@@ -60,10 +59,7 @@ const NUMBER_CHARACTERS = 40;
 const MENTIONS = 1024;
 const PAYLOAD_CHARACTERS = 1024;
 
-/**
- * Reduces a network's message to the limits of the API. The networks' own apps respect these limits, but a modified app
- * can send anything. A location with impossible coordinates becomes a text.
- */
+/** A modified app of the network can send anything. A location with impossible coordinates becomes a text. */
 export function withinLimits(content: MessageContent): MessageContent {
   const { location, contact, poll, mentions, payload, ...rest } = content;
   const isSomewhere =
@@ -101,7 +97,6 @@ function pollWithinLimits({ options, maxSelections }: Poll): Poll {
 /** Does not split a surrogate pair. */
 const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
 
-/** Everything in a message that a search can find. */
 export function searchText(body: string, { media, location, contact, poll, template }: StoredContent): string {
   return [
     body,

@@ -3,16 +3,14 @@ import type { Tx } from '../db/commit.ts';
 import { dropWords } from './search.ts';
 import type { SessionRef } from './store.ts';
 
-/** A person of a session, whose number has become known. */
 interface Person extends SessionRef {
   readonly placeholder: string;
   readonly phoneNumber: string;
 }
 
 /**
- * A number has become known: everything stored under its placeholder is stored under the number from now on. If the
- * person is already known by number, the two are merged. Webhooks that were sent with the placeholder are not sent
- * again.
+ * Moves everything from the placeholder to the number, and merges it with what the number already has. Webhooks that
+ * were sent with the placeholder are not sent again.
  */
 export async function identify(
   tx: Tx,

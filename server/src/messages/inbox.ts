@@ -13,10 +13,7 @@ import { SessionInbox } from './sessionInbox.ts';
 import type { SessionRef } from './store.ts';
 
 export interface Inbox {
-  /**
-   * Stores a report of a network and the events that follow from it. A repeated report changes nothing.
-   * @param file the stored file of the event
-   */
+  /** Stores a report and the events that follow from it. A repeated report changes nothing. */
   take(session: SessionRef, event: NetworkEvent, file?: StoredMedia): Promise<void>;
   /** Marks an outgoing message as `sent`: the network accepted it. */
   acknowledge(message: SentMessage, accepted: Accepted): Promise<void>;
@@ -29,8 +26,7 @@ export interface Inbox {
 }
 
 /**
- * Turns what networks report into rows and events, each report in one transaction. All reports of a session go through
- * the commit queue under its id, so they take effect in order.
+ * Stores each report in one transaction. Reports of a session take effect in order, because its id is their commit key.
  * @param options.trace returns the `traceparent` of the running span, which joint work keeps for each item
  */
 export function createInbox({

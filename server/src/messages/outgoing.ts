@@ -7,15 +7,10 @@ import type { Media } from '../media/media.ts';
 import { toNetworkContent } from './content.ts';
 import { findMessage, type NewRow, networkIdOfGroup, type SessionRef } from './store.ts';
 
-/* Stored chats and messages in the form of their network. */
-
 /** Limits the unconfirmed messages that are reported to the network, which is several weeks of traffic. */
 const UNDELIVERED_KEPT = 10_000;
 
-/**
- * Returns the chat in the form of its network: group ids are translated, phone numbers are the same.
- * @throws {AppError} `not_found` if the session has no such group
- */
+/** @throws {AppError} `not_found` if the session has no such group */
 export async function chatOf(on: Queryable, session: SessionRef, chatId: string): Promise<NetworkChat> {
   if (!chatId.startsWith('grp_')) return { type: 'direct', id: chatId };
   const id = await networkIdOfGroup(on, session, chatId);
@@ -23,10 +18,7 @@ export async function chatOf(on: Queryable, session: SessionRef, chatId: string)
   return { type: 'group', id };
 }
 
-/**
- * Returns the message in the form of its network.
- * @throws {AppError} `not_found` if its group is gone
- */
+/** @throws {AppError} `not_found` if its group is gone */
 export async function keyOf(on: Queryable, row: MessageRow): Promise<MessageKey> {
   const session = { accountId: row.account_id, sessionId: row.session_id };
   return { networkId: row.network_id, chat: await chatOf(on, session, row.chat_id), from: row.from_number };

@@ -8,13 +8,11 @@ import type { InboxOptions } from './inboxOptions.ts';
 import { progressOf, type Step } from './status.ts';
 import { findMessage, type SessionRef } from './store.ts';
 
-/** An outgoing message, with what its events contain. */
 export type SentMessage = Pick<
   MessageRow,
   'account_id' | 'session_id' | 'message_id' | 'chat_id' | 'from_number' | 'to_id' | 'type'
 >;
 
-/** A message that its network has accepted. */
 interface Acknowledged {
   /** `traceparent` of the span that sent it. */
   readonly trace: string | null;
@@ -22,7 +20,6 @@ interface Acknowledged {
   readonly accepted: Accepted;
 }
 
-/** A receipt of a session's network. */
 interface Received {
   /** `traceparent` of the span that received it. */
   readonly trace: string | null;
@@ -30,7 +27,6 @@ interface Received {
   readonly event: Extract<NetworkEvent, { type: 'receipt' }>;
 }
 
-/** A network's report that it accepted a message. */
 export type Accepted = Awaited<ReturnType<Connection['send']>>;
 
 /** Stores the progress of outgoing messages. Each method runs in the given transaction. */
@@ -107,17 +103,13 @@ export class OutgoingProgress {
   }
 }
 
-/** Returns the data of a status event. */
 export function statusOf(row: SentMessage, status: Step, timestamp: number) {
   const { message_id: messageId, session_id: sessionId, chat_id: chatId, from_number: from, to_id: to, type } = row;
   const group = chatId.startsWith('grp_') && { groupId: chatId };
   return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
 }
 
-/**
- * Finds outgoing messages by the network's id or by ours, with which they were dispatched. A message that is named
- * twice is the same object.
- */
+/** Finds them by the network's id, or by ours, with which they were sent. A message named twice is the same object. */
 async function sentAs(
   tx: Tx,
   reported: readonly { readonly session: SessionRef; readonly networkId: string }[],

@@ -6,7 +6,6 @@ import { batch } from '../db/query.ts';
 const WORDS_KEPT = 5000;
 const MAX_WORD_LENGTH = 64;
 
-/** A message to index. */
 export interface Searchable {
   readonly seq: number;
   readonly accountId: string;
@@ -18,10 +17,7 @@ const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}
 const unspaced = new RegExp(`[${UNSPACED}]`, 'u');
 const characters = new RegExp(`[${UNSPACED}]|[^${UNSPACED}]+`, 'gu');
 
-/**
- * Splits a text into words for search: lower case, without diacritics (`é` is `e`). In scripts without spaces between
- * words, each character is a word.
- */
+/** Lower case, without diacritics (`é` is `e`). In scripts without spaces between words, each character is a word. */
 export function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? [])
@@ -34,7 +30,6 @@ export function accountWord(accountId: string): string {
   return accountId.replaceAll('_', '').toLowerCase();
 }
 
-/** Adds the words of new messages to the index. */
 export const indexWords: LateWriter<Searchable> = (tx, messages) =>
   insertWords.run(
     tx,
@@ -44,7 +39,6 @@ export const indexWords: LateWriter<Searchable> = (tx, messages) =>
     })),
   );
 
-/** Removes messages from the index. */
 export const dropWords = batch(
   { rowid: 'bigint' },
   (rows) => sql`delete from message_words where rowid in (select r.rowid from ${rows} as r)`,

@@ -23,8 +23,7 @@ export class SessionInbox {
     const row = await findSession(tx, session);
     if (row === undefined || row.status === 'connected') return;
     const now = this.#options.clock.now();
-    // The server stopped while the session was connected, and no event reported that: nothing has changed for the
-    // account.
+    // The server stopped while the session was connected, without an event: nothing has changed for the account.
     const resumes = row.connected_at !== null && row.disconnected_at === null;
     await setStatus(tx, session, {
       status: 'connected',

@@ -8,10 +8,7 @@ import type { MessageRow } from '../db/schema.ts';
 const STEPS = ['sent', 'delivered', 'read'] as const;
 export type Step = (typeof STEPS)[number];
 
-/**
- * The steps to `target`, each of which emits an event. Networks confirm out of order, and a message that was read was
- * also sent and delivered. Empty if there is nothing to change.
- */
+/** Networks confirm out of order, and a message that was read was also sent and delivered. */
 function stepsTo(target: Step, { status, sent_at: sentAt }: Pick<MessageRow, 'status' | 'sent_at'>): readonly Step[] {
   // The network accepted it and reported the failure later.
   if (status === 'failed' && sentAt !== null) return [];
@@ -20,16 +17,12 @@ function stepsTo(target: Step, { status, sent_at: sentAt }: Pick<MessageRow, 'st
   return STEPS.slice(done + 1, STEPS.indexOf(target) + 1);
 }
 
-/** A network's report about an outgoing message. */
 export type Receipt = Pick<Extract<NetworkEvent, { type: 'receipt' }>, 'status' | 'timestamp' | 'error'>;
 
 /** The columns of a message that a receipt changes. */
 type Progress = Pick<MessageRow, 'status' | 'error' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at'>;
 
-/**
- * The message after a receipt, and the steps that it made, each of which emits an event. Undefined if the receipt
- * changes nothing.
- */
+/** Each step emits an event. Returns undefined if the receipt changes nothing. */
 export function progressOf(
   before: Progress,
   { status, timestamp, error = 'failed' }: Receipt,

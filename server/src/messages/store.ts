@@ -6,9 +6,6 @@ import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
 
-/* Rows that sending and receiving share. */
-
-/** Identifies a session. */
 export interface SessionRef {
   readonly accountId: string;
   readonly sessionId: string;
@@ -17,7 +14,6 @@ export interface SessionRef {
 /** A message before the database has numbered it. */
 export type NewRow = Omit<MessageRow, 'seq'>;
 
-/** The columns of a message about what may happen to it. */
 const nothingYet = {
   error: null,
   scheduled_at: null,
@@ -30,7 +26,6 @@ const nothingYet = {
   sent_elsewhere: null,
 };
 
-/** A new message, with null for everything that has not happened yet. */
 export function newRow(given: Omit<NewRow, keyof typeof nothingYet> & Partial<NewRow>): NewRow {
   return { ...nothingYet, ...given };
 }
@@ -71,7 +66,6 @@ function chatTouch({ account_id, session_id, chat_id, message_id, timestamp }: N
 
 type ChatTouch = ReturnType<typeof chatTouch>;
 
-/** Returns undefined if the account has no such message. */
 export function findMessage(on: Queryable, accountId: string, messageId: string): Promise<MessageRow | undefined> {
   return messageById.first(on, { accountId, messageId });
 }
@@ -99,7 +93,6 @@ export async function lastIncoming(
   return last?.network_id ?? null;
 }
 
-/** The network's id of the group; undefined if the session has no such group. */
 export async function networkIdOfGroup(
   { kysely }: Queryable,
   { accountId, sessionId }: SessionRef,
@@ -152,8 +145,7 @@ const messageById = query((db, p: { accountId: string; messageId: string }) =>
 
 const insertMessages = batch(messageColumns, (rows) => {
   const names = sql.join(Object.keys(messageColumns).map((name) => sql.ref(name)));
-  // `where true` keeps SQLite from parsing the conflict clause as part of a join. A conflict is one of the id, or of
-  // the network's id in the session.
+  // `where true` keeps SQLite from parsing the conflict clause as part of a join.
   return sql<Pick<MessageRow, 'message_id' | 'seq'>>`
     insert into messages (${names}) select ${names} from ${rows} as r where true
     on conflict do nothing returning message_id, seq`;
