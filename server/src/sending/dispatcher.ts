@@ -56,10 +56,7 @@ export class Dispatcher {
     this.#acknowledgements.stop();
   }
 
-  /**
-   * Claims a message for the caller, until it calls `release`.
-   * @returns whether nobody else had claimed it
-   */
+  /** Claims a message until `release`. Returns false if another caller has claimed it. */
   claim(messageId: string): boolean {
     if (this.#claimed.has(messageId)) return false;
     this.#claimed.add(messageId);
@@ -74,7 +71,6 @@ export class Dispatcher {
     return this.#claimed.has(messageId);
   }
 
-  /** Whether the network accepted the message and the database does not have that yet. */
   isAccepted(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
     return this.#acknowledgements.isWaiting(row);
   }

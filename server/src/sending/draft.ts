@@ -6,7 +6,6 @@ import { contentColumn, type StoredContent } from '../messages/content.ts';
 import { findMessage, findSession, type NewRow, newRow, type SessionRef, storeMessages } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 
-/** A message to send. */
 export interface Draft {
   /** The message's id. A second run with the same id finds the message of the first. */
   readonly messageId: string;
@@ -55,10 +54,7 @@ export async function storeOutgoing(database: Database, row: NewRow): Promise<Me
   return stored;
 }
 
-/**
- * Returns the session's phone number, digits.
- * @throws {AppError} `session_not_connected`
- */
+/** @throws {AppError} `session_not_connected` if the session has no phone number yet */
 export async function numberOf({ reader }: Database, session: SessionRef): Promise<string> {
   const phoneNumber = (await findSession(reader, session))?.phone_number;
   if (phoneNumber !== undefined && phoneNumber !== null) return phoneNumber;

@@ -67,10 +67,7 @@ export class SendQueue {
       this.#options.cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
   }
 
-  /**
-   * Returns whether a stored message has to wait for its turn, because earlier messages of its chat are queued.
-   * Messages that are dispatched directly, without the queue, do not count.
-   */
+  /** Whether earlier messages of its chat are queued. Messages that are dispatched without the queue do not count. */
   async isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean> {
     const { database, cluster } = this.#options;
     const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
@@ -127,10 +124,7 @@ export class SendQueue {
     return heldMs;
   }
 
-  /**
-   * Sends one message. An error must not hold up the messages behind it.
-   * @returns how long the session has to pause, in ms
-   */
+  /** Returns how long the session has to pause, in ms. An error must not hold up the messages behind it. */
   async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
     const dispatcher = this.#dispatcher;
     const { message_id: messageId } = row;
@@ -238,7 +232,6 @@ const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageI
     .limit(p.limit),
 );
 
-/** The sessions that have queued messages. */
 const sessionsWithQueued = query((db, _: object) =>
   db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
 );

@@ -47,10 +47,7 @@ export class Schedule {
     this.#cancelTimer();
   }
 
-  /**
-   * Stores messages as `scheduled`.
-   * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`, `too_many`
-   */
+  /** @throws {AppError} `session_not_connected` if it was never linked, `not_found`, `not_supported`, `too_many` */
   async add(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
     // One by one for each account, so that concurrent calls do not exceed its limit together.
     return this.#adding.run(session.accountId, async () => {
@@ -59,10 +56,7 @@ export class Schedule {
     });
   }
 
-  /**
-   * Cancels a scheduled message.
-   * @returns whether it was still scheduled
-   */
+  /** Returns whether the message was still scheduled. */
   cancel(row: MessageRow): Promise<boolean> {
     const { database, clock } = this.#options;
     const failed = { status: 'failed', error: 'Cancelled before it was sent', failed_at: clock.now() } as const;

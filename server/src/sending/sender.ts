@@ -65,18 +65,14 @@ export class Sender {
   }
 
   /**
-   * Stores messages as `scheduled`. A message that becomes due while its session is not connected goes out once it is.
-   * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`,
-   * `too_many`
+   * A message that becomes due while its session is not connected goes out once it is.
+   * @throws {AppError} see `Schedule.add`
    */
   schedule(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
     return this.#schedule.add(session, drafts);
   }
 
-  /**
-   * Cancels a scheduled message.
-   * @returns whether it was still scheduled
-   */
+  /** Returns whether the message was still scheduled. */
   cancel(row: MessageRow): Promise<boolean> {
     return this.#schedule.cancel(row);
   }
@@ -120,7 +116,6 @@ export class Sender {
   }
 
   /**
-   * Stores a message that goes out once its session has an owner.
    * @returns the message, if an earlier run has made progress
    * @throws {StillQueuedError}
    */

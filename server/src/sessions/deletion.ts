@@ -4,10 +4,7 @@ import type { SessionRef } from '../messages/store.ts';
 
 const DELETED_AT_ONCE = 500;
 
-/**
- * Deletes the session and everything that belongs to it, in batches that keep the database available, the session
- * itself last.
- */
+/** In batches that keep the database available, the session itself last. */
 export async function deleteSessionRows(commit: Commit, { accountId, sessionId }: SessionRef): Promise<void> {
   for (;;) {
     const deleted = await commit(async (tx) => {

@@ -14,10 +14,7 @@ interface Options {
 
 const EVERY_MS = 10_000;
 
-/**
- * Stores when the network last reported something for each session, periodically, because it is not worth a write per
- * message.
- */
+/** Stores periodically when networks last reported something, because it is not worth a write per message. */
 export class LastHeard {
   readonly #options: Options;
   #isStopped = false;

@@ -25,17 +25,10 @@ export class SessionState implements SessionRef {
   isConnected = false;
   /** It was connected elsewhere or earlier, and its network has not confirmed the new connection yet. */
   isReturning: boolean;
-  /**
-   * This node is closing it or has closed it: it sends nothing more, and an error does not settle a message that is in
-   * flight.
-   */
+  /** This node closes or has closed it: it sends nothing more, and an error does not settle a message in flight. */
   isClosing = false;
-  /**
-   * Another node owns the session, or may own it: reports of this connection, and the outcomes of its sends, must not
-   * change anything.
-   */
+  /** Another node may own the session: reports of this connection, and outcomes of its sends, must change nothing. */
   isLost = false;
-  /** The current QR code. */
   pairing: Pairing | undefined;
   /** When the network last reported something on this connection. */
   lastEventAt: number | undefined;
@@ -52,7 +45,6 @@ export class SessionState implements SessionRef {
     this.#cluster = cluster;
   }
 
-  /** Whether the session no longer sends, because it is closing or another node may own it. */
   get isEnding(): boolean {
     return this.isClosing || this.isLost;
   }
@@ -74,19 +66,13 @@ export type OptionalPart = { [K in keyof Connection]-?: undefined extends Connec
 /** How long a closing session waits for the answers to its last messages. */
 const DRAIN_MS = 5000;
 
-/**
- * The sessions that have a connection in this process, and the owners of the others. Emits `connected` when a session
- * can send.
- */
+/** The sessions that have a connection in this process. Emits `connected` when one can send. */
 export class LiveSessions extends EventEmitter<{ connected: [session: LiveSession] }> {
   readonly #database: Database;
   readonly #cluster: Cluster;
   readonly #clock: Clock;
   readonly #states = new Map<string, SessionState>();
-  /**
-   * Sessions that this node acquired and has not opened yet → the batch, because a session can be lost and acquired
-   * again.
-   */
+  /** Sessions to open after they were acquired → the batch, because a session can be lost and acquired again. */
   readonly #restoring = new Map<string, object>();
   /** Session → sends that its network has not answered. */
   readonly #inFlight = new Map<string, Set<Promise<unknown>>>();
@@ -107,10 +93,6 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     if (this.#states.get(state.sessionId) === state) this.#states.delete(state.sessionId);
   }
 
-  /**
-   * Removes all.
-   * @returns the removed states
-   */
   clear(): SessionState[] {
     const all = [...this.#states.values()];
     this.#states.clear();
@@ -133,23 +115,17 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return state?.accountId === accountId ? state : undefined;
   }
 
-  /**
-   * Emits `connected` once both the connection and the event that it is connected are there; they come in either order.
-   */
+  /** Emits `connected` once the connection and the event that it is connected are there, in either order. */
   announce(state: SessionState): void {
     if (isLive(state)) this.emit('connected', state);
   }
 
-  /** Returns the session if it is connected here. */
   find(session: SessionRef): LiveSession | undefined {
     const state = this.stateOf(session);
     return state !== undefined && isLive(state) ? state : undefined;
   }
 
-  /**
-   * Returns the session.
-   * @throws {AppError} `session_not_connected`, and the errors of `requireOwner`
-   */
+  /** @throws {AppError} `session_not_connected`, and the errors of `requireOwner` */
   async require(session: SessionRef): Promise<LiveSession> {
     const early = this.find(session);
     if (early !== undefined) return early;
@@ -159,10 +135,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     return late;
   }
 
-  /**
-   * Returns an optional part of a connection.
-   * @throws {AppError} `session_not_connected`, `not_supported`, and the errors of `requireOwner`
-   */
+  /** @throws {AppError} `session_not_connected`, `not_supported`, and the errors of `requireOwner` */
   async part<K extends OptionalPart>(session: SessionRef, name: K): Promise<NonNullable<Connection[K]>> {
     await this.requireOwner(session);
     const state = this.stateOf(session);
@@ -194,10 +167,7 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     if (isOnItsWay) throw new AppError('session_unavailable');
   }
 
-  /**
-   * Marks a batch of acquired sessions as about to be opened.
-   * @returns a function to call after each has been
-   */
+  /** Marks acquired sessions as about to be opened. The caller calls the returned function after each has been. */
   restoring(sessionIds: readonly string[]): (sessionId: string) => void {
     const batch = {};
     for (const sessionId of sessionIds) this.#restoring.set(sessionId, batch);

@@ -24,12 +24,10 @@ export function keepSecrets(schema: TObject, present: Options, given: Options): 
   return { ...Object.fromEntries(Object.entries(present).filter(([name]) => isSecret(schema, name))), ...given };
 }
 
-/** The options that callers may see. */
 export function withoutSecrets(schema: TObject, options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !isSecret(schema, name)));
 }
 
-/** The secrets among the options, as texts. */
 export function secretsOf(schema: TObject, options: Options): string[] {
   return Object.entries(options).flatMap(([name, value]) =>
     isSecret(schema, name) && typeof value === 'string' ? [value] : [],

@@ -23,10 +23,7 @@ interface Options extends HostOptions {
   readonly connectors: readonly Connector[];
 }
 
-/**
- * Opens and closes the connections of sessions: when accounts ask for it, and when this node acquires or releases
- * sessions.
- */
+/** Opens and closes connections when accounts ask for it, and when this node acquires or releases sessions. */
 export class Sessions implements LeaseWorker {
   /** By name; each has the schema of its options. */
   readonly connectors: ReadonlyMap<string, Connector>;
@@ -100,7 +97,6 @@ export class Sessions implements LeaseWorker {
     if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
   }
 
-  /** Ends the connection and keeps the credentials. */
   disconnect(session: SessionRef): Promise<void> {
     return this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
@@ -112,7 +108,6 @@ export class Sessions implements LeaseWorker {
     });
   }
 
-  /** Unlinks the device. */
   logout(session: SessionRef): Promise<void> {
     return this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
@@ -246,7 +241,6 @@ export class Sessions implements LeaseWorker {
 
   /**
    * Starts ending a session: it sends nothing more.
-   * @returns its connection; undefined if it has none
    * @throws {AppError} `session_unavailable` if another node has acquired it meanwhile, and the errors of
    * `requireOwner`
    */
@@ -261,10 +255,7 @@ export class Sessions implements LeaseWorker {
     return state.connection;
   }
 
-  /**
-   * Prevents storing anything about a session that another node may own.
-   * @throws {AppError} `session_unavailable`
-   */
+  /** @throws {AppError} `session_unavailable` if another node may own the session: nothing of it must be stored */
   #requireOurs({ sessionId }: SessionRef): void {
     if (!this.#options.cluster.sessions.isOurs(sessionId)) throw new AppError('session_unavailable');
   }
@@ -287,7 +278,6 @@ export class Sessions implements LeaseWorker {
     }
   }
 
-  /** Tells the network to release the session's number. */
   async #freeNumber(session: SessionRef): Promise<void> {
     const row = await findSession(this.#options.database.reader, session);
     if (row === undefined) throw new AppError('not_found', 'The session does not exist');

@@ -7,8 +7,7 @@ import { aboutStored } from '../db/sealing.ts';
 
 /**
  * The database storage of a connector for its session, encrypted because it contains credentials.
- * @param isOurs returns false once another node owns the session: nothing is written then, because the stored keys have
- * moved on
+ * @param isOurs returns false once another node owns the session, whose keys have moved on: nothing is written then
  */
 export function storeOf(
   { reader, commit, seal }: Database,
