@@ -79,7 +79,7 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, remoteJidAlt);
   }
 
-  /** Undefined between devices, to Meta's assistant, and to a broadcast list, of which the people are not named. */
+  /** Undefined for messages between devices, to Meta's assistant, and to a broadcast list: its people are unknown. */
   async #ownChatOf({ remoteJid }: WAMessageKey, attrs: Attributes): Promise<NetworkChat | undefined> {
     const { baileys, self } = this.#session;
     const { recipient } = attrs;

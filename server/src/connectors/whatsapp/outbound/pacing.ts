@@ -55,7 +55,7 @@ export class Pacing {
     if (waitMs > 0) await sleep(this.#clock, waitMs);
   }
 
-  /** @throws {AppError} `rate_limited` if there were enough in the last 24 hours */
+  /** @throws {AppError} `rate_limited` if the session started enough chats in the last 24 hours */
   beginChat(): Promise<void> {
     return this.#counting.run(BEGUN, () => this.#count());
   }

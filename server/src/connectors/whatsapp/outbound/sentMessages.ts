@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
  * the secret of its poll.
  */
 
-/** Per session. A message replaces the one in the place that its id hashes to. Of the last thousand, 90 % are kept. */
+/** Per session. A message replaces the one in the place that its id hashes to: some 90 % of the last 1,000 are kept. */
 const PLACES = 10_000;
 
 export async function keepSent({ baileys, store }: Session, wireId: string, message: proto.IMessage): Promise<void> {
