@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -40,10 +39,7 @@ export function createDiskStore(folder: string): ContentStore {
       const handle = await open(pathOf(hash)).catch((cause: unknown) => {
         throw new AppError('storage_unavailable', 'The media store does not contain this file', { cause });
       });
-      return createReadStream('', {
-        fd: handle,
-        ...(range && { start: range.first, end: range.last }),
-      });
+      return handle.createReadStream(range && { start: range.first, end: range.last });
     },
     async remove(hash) {
       await rm(pathOf(hash), { force: true });

@@ -6,7 +6,7 @@ import { batch } from '../db/query.ts';
 const WORDS_KEPT = 5000;
 const MAX_WORD_LENGTH = 64;
 
-export interface Searchable {
+interface Searchable {
   readonly seq: number;
   readonly accountId: string;
   readonly text: string;

@@ -11,7 +11,7 @@ import { Acknowledgements } from './acknowledgements.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
 /** Returns how long a message waits after an error of its network, in ms; undefined if the message has failed. */
-export type HoldMs = (error: unknown) => number | undefined;
+type HoldMs = (error: unknown) => number | undefined;
 
 /** The network accepts nothing from the session at the moment: the message stays queued. */
 export class HeldError extends Error {

@@ -90,9 +90,8 @@ export class Sender {
     try {
       // An earlier run may have stored it and died before it answered.
       const stored = await storeOutgoing(database, row);
-      if (stored !== undefined) {
-        if (stored.status !== 'queued' || !isClaimed || this.#dispatcher.isAccepted(stored)) return stored;
-      }
+      if (stored !== undefined && (stored.status !== 'queued' || !isClaimed || this.#dispatcher.isAccepted(stored)))
+        return stored;
       if (await this.#queue.isBehind(row)) throw new StillQueuedError(messageId);
       const timestamp = await this.#dispatcher.dispatch(live, row, chat);
       return { ...row, status: 'sent', timestamp, sent_at: timestamp };

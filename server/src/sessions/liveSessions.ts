@@ -61,7 +61,7 @@ export interface LiveSession extends SessionState {
   readonly phoneNumber: string;
 }
 
-export type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
+type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K] ? K : never }[keyof Connection];
 
 /** How long a closing session waits for the answers to its last messages. */
 const DRAIN_MS = 5000;

@@ -136,8 +136,8 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async #groupBy(column: 'network_id' | 'invite_code', address: string): Promise<NetworkGroup | undefined> {
     const { kysely } = this.#database.reader;
-    const query = kysely.selectFrom('sandbox_groups').select('state').where(column, '=', address);
-    const row = await query.executeTakeFirst();
+    const states = kysely.selectFrom('sandbox_groups').select('state');
+    const row = await states.where(column, '=', address).executeTakeFirst();
     return row && this.#parse(row.state);
   }
 

@@ -188,8 +188,7 @@ export class Sessions implements LeaseWorker {
     this.#live.requireOwnedBy(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
     // From now until `inbox.end`, the owner of the session connects it, even after it moves.
-    const { accountId, sessionId } = session;
-    await database.commit((tx) => markWanted.run(tx, { accountId, sessionId }), sessionId);
+    await database.commit((tx) => markWanted.run(tx, session), session.sessionId);
     await inbox.note(session, 'connecting', null);
     try {
       await this.#open(row, false);

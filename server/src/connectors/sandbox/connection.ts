@@ -250,14 +250,13 @@ export class SandboxConnection implements Connection, Phone {
   async simulate(action: Simulation): Promise<void> {
     if (this.#isKeptOut(action)) return;
     switch (action.action) {
-      case 'pair': {
+      case 'pair':
         this.#requirePairing();
         this.#cancelTimer();
         await this.#join();
         this.#isPairing = false;
         await this.#host.store.set('linked', 'yes');
         return;
-      }
       case 'incoming':
         this.requireOnline();
         if (action.group !== null) await this.#network.group(action.group);
@@ -273,18 +272,16 @@ export class SandboxConnection implements Connection, Phone {
         const { reason, reconnectAfterMs } = action;
         this.#leave();
         await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
-        if (reconnectAfterMs === null) return;
-        this.#reconnectAfter(reconnectAfterMs);
+        if (reconnectAfterMs !== null) this.#reconnectAfter(reconnectAfterMs);
         return;
       }
       case 'logout':
         await this.logout();
         return this.#host.onEvent({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
-      case 'group_create': {
+      case 'group_create':
         this.requireOnline();
         await this.#groupsOf(action.from).create(action.subject, [this.#number, ...action.phoneNumbers]);
         return;
-      }
       case 'group_subject': {
         const { group: networkId, subject } = action;
         await this.#network.changeGroup(networkId, (group) => [

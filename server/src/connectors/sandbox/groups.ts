@@ -85,9 +85,8 @@ export class SandboxGroups implements GroupActions {
       results = outcome.results;
       const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
       if (changed.length === 0) return undefined;
-      const { participants } = outcome;
       return [
-        { ...group, participants },
+        { ...group, participants: outcome.participants },
         { type: 'participants', action, phoneNumbers: changed },
       ];
     });

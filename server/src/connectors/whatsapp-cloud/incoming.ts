@@ -98,7 +98,7 @@ export interface LookUps {
 }
 
 /** The reason why a message cannot become an event, for the log. */
-export interface Unreadable {
+interface Unreadable {
   readonly problem: string;
 }
 

@@ -1,7 +1,7 @@
 import type { SessionStore } from '../../connector.ts';
 
 /** A session's store as one connection uses it. */
-export interface OwnStore extends SessionStore {
+interface OwnStore extends SessionStore {
   /** Rejects every later write: by then the store may belong to the next connection, possibly of another device. */
   close(): void;
 }
