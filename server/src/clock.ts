@@ -1,7 +1,4 @@
-/**
- * The source of time. Everything that reads the time or waits takes a `Clock`, so that a test can set the time and skip
- * waits.
- */
+/** The source of time. Everything that reads the time or waits takes one, so that tests can set it and skip waits. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. May go backwards when the machine's clock is set. */
   now(): number;

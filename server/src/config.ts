@@ -31,10 +31,7 @@ interface Setting<T> extends Kind<T> {
 
 const setting = <T>(kind: Kind<T>, doc: string, byDefault = ''): Setting<T> => ({ ...kind, doc, default: byDefault });
 
-/**
- * Every setting of the server. Its environment variable has the same name in capitals: `dataDir` is `DATA_DIR`. `--help`
- * is printed from this table.
- */
+/** Every setting of the server; `dataDir` is read from `DATA_DIR`. `--help` is printed from this table. */
 export const settingsTable = {
   host: setting(text, 'Address to listen on.', '127.0.0.1'),
   port: setting(number(0, 65535), 'Port to listen on; 0 chooses a free one.', '8080'),

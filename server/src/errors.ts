@@ -63,10 +63,7 @@ interface Details {
   readonly cause?: unknown;
 }
 
-/**
- * An error that a caller can act on. Anything else that is thrown is a bug, which is answered with 500 and without its
- * text.
- */
+/** An error that a caller can act on. Anything else that is thrown is a bug: a 500 without its text. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];

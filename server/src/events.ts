@@ -6,9 +6,7 @@ const Test = {
   test: Type.Optional(Type.Literal(true, { description: 'Present on the sample event that a webhook test sends.' })),
 };
 
-/**
- * Marks a field with message content. Callers who may see only metadata get it empty or, if it is optional, not at all.
- */
+/** Marks a field with message content: callers who may see only metadata get it empty, or not at all if optional. */
 export const messageContent = { 'x-message-content': true } as const;
 
 const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });

@@ -71,10 +71,7 @@ export class OutgoingConnections {
     this.#used--;
   }
 
-  /**
-   * Runs work that uses one connection.
-   * @throws {AppError} `rate_limited` if the account has used up its share
-   */
+  /** @throws {AppError} `rate_limited` if the account has used up its share */
   async use<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     if (!this.take(accountId))
       throw new AppError('rate_limited', 'The account has too many outgoing connections open; try again', {

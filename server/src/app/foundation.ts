@@ -22,10 +22,7 @@ export interface Overrides {
 /** Everything that all parts of the server build on. */
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
-/**
- * Checks the settings, and opens the database.
- * @throws {SettingsError}, and the errors of `openDatabase`
- */
+/** @throws {SettingsError}, and the errors of `openDatabase` */
 export async function openFoundation(settings: Settings, overrides: Overrides) {
   const { clock = systemClock, log = createLog(settings.logLevel), random = Math.random } = overrides;
   const nodeId = createIds(clock)('nod');

@@ -19,10 +19,7 @@ export type Credential =
   | { readonly type: 'jwt'; readonly permissions: readonly ['*'] }
   | { readonly type: 'api_key'; readonly keyId: string; readonly permissions: readonly string[] };
 
-/**
- * How the credential was presented: `cookie` is the dashboard's login. `x-api-key` and `query` are kept for
- * compatibility and answered with a `Deprecation` header.
- */
+/** `cookie` is the dashboard's login. The deprecated `x-api-key` and `query` get a `Deprecation` header. */
 export type CredentialForm = 'bearer' | 'cookie' | 'x-api-key' | 'query';
 
 export interface Presented {

@@ -3,10 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** The range that a provider assigns to one customer, who can use any address in it. */
 const IPV6_PREFIX_BITS = 64;
 
-/**
- * The network by which limits count an address: an IPv4 address itself, or the /64 of an IPv6 address. Invalid
- * addresses are returned unchanged.
- */
+/** The network by which limits count an address: IPv4 itself, IPv6 its /64. Invalid addresses are unchanged. */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%', 1); // without the zone
   if (!ipaddr.isValid(bare)) return address;

@@ -33,8 +33,7 @@ export class PasswordHasher {
   }
 
   /**
-   * Reports whether the password matches the stored hash. Takes the same time without one, so that an unknown email
-   * cannot be told from a wrong password.
+   * Takes as long without a stored hash, so that an unknown email cannot be told from a wrong password.
    * @throws {AppError} `too_busy` if the queue is full
    */
   async verify(password: string, stored: string | undefined, address: string): Promise<boolean> {

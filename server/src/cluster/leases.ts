@@ -149,11 +149,7 @@ export class NodeLeases implements Leases {
     this.#generation++;
   }
 
-  /**
-   * Acquires free leases up to this node's share, and releases its surplus.
-   * @param workers the nodes that accept work
-   * @param isChanged whether nodes came or went
-   */
+  /** Acquires free leases up to this node's share, and releases its surplus. `isChanged`: nodes came or went. */
   async balance(workers: readonly Member[], isChanged: boolean): Promise<void> {
     await this.#freeStopped();
     if (this.#isEnding) return;

@@ -18,10 +18,7 @@ export interface SignedRequest {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/**
- * Signs requests between nodes. The key is derived from the secret that all nodes of a deployment share, so only they
- * can sign.
- */
+/** Signs requests between nodes, with a key derived from the secret that only the nodes of a deployment share. */
 export class NodeSignatures {
   readonly #key: Buffer;
   readonly #nodeId: string;

@@ -36,10 +36,7 @@ const LOCK_CLASS = 21_334;
 const POSITION_BITS = 48;
 const BEYOND_TRANSACTION_IDS = 2 ** 40;
 
-/**
- * Functions are qualified with their schema, because unqualified names are not looked up among temporary ones; see
- * `inScratch`.
- */
+/** Function names are qualified, because others are not looked up among temporary ones; see `inScratch`. */
 export const logPositions: readonly string[] = [
   `create sequence event_positions minvalue 0`,
   `do $migration$ begin execute format($statements$

@@ -63,10 +63,7 @@ async function liveNodes({ kysely, dialect }: Tx): Promise<string[]> {
   return rows.map(({ node_id }) => node_id);
 }
 
-/**
- * Running nodes with another key could not read what this one encrypts.
- * @throws {WrongKeyError}
- */
+/** @throws {WrongKeyError} because running nodes with another key could not read what this one encrypts */
 function requireAlone(nodes: readonly string[]): void {
   if (nodes.length === 0) return;
   throw new WrongKeyError(

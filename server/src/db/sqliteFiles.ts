@@ -115,10 +115,7 @@ export class SqliteFiles {
     throw new AppError('storage_unavailable', 'The database files are damaged; the server log says how');
   }
 
-  /**
-   * Records a commit, if the files are still in place.
-   * @throws {AppError} `storage_unavailable` if they are not: the transaction is not acknowledged
-   */
+  /** @throws {AppError} `storage_unavailable` if the files are not in place: the transaction is not acknowledged */
   committed(hasChanges: boolean): void {
     if (hasChanges) {
       this.#commits = this.nextCommits;

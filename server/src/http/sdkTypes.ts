@@ -4,10 +4,7 @@ import { type EventKind, eventKinds, events } from '../events.ts';
 import { isRead, type Operation } from '../invoke/operation.ts';
 import type { Schema } from './openapiExamples.ts';
 
-/*
- * Writes the operations, events and error codes as TypeScript for the SDK: plain types, because the SDK has no
- * dependencies.
- */
+/* Writes operations, events and error codes as plain TypeScript types, because the SDK has no dependencies. */
 
 export function sdkTypes(operations: readonly Operation[]): string {
   const named = new Map<string, string>();

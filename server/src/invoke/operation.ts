@@ -9,10 +9,7 @@ import type { Services } from './context.ts';
 import { strictObject } from './fields.ts';
 import type { OwnerRule } from './owners.ts';
 
-/**
- * The effect of an operation: `write` adds or marks something, `destructive` overwrites or removes user data. Declared,
- * never derived from the method.
- */
+/** `write` adds or marks something, `destructive` overwrites or removes user data. Never derived from the method. */
 export type Effect = 'read' | 'write' | 'destructive';
 
 interface Declaration<I extends TObject, O extends TSchema> {
@@ -67,10 +64,7 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   /** Null if every credential may call it, because it concerns only the credential itself. */
   readonly permission: Permission | null;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
-  /**
-   * Returns what a run on another node has stored under `ctx.resourceId` so far, in case that node does not answer;
-   * undefined if nothing.
-   */
+  /** Returns what a run on another node has stored under `ctx.resourceId`, in case that node does not answer. */
   soFar?(ctx: Context): Promise<Static<O> | undefined>;
 }
 
@@ -134,10 +128,7 @@ export interface PublicContext extends Services {
 export interface Context extends PublicContext {
   readonly caller: Caller;
   readonly accountId: string;
-  /**
-   * Id of the resource to create, if the request has an idempotency key. A second run after a crash gets the same one,
-   * so that nothing is created twice.
-   */
+  /** Id of the resource to create, if there is an idempotency key: a second run after a crash must use the same. */
   readonly resourceId: string | undefined;
   /** Opens the file of the call. It has not been read before. */
   readonly openContent: () => Promise<Content>;
@@ -209,10 +200,7 @@ export type Answer =
 
 export type Invoke = (operation: Operation, call: Call) => Promise<Answer>;
 
-/**
- * Returns the error of a call that the caller is not allowed to make: `unauthorized`, `jwt_required` or
- * `permission_denied`; undefined if it is allowed.
- */
+/** Returns `unauthorized`, `jwt_required` or `permission_denied` if the caller may not make the call. */
 export function denialOf(operation: Operation, caller: Caller | undefined): AppError | undefined {
   if (operation.credential === 'none') return undefined;
   if (caller === undefined) return new AppError('unauthorized');

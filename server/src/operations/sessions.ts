@@ -276,10 +276,7 @@ export async function findSession(ctx: Context, sessionId: string): Promise<Sess
   return row;
 }
 
-/**
- * Validates options and keeps stored secrets.
- * @param present the current session, whose secrets stay unless new ones are passed
- */
+/** @param present the current session, whose secrets stay unless new ones are passed */
 function checkedOptions(
   ctx: Context,
   sessionId: string,

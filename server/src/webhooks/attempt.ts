@@ -55,10 +55,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#clock = clock;
   }
 
-  /**
-   * Sends the request and resolves with the outcome. Call it once.
-   * @param moments forces a new connection, whose progress is recorded here
-   */
+  /** Call it once. With `moments`, opens a new connection and records its progress there. */
   run(moments?: Map<string, number>): Promise<Outcome> {
     this.#cancelDeadline = this.#clock.after(this.#timeoutMs, () => this.#onDeadline());
     this.#request.signal?.addEventListener('abort', this.#onAbort);

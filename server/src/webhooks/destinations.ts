@@ -104,10 +104,7 @@ export async function insertWebhook(
     .executeTakeFirstOrThrow();
 }
 
-/**
- * Changes a webhook. A new URL closes the breaker and makes pending retries due at once. Deliveries of event types that
- * the webhook no longer subscribes to are cancelled.
- */
+/** A new URL closes the breaker and makes retries due at once. Deliveries of dropped event types are cancelled. */
 export async function changeWebhook(
   ctx: WebhookContext,
   tx: Tx,
@@ -151,9 +148,7 @@ export async function rotateSecret(
 }
 
 /**
- * Removes a webhook, on the node that delivers to it, and cancels its pending deliveries. Once this resolves, nothing
- * more is sent to it.
- * @returns whether there was one
+ * Cancels pending deliveries too. Once this resolves, nothing more is sent. Returns whether there was a webhook.
  * @throws {MovedError} if another node delivers to it
  */
 export async function removeWebhook(

@@ -14,10 +14,8 @@ export type Verdict =
   | { readonly state: 'pending'; readonly dueAt: number; readonly steps: number };
 
 /**
- * Decides from the outcome alone.
- * @param steps steps of the schedule that were used up before this attempt
- * @param isProbe whether the attempt was the probe of an open breaker, which must not use up the schedule of the oldest
- *   event
+ * @param steps used steps of the schedule before this attempt
+ * @param isProbe whether it probed an open breaker, which must not use up the schedule of the oldest event
  */
 export function decide(outcome: Outcome, steps: number, isProbe: boolean, now: number, policy: RetryPolicy): Verdict {
   const { retry } = outcomeClasses[outcome.class];

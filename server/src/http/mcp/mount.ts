@@ -133,10 +133,7 @@ function rpcErrorOf(error: FastifyError): { status: number; code: number; messag
   return undefined;
 }
 
-/**
- * Rejects web pages of other origins, which reach this server through a visitor's browser.
- * @throws {AppError} `permission_denied`
- */
+/** @throws {AppError} `permission_denied` for pages of other origins, which come through a visitor's browser */
 function requireOwnOrigin({ headers }: FastifyRequest, ownHosts: OwnHosts): void {
   const { origin } = headers;
   if (origin === undefined) return;

@@ -100,10 +100,7 @@ function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: 
   };
 }
 
-/**
- * Parameters that many tools share, in fewer words than in the API reference: the list of all tools must fit into a
- * model's context.
- */
+/** Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. */
 const BRIEF: Readonly<Record<string, string>> = {
   sessionId: 'Optional if there is only one session.',
   to: 'Phone number (491701234567) or group id (`grp_…`).',
