@@ -16,9 +16,7 @@ export interface Tx extends Queryable {
 }
 
 /** Writes the collected items in the order in which they were added. */
-export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
-
-export type LateTx = Omit<Tx, 'writeLater'>;
+export type LateWriter<T> = (tx: Omit<Tx, 'writeLater'>, items: readonly T[]) => Promise<void>;
 
 /** Handles many items in a few statements, as if one after the other. Returns one result per item, in order. */
 export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;

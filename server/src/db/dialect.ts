@@ -179,9 +179,11 @@ export interface Store {
   startCheck(): void;
   close(): Promise<void>;
 }
+
 /** A prefix of one or two letters matches too many words. */
 const MIN_PREFIX_LENGTH = 3;
 export const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= MIN_PREFIX_LENGTH;
+
 /** Wraps a connection for reads: a failing database becomes an error that callers can act on. */
 export function answering(dialect: Dialect, connection: Connection): Connection {
   return {
@@ -192,6 +194,7 @@ export function answering(dialect: Dialect, connection: Connection): Connection 
       }),
   };
 }
+
 export function queryable(dialect: Dialect, connection: Connection): Queryable {
   return { dialect, connection, kysely: kyselyOn(dialect, connection) };
 }

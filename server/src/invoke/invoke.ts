@@ -72,8 +72,7 @@ class Invocation {
   /** Watches of the credential, for as long as the call waits. */
   readonly #watches: Watch[] = [];
   #allowance: RequestAllowance | undefined;
-  /** Id of the node to which the call was forwarded. */
-  #node: string | undefined;
+  #forwardedTo: string | undefined;
   #cursors: readonly string[] | undefined;
 
   constructor(parts: Parts, prepared: Prepared, call: Call) {
@@ -154,7 +153,7 @@ class Invocation {
         account: caller?.accountId,
         credential: caller?.credential.type,
         status: answer.status,
-        ...(this.#node !== undefined && { node: this.#node }),
+        ...(this.#forwardedTo !== undefined && { node: this.#forwardedTo }),
         ...(!answer.ok && { code: answer.problem.code }),
         ms: Math.round(ms * 10) / 10,
       },
@@ -173,7 +172,7 @@ class Invocation {
       () => owners.find(owner, caller.accountId, input),
       () => this.#runOnce(input, idempotencyKey),
       (node) => {
-        this.#node = node.nodeId;
+        this.#forwardedTo = node.nodeId;
         const run = (key: string) => this.#runOnce(input, key);
         const soFar = (key: string) => this.#soFar(key);
         return forwardCall(services, node, this.#operation, this.#call, { run, soFar });

@@ -8,7 +8,7 @@ import { integer, named, optional, orNull, string, time } from '../invoke/fields
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
-export const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
+const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
 
 export const PictureMediaId = orNull(
   Type.String({ maxLength: 100 }),

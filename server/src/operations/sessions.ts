@@ -315,7 +315,6 @@ export function toSession(ctx: Context, row: SessionTable) {
     name: row.name,
     connector: row.connector,
     phoneNumber: row.phone_number,
-    // Written by us, from the same list.
     status: row.status,
     connectedAt: isoTime(row.connected_at),
     lastEventAt: isoTime(ctx.liveSessions.stateById(row.session_id)?.lastEventAt ?? row.last_event_at),

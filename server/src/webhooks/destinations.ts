@@ -170,10 +170,10 @@ export async function removeWebhook(
       .where('account_id', '=', ctx.accountId)
       .where('webhook_id', '=', webhookId)
       .execute();
-    tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
-    return row;
+    tx.afterCommit(() => engine.reload(webhookId));
+    return webhookId;
   }, ctx.accountId);
-  if (removed !== undefined) await engine.retire(removed.webhook_id);
+  if (removed !== undefined) await engine.retire(removed);
   return removed !== undefined;
 }
 

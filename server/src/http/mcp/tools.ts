@@ -63,7 +63,7 @@ export class Tools {
   }
 }
 
-export function toolName({ id }: Pick<Operation, 'id'>): string {
+function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
 }
 
