@@ -499,9 +499,9 @@ export interface WebhookConfiguration {
 }
 
 export interface WebhookTest {
-  /** Whether the receiver answered 2xx. */
+  /** Whether the receiver responded with 2xx. */
   delivered: boolean;
-  /** Outcome class; `ok` means that the receiver answered 2xx. */
+  /** Outcome class; `ok` means that the receiver responded with 2xx. */
   class:
     | 'ok'
     | 'redirect'
@@ -518,7 +518,7 @@ export interface WebhookTest {
     | 'blocked_address'
     | 'no_socket'
     | 'unknown_outcome';
-  /** HTTP status of the answer; null if there was none. */
+  /** HTTP status of the response; null if there was none. */
   status: number | null;
   /** Result as a sentence. */
   message: string;
@@ -543,7 +543,7 @@ export interface WebhookTest {
     /** Body as sent. */
     body: string;
   };
-  /** First 1 KiB of the answer; null if there was none. */
+  /** First 1 KiB of the response; null if there was none. */
   response: string | null;
 }
 
@@ -638,7 +638,7 @@ export interface CircuitBreaker {
   reason: string | null;
   /** Last attempt that failed; null if none has. */
   lastError: {
-    /** Outcome class; `ok` means that the receiver answered 2xx. */
+    /** Outcome class; `ok` means that the receiver responded with 2xx. */
     class:
       | 'ok'
       | 'redirect'
@@ -655,7 +655,7 @@ export interface CircuitBreaker {
       | 'blocked_address'
       | 'no_socket'
       | 'unknown_outcome';
-    /** HTTP status of the answer; null if there was none. */
+    /** HTTP status of the response; null if there was none. */
     status: number | null;
     /** Error as a sentence. */
     message: string;
@@ -837,7 +837,7 @@ export interface DeliveryWithAttempts {
     number: number;
     /** Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now. */
     headers: Record<string, string>;
-    /** Outcome class; `ok` means that the receiver answered 2xx. */
+    /** Outcome class; `ok` means that the receiver responded with 2xx. */
     class:
       | 'ok'
       | 'redirect'
@@ -854,13 +854,13 @@ export interface DeliveryWithAttempts {
       | 'blocked_address'
       | 'no_socket'
       | 'unknown_outcome';
-    /** HTTP status of the answer; null if there was none. */
+    /** HTTP status of the response; null if there was none. */
     status: number | null;
     /** Duration of the attempt in milliseconds. */
     durationMs: number;
     /** Outcome as a sentence. */
     message: string;
-    /** First 1 KiB of the answer, which can repeat what was sent; null if there was none. */
+    /** First 1 KiB of the response, which can repeat what was sent; null if there was none. */
     response: string | null;
     /** When the attempt started. */
     at: string;
@@ -1904,7 +1904,7 @@ export interface Operations {
     input: Record<string, never>;
     output: WebhookConfiguration;
   };
-  /** Test the webhook. Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics. */
+  /** Test the webhook. Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the response and every stage. The event has `data.test: true` and is not counted in the statistics. */
   'webhooks.test': {
     input: {
       /** Event type of the sample, such as `message.incoming`; by default the first one of the webhook. */
@@ -2093,7 +2093,7 @@ export interface Operations {
     };
     output: SecretRotation;
   };
-  /** Test a webhook. Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage. */
+  /** Test a webhook. Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the response, and the result of each stage. */
   'webhooks.endpoints.test': {
     input: {
       /** Id of the webhook (`whk_…`). */

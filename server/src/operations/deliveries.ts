@@ -64,11 +64,11 @@ const DeliveryWithAttempts = named('DeliveryWithAttempts', {
       'Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now.',
     ),
     class: Class,
-    status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+    status: orNull(Type.Integer(), 'HTTP status of the response; null if there was none.'),
     durationMs: integer('Duration of the attempt in milliseconds.'),
     message: string('Outcome as a sentence.'),
     response: {
-      ...orNull(Type.String(), 'First 1 KiB of the answer, which can repeat what was sent; null if there was none.'),
+      ...orNull(Type.String(), 'First 1 KiB of the response, which can repeat what was sent; null if there was none.'),
       ...messageContent,
     },
     at: time('When the attempt started.'),

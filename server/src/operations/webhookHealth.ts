@@ -55,7 +55,7 @@ const CircuitBreaker = named('CircuitBreaker', {
   lastError: orNull(
     object({
       class: Class,
-      status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+      status: orNull(Type.Integer(), 'HTTP status of the response; null if there was none.'),
       message: string('Error as a sentence.'),
       at: time('When the attempt failed.'),
     }),

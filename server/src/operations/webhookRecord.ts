@@ -11,7 +11,7 @@ import { Kind } from './eventTypes.ts';
 
 export const Class = oneOf(
   Object.keys(outcomeClasses) as OutcomeClass[],
-  'Outcome class; `ok` means that the receiver answered 2xx.',
+  'Outcome class; `ok` means that the receiver responded with 2xx.',
 );
 
 export const webhookFields = {

@@ -13,9 +13,9 @@ const Stage = object({
 });
 
 const WebhookTest = named('WebhookTest', {
-  delivered: boolean('Whether the receiver answered 2xx.'),
+  delivered: boolean('Whether the receiver responded with 2xx.'),
   class: Class,
-  status: orNull(Type.Integer(), 'HTTP status of the answer; null if there was none.'),
+  status: orNull(Type.Integer(), 'HTTP status of the response; null if there was none.'),
   message: string('Result as a sentence.'),
   latencyMs: integer('Duration of the request in milliseconds.'),
   stages: list(Stage, 'Result of each stage, in order: URL, name lookup, connection, TLS, HTTP.'),
@@ -25,7 +25,7 @@ const WebhookTest = named('WebhookTest', {
     headers: record(Type.String(), 'Headers as sent, signatures included.'),
     body: string('Body as sent.'),
   }),
-  response: orNull(Type.String(), 'First 1 KiB of the answer; null if there was none.'),
+  response: orNull(Type.String(), 'First 1 KiB of the response; null if there was none.'),
 });
 
 /** Source: `GET /webhooks/test` of the contract: it needs no session. */
@@ -54,12 +54,12 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
     tool: true,
     summary: 'Test the webhook',
     description:
-      'Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the answer and every stage. The event has `data.test: true` and is not counted in the statistics.',
+      'Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the response and every stage. The event has `data.test: true` and is not counted in the statistics.',
   },
   {
     route: 'GET /webhooks/endpoints/{webhookId}/test',
     summary: 'Test a webhook',
     description:
-      'Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the answer, and the result of each stage.',
+      'Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the response, and the result of each stage.',
   },
 );

@@ -24,7 +24,7 @@ export interface Stage {
 const VERDICTS_KEPT = 1000;
 
 /**
- * Makes delivery attempts over HTTP: one overall deadline, no redirects, at most 16 KiB of the answer read, only vetted
+ * Makes delivery attempts over HTTP: one overall deadline, no redirects, at most 16 KiB of the response read, only vetted
  * addresses dialed, connections kept alive per origin.
  */
 export class HttpDeliver implements Deliver {

@@ -45,7 +45,7 @@ export interface Outcome {
   readonly durationMs: number;
   /** A sentence for people. */
   readonly message: string;
-  /** Up to 1 KiB of the answer, control characters escaped. */
+  /** Up to 1 KiB of the response, control characters escaped. */
   readonly response: string | null;
   /** `Retry-After` of the receiver, 1 s to 1 h. */
   readonly retryAfterMs: number | null;
