@@ -22,7 +22,9 @@ const RETRY_MS = 1000;
 export class Schedule {
   readonly #options: SenderOptions;
   readonly #onQueued: (session: SessionRef) => void;
-  readonly #adding = new KeyedQueue();
+  /** Account → messages that are being stored. */
+  readonly #reserved = new Map<string, number>();
+  readonly #counting = new KeyedQueue();
   #isRunning = false;
   #isPlanning = false;
   #mustPlan = false;
@@ -49,11 +51,12 @@ export class Schedule {
 
   /** @throws {AppError} `session_not_connected` if it was never linked, `not_found`, `not_supported`, `too_many` */
   async add(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
-    // One by one for each account, so that concurrent calls do not exceed its limit together.
-    return this.#adding.run(session.accountId, async () => {
-      await this.#requireRoom(session.accountId, drafts.length);
-      return this.#store(session, drafts);
-    });
+    const leave = await this.#reserve(session.accountId, drafts.length);
+    try {
+      return await this.#store(session, drafts);
+    } finally {
+      leave();
+    }
   }
 
   /** Returns whether the message was still scheduled. */
@@ -82,15 +85,30 @@ export class Schedule {
     this.#isPlanning = false;
   }
 
-  /** @throws {AppError} `too_many` if so many more messages would exceed the account's limit */
-  async #requireRoom(accountId: string, added: number): Promise<void> {
+  /**
+   * Reserves room within the account's limit. Concurrent calls count one by one, so that each sees the reservations of
+   * those before it.
+   * @returns a function to call once the messages are stored
+   * @throws {AppError} `too_many`
+   */
+  #reserve(accountId: string, added: number): Promise<() => void> {
     const { database, maxScheduled } = this.#options;
-    const { count = 0 } = (await countScheduled.first(database.reader, { accountId, most: maxScheduled })) ?? {};
-    if (Number(count) + added <= maxScheduled) return;
-    throw new AppError(
-      'too_many',
-      `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES); wait until some are sent, or cancel some`,
-    );
+    const reserved = () => this.#reserved.get(accountId) ?? 0;
+    return this.#counting.run(accountId, async () => {
+      const before = reserved(); // those that are stored before the next line reads are counted twice, not left out
+      const { count = 0 } = (await countScheduled.first(database.reader, { accountId, most: maxScheduled })) ?? {};
+      if (Number(count) + before + added > maxScheduled)
+        throw new AppError(
+          'too_many',
+          `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES); wait until some are sent, or cancel some`,
+        );
+      this.#reserved.set(accountId, reserved() + added);
+      return () => {
+        const left = reserved() - added;
+        if (left > 0) this.#reserved.set(accountId, left);
+        else this.#reserved.delete(accountId);
+      };
+    });
   }
 
   async #store(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
