@@ -200,7 +200,7 @@ async function updateRow(
     .where('account_id', '=', ctx.accountId)
     .where('webhook_id', '=', webhookId)
     .returningAll()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirstOrThrow(() => new AppError('not_found')); // another node has removed it meanwhile
 }
 
 async function closeBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable, reason: 'reset' | 'new_url') {
