@@ -17,7 +17,7 @@ import { contentDir, type Settings } from '../config.ts';
 import { Sandbox } from '../connectors/sandbox/sandbox.ts';
 import type { Log } from '../log.ts';
 import { createUseFetched } from '../media/fetch.ts';
-import { createMedia, type Media } from '../media/media.ts';
+import { Media } from '../media/media.ts';
 import { Previews } from '../media/previews.ts';
 import { createS3Store } from '../media/s3Store.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
@@ -141,8 +141,8 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   const { mediaMaxBytes: maxBytes, publicUrl } = settings;
   const fetching = createUseFetched({ policy, maxBytes, timeoutMs: FETCH_TIMEOUT_MS, clock });
   const incoming = incomingDir(settings);
-  const media = createMedia({ ...foundation, store, incoming, fetching, outgoing, maxBytes, publicUrl });
-  return { media, previews: new Previews(media.read) };
+  const media = new Media({ ...foundation, store, incoming, fetching, outgoing, maxBytes, publicUrl });
+  return { media, previews: new Previews(media) };
 }
 
 export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {

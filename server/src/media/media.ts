@@ -18,25 +18,19 @@ import type { UseFetched } from './fetch.ts';
 import { sniffType } from './sniff.ts';
 import type { ByteRange, ContentStore } from './store.ts';
 
-export interface Media {
-  /**
-   * Stores a file for an account. The same content returns the row that the account already has for it.
-   * @throws {AppError} `payload_too_large`; `validation_failed` if it is empty
-   */
-  keep(accountId: string, content: Content): Promise<MediaTable>;
-  /** @throws {AppError} `validation_failed` for the URL, `fetch_failed`, `payload_too_large`, `rate_limited` */
-  fetch(accountId: string, url: string): Promise<MediaTable>;
-  /** @throws {AppError} `not_found` if the account has no such media */
-  find(accountId: string, mediaId: string): Promise<MediaTable>;
-  /** Opens the content of a row that the caller has found. Callers must read or destroy the stream. */
-  open(hash: string, range?: ByteRange): Promise<Readable>;
-  /** Reads the content into memory. Only for small files. */
-  read(hash: string): Promise<Buffer>;
-  /** The address of the content: an absolute URL if `publicUrl` is set, otherwise a path of this server. */
-  urlOf(mediaId: string): string;
-  /** Removes partial uploads of an earlier process. */
-  start(): Promise<void>;
-  close(): Promise<void>;
+export interface MediaOptions {
+  readonly store: ContentStore;
+  /** Folder for incoming files, used by this process alone. */
+  readonly incoming: string;
+  readonly fetching: UseFetched;
+  readonly outgoing: OutgoingConnections;
+  readonly maxBytes: number;
+  /** The URL at which callers reach the server; undefined if it is not configured. */
+  readonly publicUrl: URL | undefined;
+  readonly database: Database;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 const PENDING = '.pending';
@@ -47,32 +41,33 @@ const PENDING = '.pending';
  * the store may contain a content without a row. The next start checks such marks, after a crash as after a failed
  * commit.
  */
-export function createMedia({
-  store,
-  incoming,
-  fetching,
-  outgoing,
-  maxBytes,
-  publicUrl,
-  database,
-  newId,
-  clock,
-  log,
-}: {
-  store: ContentStore;
-  /** Folder for incoming files, used by this process alone. */
-  incoming: string;
-  fetching: UseFetched;
-  outgoing: OutgoingConnections;
-  maxBytes: number;
-  /** The URL at which callers reach the server; undefined if it is not configured. */
-  publicUrl: URL | undefined;
-  database: Database;
-  newId: NewId;
-  clock: Clock;
-  log: Log;
-}): Media {
-  async function keep(accountId: string, content: Content): Promise<MediaTable> {
+export class Media {
+  readonly #options: MediaOptions;
+
+  constructor(options: MediaOptions) {
+    this.#options = options;
+  }
+
+  /** Removes partial uploads of an earlier process. */
+  async start(): Promise<void> {
+    const { incoming, log } = this.#options;
+    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(incoming)) {
+      // If the store is unavailable, the next start cleans up.
+      await this.#clearUp(name).catch((err) => log.warn({ err, file: name }, 'failed to remove a partial upload'));
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#options.store.close();
+  }
+
+  /**
+   * Stores a file for an account. The same content returns the row that the account already has for it.
+   * @throws {AppError} `payload_too_large`; `validation_failed` if it is empty
+   */
+  async keep(accountId: string, content: Content): Promise<MediaTable> {
+    const { store, incoming, maxBytes } = this.#options;
     const { stream, fileName, mimeType: declared, declaredBytes = 0 } = content;
     const file = join(incoming, randomUUID());
     try {
@@ -83,24 +78,12 @@ export function createMedia({
       const pending = join(incoming, hash + PENDING);
       await writeFile(pending, '');
       await store.put(hash, file, size);
-      const added = {
-        account_id: accountId,
-        media_id: newId('med'),
+      const row = await this.#storeRow(accountId, {
         hash,
-        mime_type: mimeType,
         size,
+        mime_type: mimeType,
         file_name: cleanFileName(fileName),
-        created_at: clock.now(),
-      };
-      const row = await database.commit(({ kysely }) =>
-        kysely
-          .insertInto('media')
-          .values(added)
-          // Changes nothing, but returns the earlier row of the same content.
-          .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doUpdateSet({ hash }))
-          .returningAll()
-          .executeTakeFirstOrThrow(),
-      );
+      });
       await rm(pending, { force: true });
       return row;
     } catch (error) {
@@ -111,37 +94,61 @@ export function createMedia({
     }
   }
 
-  async function clearUp(name: string): Promise<void> {
+  /** @throws {AppError} `validation_failed` for the URL, `fetch_failed`, `payload_too_large`, `rate_limited` */
+  fetch(accountId: string, url: string): Promise<MediaTable> {
+    const { outgoing, fetching } = this.#options;
+    return outgoing.use(accountId, () => fetching(url, (content) => this.keep(accountId, content)));
+  }
+
+  /** @throws {AppError} `not_found` if the account has no such media */
+  async find(accountId: string, mediaId: string): Promise<MediaTable> {
+    const row = await findById.first(this.#options.database.reader, { accountId, mediaId });
+    if (row === undefined) throw new AppError('not_found', `The file ${mediaId} does not exist`);
+    return row;
+  }
+
+  /** Opens the content of a row that the caller has found. Callers must read or destroy the stream. */
+  open(hash: string, range?: ByteRange): Promise<Readable> {
+    return this.#options.store.open(hash, range);
+  }
+
+  /** Reads the content into memory. Only for small files. */
+  async read(hash: string): Promise<Buffer> {
+    return buffer(await this.open(hash));
+  }
+
+  /** The address of the content: an absolute URL if `publicUrl` is set, otherwise a path of this server. */
+  urlOf(mediaId: string): string {
+    const { publicUrl } = this.#options;
+    const path = `/api/v1/media/${mediaId}/content`;
+    return publicUrl === undefined ? path : new URL(path, publicUrl).href;
+  }
+
+  #storeRow(
+    accountId: string,
+    file: Pick<MediaTable, 'hash' | 'size' | 'mime_type' | 'file_name'>,
+  ): Promise<MediaTable> {
+    const { database, newId, clock } = this.#options;
+    const row = { account_id: accountId, media_id: newId('med'), ...file, created_at: clock.now() };
+    return database.commit(({ kysely }) =>
+      kysely
+        .insertInto('media')
+        .values(row)
+        // Changes nothing, but returns the earlier row of the same content.
+        .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doUpdateSet({ hash: row.hash }))
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
+  }
+
+  async #clearUp(name: string): Promise<void> {
+    const { store, incoming, database } = this.#options;
     if (name.endsWith(PENDING)) {
       const hash = name.slice(0, -PENDING.length);
       if ((await findAnyByHash.first(database.reader, { hash })) === undefined) await store.remove(hash);
     }
     await rm(join(incoming, name), { force: true });
   }
-
-  return {
-    keep,
-    fetch: (accountId, url) => outgoing.use(accountId, () => fetching(url, (content) => keep(accountId, content))),
-    async find(accountId, mediaId) {
-      const row = await findById.first(database.reader, { accountId, mediaId });
-      if (row === undefined) throw new AppError('not_found', `The file ${mediaId} does not exist`);
-      return row;
-    },
-    urlOf(mediaId) {
-      const path = `/api/v1/media/${mediaId}/content`;
-      return publicUrl === undefined ? path : new URL(path, publicUrl).href;
-    },
-    open: (hash, range) => store.open(hash, range),
-    read: async (hash) => buffer(await store.open(hash)),
-    async start() {
-      await mkdir(incoming, { recursive: true, mode: 0o700 });
-      for (const name of await readdir(incoming)) {
-        // If the store is unavailable, the next start cleans up.
-        await clearUp(name).catch((err: unknown) => log.warn({ err, file: name }, 'failed to remove a partial upload'));
-      }
-    },
-    close: () => store.close(),
-  };
 }
 
 const NO_ROOM = 'The file was not stored because the disk is full or failing';

@@ -1,5 +1,6 @@
 import type { Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
+import type { Media } from './media.ts';
 
 /** A picture that is small enough for an answer, or the reason why there is none. */
 export type Preview =
@@ -41,12 +42,12 @@ const STEPS = [
  * because decoding takes memory and a thread of libuv's pool, which file access shares.
  */
 export class Previews {
-  readonly #read: (hash: string) => Promise<Buffer>;
+  readonly #media: Media;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(read: (hash: string) => Promise<Buffer>) {
-    this.#read = read;
+  constructor(media: Media) {
+    this.#media = media;
   }
 
   /** Never rejects: a file that cannot be shown returns the reason. */
@@ -75,7 +76,7 @@ export class Previews {
     const sharp = library.default;
     const open = (content: Buffer): Sharp =>
       sharp(content, { limitInputPixels: MAX_PIXELS, failOn: 'error' }).timeout({ seconds: MAX_SECONDS });
-    const original = await this.#read(hash);
+    const original = await this.#media.read(hash);
     const found = await open(original).metadata();
     if (found.format !== format) return none('The image cannot be shown: its content is of another type.');
     const [{ side }] = STEPS;
