@@ -79,13 +79,13 @@ export const sendInteractive = defineOperation({
   },
   example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
   run(ctx, input) {
-    const { message, header, footer, buttons, list, link } = input;
-    if ([buttons, list, link].filter((part) => part !== undefined).length !== 1)
+    const { message, header, footer, buttons, list: menu, link } = input;
+    if ([buttons, menu, link].filter((part) => part !== undefined).length !== 1)
       throw invalidField('buttons', 'Pass exactly one of `buttons`, `list` and `link`', 'required');
-    const ids = (buttons ?? list?.rows ?? []).map(({ id }) => id);
+    const ids = (buttons ?? menu?.rows ?? []).map(({ id }) => id);
     if (new Set(ids).size < ids.length)
       throw invalidField(buttons ? 'buttons' : 'list.rows', 'Each id must be unique, but two are the same');
-    const given = { header, footer, buttons, list, link };
+    const given = { header, footer, buttons, list: menu, link };
     const interactive = Object.fromEntries(Object.entries(given).filter(([, part]) => part !== undefined));
     return send(ctx, input, { type: 'interactive', text: message, content: { interactive } });
   },

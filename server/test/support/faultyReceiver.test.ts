@@ -16,7 +16,7 @@ const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 500);
 let receiver: FaultyReceiver;
 
 // Runs first, while the process has no connection or timer of another test.
-it('close ends every connection and timer immediately', async () => {
+it('close ends every connection and timer, however long they would last', async () => {
   const before = openResources();
   const doomed = await startFaultyReceiver({ slowMs: 60_000 });
   const open: Behavior[] = ['slow', 'hanging', 'headerDrip', 'bodyDrip', 'endlessBody', 'keepAliveClosed'];

@@ -35,8 +35,8 @@ export function socketConfig(
     generateHighQualityLinkPreview: false,
     keepAliveIntervalMs: keepAliveSeconds * 1000,
     shouldIgnoreJid: (jid) => baileys.isJidStatusBroadcast(jid) || baileys.isJidNewsletter(jid) === true,
-    msgRetryCounterCache: cacheOf(RETRIES_KEPT),
-    userDevicesCache: cacheOf(DEVICES_KEPT, DEVICES_MS),
+    msgRetryCounterCache: baileysCache(RETRIES_KEPT),
+    userDevicesCache: baileysCache(DEVICES_KEPT, DEVICES_MS),
     ...hooks,
     ...(agent !== undefined && { agent, fetchAgent: agent }),
     // Baileys downloads from paths that the phone names. Node's fetch accepts a dispatcher, but its type does not.
@@ -45,7 +45,7 @@ export function socketConfig(
 }
 
 /** A cache for Baileys that outlives its sockets. */
-function cacheOf(max: number, ttl = 0): CacheStore {
+function baileysCache(max: number, ttl = 0): CacheStore {
   const cache = new LRUCache<string, object>({ max, ttl });
   return {
     // Baileys knows the type of the value under each key.
