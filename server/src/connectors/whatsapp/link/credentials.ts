@@ -17,23 +17,25 @@ const UNCACHED: ReadonlySet<string> = new Set(['pre-key', RECEIVED]);
 /** Marks a key that is known to be missing from the store. */
 const GONE = Symbol('gone');
 
+type Host = Pick<SessionHost, 'clock' | 'log'>;
+
 /** The identity of a linked device and its encrypted conversations. Anyone who has them can act as the device. */
 export class Credentials {
   readonly creds: AuthenticationCreds;
   readonly keys: SignalKeyStore;
   readonly #store: SessionStore;
   readonly #baileys: Baileys;
-  readonly #host: SessionHost;
+  readonly #host: Host;
   #saving: Promise<void> | undefined;
   #isStale = false;
   #isStopped = false;
 
   /** Reads the credentials of a session, or creates those of a new device. */
-  static async open(store: SessionStore, baileys: Baileys, host: SessionHost): Promise<Credentials> {
+  static async open(store: SessionStore, baileys: Baileys, host: Host): Promise<Credentials> {
     return new Credentials(await store.get(CREDS), store, baileys, host);
   }
 
-  private constructor(stored: string | undefined, store: SessionStore, baileys: Baileys, host: SessionHost) {
+  private constructor(stored: string | undefined, store: SessionStore, baileys: Baileys, host: Host) {
     this.creds = stored === undefined ? baileys.initAuthCreds() : JSON.parse(stored, baileys.BufferJSON.reviver);
     this.keys = keysOf(store, baileys);
     this.#store = store;
@@ -71,6 +73,7 @@ export class Credentials {
 
 function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyStore {
   const cached = new LRUCache<string, object | string | typeof GONE>({ max: KEYS_CACHED });
+  let writes = 0;
 
   function revive(type: string, text: string) {
     const value = JSON.parse(text, BufferJSON.reviver);
@@ -82,6 +85,7 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
     async get<T extends keyof SignalDataTypeMap>(type: T, ids: string[]) {
       const hits = new Map(ids.map((id) => [id, cached.get(nameOf(type, id))]));
       const missing = ids.filter((id) => hits.get(id) === undefined).map((id) => nameOf(type, id));
+      const writesBefore = writes;
       const stored = missing.length > 0 ? await store.getMany(missing) : undefined;
       const found: { [id: string]: SignalDataTypeMap[T] } = {};
       for (const [id, hit] of hits) {
@@ -89,7 +93,8 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
         const text = stored?.get(name);
         // A value that was written during this read is newer.
         const value = cached.get(name) ?? hit ?? (text === undefined ? GONE : revive(type, text));
-        if (!UNCACHED.has(type)) cached.set(name, value);
+        // After a write it may be stale: one write can change more keys than fit into the cache.
+        if (writes === writesBefore && !UNCACHED.has(type)) cached.set(name, value);
         // The value under the name of a type has that type.
         if (value !== GONE) found[id] = value as SignalDataTypeMap[T];
       }
@@ -107,6 +112,7 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
         }
       }
       await store.write(changes);
+      if (fresh.length > 0) writes++;
       for (const [name, value] of fresh) cached.set(name, value);
     },
   };
