@@ -31,7 +31,7 @@ const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
  * @throws {AppError} the error of the other node; `session_unavailable` if it did not answer
  */
 export async function forwardCall(
-  { cluster, forward, newId }: Services,
+  { cluster, forward, newId }: Pick<Services, 'cluster' | 'forward' | 'newId'>,
   node: Member,
   operation: Operation,
   call: Call,

@@ -14,10 +14,12 @@ export interface OwnerRule {
   readonly acquires?: true;
 }
 
-export class Owners {
-  readonly #services: Services;
+type Needed = Pick<Services, 'database' | 'cluster' | 'sessions' | 'liveSessions'>;
 
-  constructor(services: Services) {
+export class Owners {
+  readonly #services: Needed;
+
+  constructor(services: Needed) {
     this.#services = services;
   }
 
