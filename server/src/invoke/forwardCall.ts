@@ -11,7 +11,7 @@ import type { Call, Operation } from './operation.ts';
 interface Here {
   run(idempotencyKey: string): Promise<Outcome>;
   /** Returns what the other node has stored so far; undefined if nothing, or if that is unknown. */
-  soFar(idempotencyKey: string): Promise<unknown>;
+  readStored(idempotencyKey: string): Promise<unknown>;
 }
 
 export interface Outcome {
@@ -22,7 +22,7 @@ export interface Outcome {
 /** An operation makes up to six requests to its network, with a timeout of 20 s each. */
 const DEADLINE_MS = 125_000;
 /** Delays before looking for the outcome: usually the other node has run the call, and only its answer was lost. */
-const LOOKS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
+const LOOKUP_DELAYS_MS: readonly number[] = [100, 200, 300, 400, 500, 500];
 
 /**
  * Forwards a call to another node over its REST interface, once, with the same path, input, credential and request id.
@@ -55,7 +55,7 @@ export async function forwardCall(
 
 /** Returns undefined if the other node still runs the call, or died meanwhile. A repeated request then settles it. */
 async function settleHere(key: string, here: Here): Promise<Outcome | undefined> {
-  for (const ms of [0, ...LOOKS_MS]) {
+  for (const ms of [0, ...LOOKUP_DELAYS_MS]) {
     await sleep(systemClock, ms);
     try {
       return await here.run(key);
@@ -63,7 +63,7 @@ async function settleHere(key: string, here: Here): Promise<Outcome | undefined>
       if (!(error instanceof AppError) || error.code !== 'idempotency_in_flight') throw error;
     }
   }
-  const output = await here.soFar(key);
+  const output = await here.readStored(key);
   return output === undefined ? undefined : { output, replayed: false };
 }
 

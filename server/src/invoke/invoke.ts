@@ -174,8 +174,8 @@ class Invocation {
       (node) => {
         this.#forwardedTo = node.nodeId;
         const run = (key: string) => this.#runOnce(input, key);
-        const soFar = (key: string) => this.#soFar(key);
-        return forwardCall(services, node, this.#operation, this.#call, { run, soFar });
+        const readStored = (key: string) => this.#readStored(key);
+        return forwardCall(services, node, this.#operation, this.#call, { run, readStored });
       },
     );
   }
@@ -199,12 +199,12 @@ class Invocation {
     return this.#prepared.project(result);
   }
 
-  async #soFar(key: string): Promise<unknown> {
+  async #readStored(key: string): Promise<unknown> {
     const operation = this.#operation;
     const { caller } = this.#call;
-    if (operation.credential === 'none' || operation.soFar === undefined || caller === undefined) return undefined;
+    if (operation.credential === 'none' || operation.readStored === undefined || caller === undefined) return undefined;
     const resourceId = await this.#parts.idempotency.resourceOf({ accountId: caller.accountId, key });
-    const output = resourceId && (await operation.soFar(this.#context(resourceId)));
+    const output = resourceId && (await operation.readStored(this.#context(resourceId)));
     return output && this.#prepared.project(output);
   }
 

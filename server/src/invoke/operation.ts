@@ -65,7 +65,7 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   readonly permission: Permission | null;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
   /** Returns what a run on another node has stored under `ctx.resourceId`, in case that node does not answer. */
-  soFar?(ctx: Context): Promise<Static<O> | undefined>;
+  readStored?(ctx: Context): Promise<Static<O> | undefined>;
 }
 
 interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O> {

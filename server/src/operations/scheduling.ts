@@ -20,7 +20,7 @@ export const sendBulk = defineOperation({
   id: 'messages.send_bulk',
   route: 'POST /messages/send-bulk',
   owner: undefined, // every node can schedule
-  soFar: undefined,
+  readStored: undefined,
   messageContent: undefined, // the output contains no message content
   summary: 'Send a text to many recipients',
   description:

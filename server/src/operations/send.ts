@@ -66,7 +66,7 @@ export const sendOperation = {
   errors: sendErrors,
   // The deadline of the network's answer, plus some time for the database.
   deadlineMs: 35_000,
-  async soFar(ctx: Context) {
+  async readStored(ctx: Context) {
     const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
     return row && toMessage(ctx, row);
   },
