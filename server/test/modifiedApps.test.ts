@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { MessageContent, NetworkChat, NetworkEvent } from '../src/connectors/connector.ts';
@@ -74,6 +76,16 @@ describe('a message from a modified app', () => {
     const { message: poll } = await receive({ type: 'poll', text: 'Which?', poll: { options, maxSelections: -5 } });
     assert.deepEqual([poll.poll.options.length, poll.poll.maxSelections], [12, 1]);
     assert.ok(poll.poll.options.every((option: string) => option.length <= 100));
+  });
+
+  it('is stored without parts that the API does not know', async () => {
+    const unknown = 'x'.repeat(1024 * 1024);
+    const content = { type: 'text', text: 'hello', isForwarded: false, unknown } as const;
+    const { networkId } = await receive(content);
+    const database = new DatabaseSync(join(server.home.dataDir, 'switchboard.db'), { readOnly: true });
+    const stored = database.prepare('select content from messages where network_id = ?').get(networkId);
+    database.close();
+    assert.equal(stored?.['content'], null);
   });
 
   it('cannot react to, or vote in, a direct chat of other people', async () => {

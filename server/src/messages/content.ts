@@ -59,14 +59,25 @@ const NUMBER_CHARACTERS = 40;
 const MENTIONS = 1024;
 const PAYLOAD_CHARACTERS = 1024;
 
-/** A modified app of the network can send anything. A location with impossible coordinates becomes a text. */
+/**
+ * Returns the parts of a network's message that the API knows, within its limits: a modified app of the network can send
+ * anything. A location with impossible coordinates becomes a text.
+ */
 export function withinLimits(content: MessageContent): MessageContent {
-  const { location, contact, poll, mentions, payload, ...rest } = content;
+  const { type, text, media, location, contact, poll, template, interactive, mentions, isForwarded, payload } = content;
+  const unlimited = {
+    ...(media && { media }),
+    ...(template && { template }),
+    ...(interactive && { interactive }),
+    ...(isForwarded === true && { isForwarded }),
+  };
   const isSomewhere =
     location === undefined || (Math.abs(location.latitude) <= 90 && Math.abs(location.longitude) <= 180);
-  if (!isSomewhere) return { ...rest, type: 'text', text: rest.text || cut(location.name ?? '', NAME_CHARACTERS) };
+  if (!isSomewhere) return { ...unlimited, type: 'text', text: text || cut(location.name ?? '', NAME_CHARACTERS) };
   return {
-    ...rest,
+    ...unlimited,
+    type,
+    text,
     ...(location && { location: locationWithinLimits(location) }),
     ...(contact && {
       contact: {

@@ -52,6 +52,14 @@ describe('content from a network', () => {
     for (const [content, expected] of cases) assert.deepEqual(withinLimits(content), { ...content, ...expected });
   });
 
+  it('has only the parts that the API knows', () => {
+    const plain = { type: 'text', text: 'hello' } as const;
+    const unknown = long(1024 * 1024);
+    assert.deepEqual(withinLimits({ ...plain, unknown, isForwarded: false, mentions: [] } as MessageContent), plain);
+    const lost = { ...located(91, 0), text: 'here', unknown };
+    assert.deepEqual(withinLimits(lost), { type: 'text', text: 'here' });
+  });
+
   it('becomes text if its location does not exist', () => {
     for (const [latitude, longitude] of [
       [90.1, 0],
