@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { GroupMetadata } from 'baileys';
 import fc from 'fast-check';
 import type { NetworkGroup } from '../../../src/connectors/connector.ts';
-import { changesBetween, withNumbers } from '../../../src/connectors/whatsapp/people/groupState.ts';
+import { changesBetween, toNetworkGroup, withNumbers } from '../../../src/connectors/whatsapp/people/groupState.ts';
 import type { GroupChange } from '../../../src/events.ts';
 
 type Participants = NetworkGroup['participants'];
@@ -112,4 +113,16 @@ describe('a group whose numbers become known', () => {
   it('is unchanged if they belong to others', () => {
     assert.equal(withNumbers(group, new Map([['x', '7']])), group);
   });
+});
+
+it('a person whose role in a group is unknown is a member', async () => {
+  const roles = ['superadmin', 'admin', null, undefined, 'captain', 'toString'];
+  const participants = roles.map((admin, n) => ({ id: `${n}`, admin }));
+  const metadata = { id: '1@g.us', subject: 'Team', participants } as GroupMetadata; // the network can send any role
+  const read = await toNetworkGroup(metadata, undefined, { digitsOf: async (id) => id });
+  const expected = ['owner', 'admin', 'member', 'member', 'member', 'member'];
+  assert.deepEqual(
+    read.participants.map(({ role }) => role),
+    expected,
+  );
 });

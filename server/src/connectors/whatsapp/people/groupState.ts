@@ -3,19 +3,23 @@ import type { GroupChange } from '../../../events.ts';
 import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 
-const ROLES = { superadmin: 'owner', admin: 'admin' } as const;
+/** By the network's name of a role. Any other person is a member. */
+const ROLES: ReadonlyMap<unknown, 'owner' | 'admin'> = new Map([
+  ['superadmin', 'owner'],
+  ['admin', 'admin'],
+]);
 
 /** Converts the network's description of a group. Fields that it leaves out stay as they were. */
 export async function toNetworkGroup(
   metadata: GroupMetadata,
   before: NetworkGroup | undefined,
-  addresses: Addresses,
+  addresses: Pick<Addresses, 'digitsOf'>,
 ): Promise<NetworkGroup> {
   const { owner, ownerPn } = metadata;
   const participants = await Promise.all(
     metadata.participants.map(async ({ id, phoneNumber, admin }) => ({
       phoneNumber: await addresses.digitsOf(id, phoneNumber),
-      role: admin ? ROLES[admin] : ('member' as const),
+      role: ROLES.get(admin) ?? ('member' as const),
     })),
   );
   return {
