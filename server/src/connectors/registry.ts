@@ -22,7 +22,15 @@ export async function loadConnectors(
   { random, targets, ...tools }: ConnectorTools & { random: () => number; targets: TargetPolicy },
 ): Promise<Connector[]> {
   const connectors = [
-    createWhatsapp({ ...settings, targets, random }),
+    createWhatsapp({
+      whatsappUrl: settings.whatsappUrl,
+      whatsappVersion: settings.whatsappVersion,
+      whatsappMediaHost: settings.whatsappMediaHost,
+      whatsappKeepAliveSeconds: settings.whatsappKeepAliveSeconds,
+      mediaMaxBytes: settings.mediaMaxBytes,
+      targets,
+      random,
+    }),
     createWhatsappCloud({
       baseUrl: settings.whatsappCloudUrl,
       version: settings.whatsappCloudVersion,
