@@ -25,4 +25,5 @@ export function keepSignalContexts(): void {
   kept.add(keeping);
   module.exports = keeping;
 }
+
 const kept = new WeakSet<Queue>();

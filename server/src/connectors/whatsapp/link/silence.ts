@@ -32,6 +32,7 @@ export function silenceSignal(target: Pick<Console, 'log' | 'info' | 'warn' | 'e
     target[level] = filtered;
   }
 }
+
 const silenced = new WeakSet<object>();
 
 function isOfSignal(first: unknown): boolean {

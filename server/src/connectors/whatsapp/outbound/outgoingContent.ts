@@ -72,6 +72,7 @@ async function fileOf(
       return { document: file, mimetype, fileName: media.fileName ?? 'file', ...caption, ...around };
   }
 }
+
 const OPUS = 'audio/ogg; codecs=opus';
 
 /** A vCard as WhatsApp's clients write it: `waid` makes it possible to write to a number. */
