@@ -6,8 +6,8 @@ import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
+import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
-import { openFile } from './mediaHost.ts';
 import { readVote } from './votes.ts';
 
 interface Decoded {
@@ -131,7 +131,7 @@ export class MessageReader {
   #fileOf(message: WAMessage, media: ParsedMedia | undefined): NetworkMedia | undefined {
     if (media === undefined) return undefined;
     const { mimeType, size, fileName, file } = media;
-    if (file !== undefined) return { mimeType, size, fileName, open: () => openFile(this.#session, message) };
+    if (file !== undefined) return { mimeType, size, fileName, open: () => openIncomingFile(this.#session, message) };
     this.#session.host.log.warn(
       { message: message.key.id },
       'message has an incomplete file; storing it without the file',

@@ -21,7 +21,7 @@ interface Keys {
  * A file that the host has deleted is requested from the sender's phone. Baileys is not used for the download: it would
  * contact any host that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
  */
-export async function openFile(session: Session, message: WAMessage): Promise<Readable> {
+export async function openIncomingFile(session: Session, message: WAMessage): Promise<Readable> {
   try {
     return await download(session, message);
   } catch (error) {
