@@ -117,9 +117,11 @@ export class SandboxConnection implements Connection, Phone {
     this.#onlineSince = this.#network.steady.now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
     await this.#network.restoreGroups(await this.#host.groups());
-    for (const [key, at] of await this.#host.store.list(UNBLOCKED))
-      this.#blockedUntil.set(key.slice(UNBLOCKED.length), Number(at));
-    for (const other of await this.#host.blocked()) this.#blockedUntil.set(other, Number.POSITIVE_INFINITY);
+    const unblocked = await this.#host.store.list(UNBLOCKED);
+    const blocked = await this.#host.blocked();
+    // Set at once: a contact that was unblocked and blocked again must stay blocked during a reconnect.
+    for (const [key, at] of unblocked) this.#blockedUntil.set(key.slice(UNBLOCKED.length), Number(at));
+    for (const other of blocked) this.#blockedUntil.set(other, Number.POSITIVE_INFINITY);
     for (const message of await this.#host.undelivered()) {
       const { type, id } = message.chat;
       const group = type === 'group' ? await this.#network.findGroup(id) : undefined;
