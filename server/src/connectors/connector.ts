@@ -10,6 +10,9 @@ import type { Log } from '../log.ts';
  * product acts.
  */
 
+/** How long the file of a message may take to or from its network, in ms. The server waits for `MAX_SEND_MS`. */
+export const FILE_MS = 5 * 60_000;
+
 /** The export of a package that `CONNECTORS` names. */
 export interface ConnectorModule {
   createConnector(tools: ConnectorTools): Connector | Promise<Connector>;

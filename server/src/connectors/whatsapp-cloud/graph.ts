@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts';
 import { isPinned, PinnedHostError, pinHosts } from '../../pinnedHosts.ts';
 import { createLookup, type TargetPolicy } from '../../target.ts';
 import { version as productVersion } from '../../version.ts';
+import { FILE_MS } from '../connector.ts';
 
 /** The Graph API returned an error: the request had no effect. */
 export class GraphError extends Error {
@@ -60,8 +61,6 @@ export interface GraphSettings {
 const META_HOSTS: readonly string[] = ['.fbsbx.com', '.fbcdn.net', '.facebook.com', '.whatsapp.net'];
 
 const CALL_TIMEOUT_MS = 8000;
-/** For a file: 100 MB at some 3 MBit/s. */
-const FILE_TIMEOUT_MS = 5 * 60_000;
 
 /** A client of the Graph API for one token. It never retries: only the caller knows whether that is safe. */
 export class Graph {
@@ -78,7 +77,7 @@ export class Graph {
   /** @param redact removes secrets from Meta's messages, which may quote the token */
   constructor(settings: GraphSettings, token: string, clock: Clock, redact: (text: string) => string) {
     const { baseUrl, version, maxFileBytes: maxBytes, targets } = settings;
-    const limits = { maxBytes, timeoutMs: FILE_TIMEOUT_MS, clock };
+    const limits = { maxBytes, timeoutMs: FILE_MS, clock };
     this.#baseUrl = baseUrl;
     this.#version = version;
     this.#token = token;
@@ -101,7 +100,7 @@ export class Graph {
 
   /** Posts a body that is not JSON. */
   async post(path: string, body: Readable, headers: Record<string, string>): Promise<unknown> {
-    return readJson(await this.#request(this.#urlOf(path), FILE_TIMEOUT_MS, { method: 'POST', headers, body }));
+    return readJson(await this.#request(this.#urlOf(path), FILE_MS, { method: 'POST', headers, body }));
   }
 
   /**
@@ -114,7 +113,7 @@ export class Graph {
     if (place === undefined || !(isOwn || isPinned(place, META_HOSTS)))
       throw new AppError('fetch_failed', "WhatsApp returned a file URL that is not on Meta's servers");
     const dispatcher = isOwn ? this.#ownFiles : this.#metaFiles;
-    const { body } = await this.#request(url, FILE_TIMEOUT_MS, { method: 'GET', dispatcher });
+    const { body } = await this.#request(url, FILE_MS, { method: 'GET', dispatcher });
     return Readable.from(chunksOf(body), { objectMode: false });
   }
 

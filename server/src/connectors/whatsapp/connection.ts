@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
-import { type Connection, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
+import { type Connection, FILE_MS, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
 import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
@@ -29,8 +29,6 @@ import type { NetworkSettings } from './session.ts';
 const WHATSAPP_HOSTS = '.whatsapp.net';
 /** Encryption makes a file longer by up to a block and its MAC. */
 const ENCRYPTION_BYTES = 26;
-/** Limits how long a slow or silent host delays other files. */
-const FILE_MS = 5 * 60_000;
 /** Limits for the downloads of Baileys itself, all into memory. */
 const OWN_BYTES = 64 * 1024 * 1024;
 const OWN_MS = 60_000;

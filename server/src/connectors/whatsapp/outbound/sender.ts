@@ -1,7 +1,7 @@
 import type { AnyMessageContent, MiscMessageGenerationOptions, WASocket } from 'baileys';
 import { settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
-import type { MessageKey, OutgoingMessage } from '../../connector.ts';
+import { FILE_MS, type MessageKey, type OutgoingMessage } from '../../connector.ts';
 import { rateLimited } from '../link/errors.ts';
 import { LostSocketError } from '../link/requests.ts';
 import { jidOfChat } from '../people/addresses.ts';
@@ -15,8 +15,6 @@ import { findSent, keepSent } from './sentMessages.ts';
 
 /** Callers of the host wait half a minute, plus the time for a file. This leaves some of it for the answer. */
 const TIMEOUT_MS = 25_000;
-/** The time that a file may take to reach WhatsApp. */
-const FILE_MS = 5 * 60_000;
 
 /** A message on its way to the server, over one connection or several. */
 interface Delivery {
