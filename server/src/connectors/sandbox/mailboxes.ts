@@ -40,6 +40,8 @@ export class Mailboxes {
   readonly #byAddress = new Map<string, MailboxReader>();
   readonly #bySession = new Map<string, MailboxReader>();
   #queue: Delivery[] = [];
+  /** Address of a sender → its messages that have reached all recipients. They share a receipt. */
+  #receipts = new Map<string, string[]>();
   #delivering: Promise<void> | undefined;
   #isStopped = false;
   #cancelPoll = () => {};
@@ -141,8 +143,8 @@ export class Mailboxes {
 
   async #deliverAll(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // events of the same moment share a round
-    while (this.#queue.length > 0) {
-      const round = this.#queue.splice(0, DELIVERED_AT_ONCE);
+    while (this.#queue.length > 0 || this.#receipts.size > 0) {
+      const round = [...this.#takeReceipts(), ...this.#queue.splice(0, DELIVERED_AT_ONCE)];
       const failed = await this.#signedUp(round).then(
         (signedUp) => this.#put(this.#dispatchToPhones(round, signedUp)),
         (error) => round.filter((delivery) => shouldRetry(delivery, error)),
@@ -150,6 +152,16 @@ export class Mailboxes {
       if (failed.length > 0) await this.#retryLater(failed);
     }
     this.#delivering = undefined;
+  }
+
+  #takeReceipts(): Delivery[] {
+    const timestamp = this.#options.clock.now();
+    const receipts = [...this.#receipts].map(([address, networkIds]) => {
+      const event: NetworkEvent = { type: 'receipt', networkIds, status: 'delivered', timestamp };
+      return this.#unattended({ to: [address], event }, false);
+    });
+    this.#receipts.clear();
+    return receipts;
   }
 
   async #signedUp(round: readonly Delivery[]): Promise<ReadonlySet<string>> {
@@ -178,7 +190,7 @@ export class Mailboxes {
     });
   }
 
-  /** Dispatches an event to phones, and a receipt for it to its sender once all of them have stored it. */
+  /** Dispatches an event to phones. Its sender gets a receipt in the next round, if all of them have stored it. */
   async #dispatch(envelope: Envelope, to: readonly string[]): Promise<void> {
     const { event, sender } = envelope;
     const phones = to.flatMap((address) => this.#byAddress.get(address)?.phone ?? []);
@@ -187,21 +199,23 @@ export class Mailboxes {
         try {
           return await phone.receive(envelope);
         } catch {
-          this.#deliverUnattended({ ...envelope, to: [phone.address] }, true);
+          this.#enqueue(this.#unattended({ ...envelope, to: [phone.address] }, true));
           return false;
         }
       }),
     );
     if (sender === undefined || event.type !== 'message' || envelope.to.length === 0 || areStored.includes(false))
       return;
-    const timestamp = this.#options.clock.now();
-    const receipt: NetworkEvent = { type: 'receipt', networkIds: [event.networkId], status: 'delivered', timestamp };
-    this.#deliverUnattended({ to: [sender.address], event: receipt }, false);
+    const waiting = this.#receipts.get(sender.address);
+    if (waiting === undefined) this.#receipts.set(sender.address, [event.networkId]);
+    else waiting.push(event.networkId);
+    this.#delivering ??= this.#deliverAll();
   }
 
-  #deliverUnattended(envelope: Envelope, isForMailbox: boolean): void {
+  /** A delivery without a waiting caller. */
+  #unattended(envelope: Envelope, isForMailbox: boolean): Delivery {
     const reject = (error: unknown) => this.#options.log.warn({ err: error }, 'dropped a sandbox event');
-    this.#enqueue({ envelope, isForMailbox, resolve: () => {}, reject });
+    return { envelope, isForMailbox, resolve: () => {}, reject };
   }
 
   /** @returns the deliveries to retry */
