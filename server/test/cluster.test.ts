@@ -39,7 +39,6 @@ it('a node evicts dead ones even if steady time cannot be stored', async (test) 
   await eventually(
     () => ask('select node_id from nodes'),
     (nodes) => nodes.length === 1,
-    60_000,
   );
 });
 
@@ -133,13 +132,13 @@ describe('three nodes', () => {
     const askedAt = performance.now();
     load.avoid(leaving);
     assert.equal(await leaving.process.stop(), 0);
+    assert.deepEqual(await heldBy(home, leaving), [], 'as after a crash, others would wait for its leases to expire');
     const stoppedAt = performance.now();
     await load.untilEachSent(held, stoppedAt);
     const handover = load.longestGap(held, askedAt);
     await load.stop();
     await assertAllArrived(deployment, load);
     assert.deepEqual(await deployment.violations(), []);
-    assert.ok(handover < LEASE_MS, `sessions moved after ${handover} ms, as slowly as after a crash`);
     test.diagnostic(
       `${reportOf(deployment, load)}; stopped within ${seconds(stoppedAt - askedAt)} s, no session went without a send for more than ${seconds(handover)} s`,
     );
@@ -201,9 +200,8 @@ async function startDeployment(home: Home): Promise<Deployment> {
 
 /** Waits until all events of acknowledged messages have arrived, and asserts that repeats have the same id. */
 async function assertAllArrived({ home, receiver }: Deployment, load: Load): Promise<void> {
-  const waitMs = 60_000;
   await receiver
-    .waitFor(() => missing(load, receiver).length === 0, { timeoutMs: waitMs })
+    .waitFor(() => missing(load, receiver).length === 0)
     .catch(async () => assert.fail(`never came: ${await describeMissing(home, missing(load, receiver))}`));
   const byEvent = Map.groupBy(receiver.deliveries, ({ event, parsed }) => `${event} ${parsed.data.messageId}`);
   for (const [what, deliveries] of byEvent) {
@@ -329,7 +327,6 @@ function startLoad({ nodes, accounts }: Deployment): Load {
       const sent = eventually(
         async () => sessionIds.filter((sessionId) => (lastSent.get(sessionId) ?? 0) < since),
         (waiting) => waiting.length === 0,
-        30_000,
       );
       await Promise.race([sent, failed]);
     },

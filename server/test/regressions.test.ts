@@ -313,7 +313,7 @@ it('a busy conversation does not block the other conversations of its webhook', 
     receiver.deliveries.length < 300,
     `${receiver.deliveries.length} deliveries while the other conversation waited`,
   );
-  await receiver.waitFor(601, { timeoutMs: 30_000 });
+  await receiver.waitFor(601);
   const ids = receiver.deliveries.map(({ parsed }) => parsed.data).filter(({ to }) => to === '491702222222');
   const order = ids.map(({ messageId }) => messageId);
   assert.deepEqual(order, [...order].sort(), 'the busy conversation keeps its order');
@@ -471,7 +471,7 @@ it('resetting a breaker with many held events takes several short transactions',
   receiver.respond(200);
   const { body } = await call('POST', '/webhooks/circuit-breaker/reset');
   assert.equal(body.state, 'closed');
-  await receiver.waitFor(12_000, { timeoutMs: 30_000 });
+  await receiver.waitFor(12_000);
   const { rows } = await database.reader.connection.query<{ count: number }>(
     `select count(*) as count from deliveries where state = 'pending' and account_id = ?`,
     [account.accountId],

@@ -7,13 +7,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { globalSetup, globalTeardown } from './support/globalSetup.ts';
 
 /*
- * Runs all tests, or those in the arguments, in six processes at a time. A test file in its own process spends half of
+ * Runs all tests, or those in the arguments, in four processes at a time. A test file in its own process spends half of
  * its CPU time on loading and compiling the server, so files share processes and run one after the other in each.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
 const TESTS = ['{server,sdk}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
-const AT_ONCE = 6;
+const AT_ONCE = 4;
 const SERVER_GROUPS = 8;
 const DASHBOARD_GROUPS = 4;
 /** Files that need a process of their own. They start first, because some of them take longest. */
@@ -51,7 +51,7 @@ const tests = run({
     ...group('server', SERVER_GROUPS),
   ],
   concurrency: AT_ONCE,
-  timeout: 240_000,
+  timeout: 600_000,
   forceExit: true,
 });
 let hasFailed = false;

@@ -369,7 +369,6 @@ describeOnEachDatabase('a sandbox mailbox after a crash between delivery and rem
     await eventually(
       () => stored(again),
       (texts) => has(texts, 'the last'),
-      30_000,
     );
     const eventsOf = async (kind: string) =>
       (await again('GET', `/events?kinds=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
@@ -409,7 +408,6 @@ describe('two nodes of a sandbox network', () => {
       await eventually(
         () => heldBy(home, victim.nodeId),
         (held) => held === 0,
-        30_000,
       );
       victim.process.child.kill('SIGCONT');
     }));
@@ -446,21 +444,18 @@ async function keepAllWhile(test: TestContext, times: number, harm: (victim: Nod
     const texts = await eventually(
       () => allOf(callAny, person, '/messages?direction=incoming'),
       (all) => new Set(all.map(({ message }) => message)).size >= expected.length,
-      60_000,
     );
     assert.deepEqual(texts.map(({ message }) => message).toSorted(), expected.toSorted());
   }
   await eventually(
     () => mailIn(home),
     (left) => left === 0,
-    60_000,
   );
   const changes = await Promise.all(people.map((person) => subjectsSeenBy(callAny, person)));
   for (const seen of changes) assert.deepEqual(seen, changes[0]);
   const unconfirmed = await eventually(
     () => queryOf(home)(`select message_id from messages where direction = 'outgoing' and status <> 'delivered'`),
     (rows) => rows.length === 0,
-    60_000,
   );
   assert.deepEqual(unconfirmed, []);
   test.diagnostic(`${acknowledged.size} messages, ${changes[0]?.length} group changes, ${times} times`);
@@ -511,7 +506,6 @@ async function insist(request: () => Promise<Answer>): Promise<Body> {
   const answer = await eventually(
     () => Promise.race([request().catch(() => undefined), delay(4000, undefined, { ref: false })]),
     isDone,
-    60_000,
   );
   return answer?.body;
 }
@@ -524,7 +518,6 @@ async function untilDivided(home: Home, sessions: number): Promise<void> {
   await eventually(
     () => queryOf(home)<{ held: number }>('select count(*) as held from sessions group by lease_owner'),
     (rows) => rows.length === 2 && rows.every(({ held }) => Number(held) === sessions / 2),
-    30_000,
   );
 }
 

@@ -5,6 +5,7 @@ import { after, before, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PATIENCE_MS } from '../../../server/test/support/eventually.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../../server/test/support/server.ts';
 import { findChromium } from './chromium.ts';
 
@@ -60,7 +61,7 @@ export function startDashboard(options: TestServerOptions = {}): Dashboard {
       reducedMotion: 'reduce',
       ...more,
     });
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const errors = collectErrors(page, server.url);
     test.after(async () => {
@@ -133,13 +134,12 @@ export async function assertAccessible(page: Page): Promise<void> {
 
 /** Polls until a value is as expected, because rendering follows a change with a delay. */
 export async function assertSoon<T>(read: () => Promise<T>, expected: T, message?: string): Promise<void> {
-  const deadline = Date.now() + SOON_MS;
+  const deadline = Date.now() + PATIENCE_MS;
   let found = await read();
   for (; found !== expected && Date.now() < deadline; found = await read()) await delay(20);
   if (message === undefined) assert.equal(found, expected);
   else assert.equal(found, expected, message);
 }
-const SOON_MS = 10_000;
 
 /** Asserts that the page is accessible, and fits on the screen. */
 export async function assertUsable(page: Page): Promise<void> {

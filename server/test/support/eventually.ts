@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 
+/** Far longer than anything takes, even on a machine that is busy with other work. */
+export const PATIENCE_MS = 120_000;
+
 /**
  * Polls until the value is as expected, for changes that are stored with a delay. After two seconds it polls less often,
  * because many requests slow down what they wait for.
@@ -7,7 +10,7 @@ import assert from 'node:assert/strict';
 export async function eventually<T>(
   ask: () => Promise<T>,
   isMet: (answer: T) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const startedAt = Date.now();
   for (;;) {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PATIENCE_MS } from './eventually.ts';
 
 /** A received request. */
 export interface Received {
@@ -83,7 +84,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
     respond(next) {
       answer = typeof next === 'number' ? (_, response) => response.writeHead(next).end() : next;
     },
-    waitFor(condition, { timeoutMs = 30_000 } = {}) {
+    waitFor(condition, { timeoutMs = PATIENCE_MS } = {}) {
       const isMet = () => (typeof condition === 'number' ? deliveries.length >= condition : condition(deliveries));
       return new Promise((resolve, reject) => {
         const check = () => {

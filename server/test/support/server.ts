@@ -8,7 +8,7 @@ import { readSettings } from '../../src/config.ts';
 import type { EventKind } from '../../src/events.ts';
 import type { Log } from '../../src/log.ts';
 import { type Deployment, type Home, newHome } from './databases.ts';
-import { eventually } from './eventually.ts';
+import { eventually, PATIENCE_MS } from './eventually.ts';
 
 /** A response of the API. `body` is arbitrary JSON, which the tests check. */
 export interface Answer {
@@ -216,11 +216,10 @@ export async function eventOf(
 async function inTime<T>(waiting: Promise<T>, complaint: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${complaint}, within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error(`${complaint}, within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
   });
   return Promise.race([waiting, late]).finally(() => clearTimeout(timer));
 }
-const TIMEOUT_MS = 30_000;
 
 /** Reads all pages of a list. @returns the entries of each page */
 export async function pagesOf(call: Call, path: string, limit: number): Promise<Answer['body'][][]> {

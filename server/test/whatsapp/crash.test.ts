@@ -10,7 +10,7 @@ import { inStatus, linkSession } from './support.ts';
 const MESSAGES = 120;
 const KILLS = 4;
 
-it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeout: 120_000 }, async (test) => {
+it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeout: 300_000 }, async (test) => {
   const whatsapp = await startFakeWhatsapp();
   const home = await newHome('sqlite');
   const env = { ...whatsapp.env, ENCRYPTION_KEY: 'a key that is long enough for anybody' };
