@@ -1248,6 +1248,7 @@ export interface Operations {
       contact?: {
         /** Name on the card. */
         name: string;
+        /** Up to ten numbers on the card. In international form, such as 491701234567; +, spaces and dashes are ignored. */
         phoneNumbers: string[];
       };
       /** Poll to send; the question is in `message`. */
@@ -1273,6 +1274,7 @@ export interface Operations {
       reconnectAfterMs?: number | null;
       /** Name of the group. */
       subject?: string;
+      /** Other members of the new group. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers?: string[];
     };
     output: {
@@ -1307,6 +1309,7 @@ export interface Operations {
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
+      /** People to mention, up to 256. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       mentions?: string[];
     };
     output: Message;
@@ -1334,6 +1337,7 @@ export interface Operations {
       caption?: string;
       /** File name to show to the recipient, such as `invoice.pdf`. */
       fileName?: string;
+      /** People to mention, up to 256. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       mentions?: string[];
     };
     output: Message;
@@ -1377,6 +1381,7 @@ export interface Operations {
       idempotencyKey?: string;
       /** Name on the card. */
       name: string;
+      /** Up to ten numbers on the card. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers: string[];
     };
     output: Message;
@@ -1396,6 +1401,7 @@ export interface Operations {
       idempotencyKey?: string;
       /** Question above the options. */
       question: string;
+      /** Two to twelve different answers. */
       options: string[];
       /** Number of options that one person can choose; 1 by default. */
       maxSelections?: number;
@@ -1407,6 +1413,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
+      /** Recipients. Each gets a result, in this order. */
       to: string[];
       /** Text of the message. */
       message: string;
@@ -1709,6 +1716,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
+      /** Up to 100 numbers. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers: string[];
     };
     output: {
@@ -1793,6 +1801,7 @@ export interface Operations {
       sessionId?: string;
       /** Name of the group. */
       subject: string;
+      /** Participants, up to 1024. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers: string[];
     };
     output: Group;
@@ -1827,6 +1836,7 @@ export interface Operations {
       groupId: string;
       /** `promote` makes participants admins; `demote` makes them members again. */
       action: 'add' | 'remove' | 'promote' | 'demote';
+      /** Participants, up to 1024. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers: string[];
     };
     output: {

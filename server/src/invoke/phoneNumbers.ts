@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { Type } from 'typebox';
+import { type TArrayOptions, Type } from 'typebox';
 import { cacheOf } from '../cache.ts';
 import { isPlaceholder } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
@@ -7,16 +7,14 @@ import { invalidField } from '../errors.ts';
 /** The formats of phone numbers that callers may use. */
 export const PHONE_NUMBER_FORMAT = 'In international form, such as 491701234567; +, spaces and dashes are ignored.';
 
+const phoneNumberOf = (rules: { description?: string }) =>
+  Type.Refine(Type.String({ minLength: 1, maxLength: 40, ...rules }), isPhoneNumber, notPhoneNumber);
+
 export const PhoneNumberInput = (description: string) =>
-  Type.Refine(
-    Type.String({
-      minLength: 1,
-      maxLength: 40,
-      description: `${description} ${PHONE_NUMBER_FORMAT}`,
-    }),
-    isPhoneNumber,
-    notPhoneNumber,
-  );
+  phoneNumberOf({ description: `${description} ${PHONE_NUMBER_FORMAT}` });
+
+export const PhoneNumberList = (description: string, rules: TArrayOptions) =>
+  Type.Array(phoneNumberOf({}), { ...rules, description: `${description} ${PHONE_NUMBER_FORMAT}` });
 
 /** Parsing a number costs some 10 µs, and the same numbers recur. */
 const REMEMBERED = 20_000;

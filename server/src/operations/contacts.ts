@@ -6,7 +6,7 @@ import type { ContactTable } from '../db/schema.ts';
 import { boolean, entries, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
-import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
@@ -81,7 +81,7 @@ export const checkContacts = defineOperation({
     'Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Do not check in bulk: networks ban sessions that do.',
   input: {
     sessionId: OptionalSessionId,
-    phoneNumbers: Type.Array(PhoneNumberInput('A number to check.'), { minItems: 1, maxItems: CHECKED_AT_ONCE }),
+    phoneNumbers: PhoneNumberList(`Up to ${CHECKED_AT_ONCE} numbers.`, { minItems: 1, maxItems: CHECKED_AT_ONCE }),
   },
   output: object({
     data: entries('One entry per number.', {

@@ -21,7 +21,7 @@ import {
 } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
-import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
@@ -29,7 +29,7 @@ import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
 const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
 const Description = orNull(Type.String({ maxLength: 2048 }), 'Text that describes the group; null removes it.');
-const PhoneNumbers = Type.Array(PhoneNumberInput('Number of a participant.'), { minItems: 1, maxItems: 1024 });
+const PhoneNumbers = PhoneNumberList('Participants, up to 1024.', { minItems: 1, maxItems: 1024 });
 
 const Group = named('Group', {
   groupId: GroupId,

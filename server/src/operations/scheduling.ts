@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { integer, list, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
@@ -29,7 +28,7 @@ export const sendBulk = defineOperation({
   input: {
     sessionId: OptionalSessionId,
     // Not `To`: an invalid recipient is reported in its result and does not affect the others.
-    to: Type.Array(AnyRecipient, { minItems: 1, maxItems: 1000 }),
+    to: list(AnyRecipient, 'Recipients. Each gets a result, in this order.', { minItems: 1, maxItems: 1000 }),
     message: Text,
     intervalMs: optional(
       integer('Milliseconds between two messages; 1000 by default.', { minimum: 0, maximum: 3_600_000, default: 1000 }),

@@ -3,9 +3,9 @@ import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { integer, number, oneOf, optional, string } from '../invoke/fields.ts';
+import { integer, list, number, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
-import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { type StoredContent, storedMedia } from '../messages/content.ts';
 import { MessageId, requireMessage } from './messages.ts';
 import { envelope, send, sendErrors, sendOperation, Text, To } from './send.ts';
@@ -13,7 +13,7 @@ import { resolveSession } from './sessions.ts';
 
 const Caption = optional(string('Text shown below the file.', { maxLength: 4096 }));
 
-const Mentions = optional(Type.Array(PhoneNumberInput('Number of a person to mention.'), { maxItems: 256 }));
+const Mentions = optional(PhoneNumberList('People to mention, up to 256.', { maxItems: 256 }));
 
 /** Fetching a file from a URL may take a minute before the send. */
 const FILE_DEADLINE_MS = MAX_SEND_MS + 65_000;
@@ -105,7 +105,7 @@ export const sendContact = defineOperation({
   input: {
     ...envelope,
     name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
-    phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
+    phoneNumbers: PhoneNumberList('Up to ten numbers on the card.', { minItems: 1, maxItems: 10 }),
   },
   example: { to: '491707654321', name: 'Ada', phoneNumbers: ['491701112223'] },
   run(ctx, input) {
@@ -125,7 +125,7 @@ export const sendPoll = defineOperation({
   input: {
     ...envelope,
     question: string('Question above the options.', { minLength: 1, maxLength: 255 }),
-    options: Type.Array(string('An answer. Answers must be unique.', { minLength: 1, maxLength: 100 }), {
+    options: list(Type.String({ minLength: 1, maxLength: 100 }), 'Two to twelve different answers.', {
       minItems: 2,
       maxItems: 12,
       uniqueItems: true,

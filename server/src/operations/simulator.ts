@@ -4,7 +4,7 @@ import { mediaTypes } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { integer, list, number, object, oneOf, optional, orNull, strictPart, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
-import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
@@ -66,7 +66,7 @@ export const simulateSession = defineOperation({
     contact: optional(
       strictPart('Contact card to send.', {
         name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
-        phoneNumbers: Type.Array(PhoneNumberInput('A number on the card.'), { minItems: 1, maxItems: 10 }),
+        phoneNumbers: PhoneNumberList('Up to ten numbers on the card.', { minItems: 1, maxItems: 10 }),
       }),
     ),
     poll: optional(
@@ -95,9 +95,7 @@ export const simulateSession = defineOperation({
       ),
     ),
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
-    phoneNumbers: optional(
-      Type.Array(PhoneNumberInput('Number of another member of the new group.'), { maxItems: 1024 }),
-    ),
+    phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
   },
   output: object({ simulated: Action }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
