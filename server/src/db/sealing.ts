@@ -107,23 +107,23 @@ async function replaceCheck({ kysely }: Tx, from: string | undefined, to: Seal |
 }
 
 async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
-  const anew = (text: string, about: string) => to.close(from.open(text, about), about);
+  const resealed = (text: string, about: string) => to.close(from.open(text, about), about);
   const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
   for (const { name, value } of await secrets.execute())
-    await sql`update secrets set value = ${anew(value, aboutSecret(name))} where name = ${name}`.execute(kysely);
+    await sql`update secrets set value = ${resealed(value, aboutSecret(name))} where name = ${name}`.execute(kysely);
   const webhooks = kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret']);
   for (const { webhook_id: id, secret, previous_secret: previous } of await webhooks.execute()) {
-    const [newSecret, newPrevious] = [secret, previous].map((text) => text && anew(text, aboutWebhook(id)));
+    const [newSecret, newPrevious] = [secret, previous].map((text) => text && resealed(text, aboutWebhook(id)));
     await sql`update webhooks set secret = ${newSecret}, previous_secret = ${newPrevious}
       where webhook_id = ${id}`.execute(kysely);
   }
   const sessions = kysely.selectFrom('sessions').select(['session_id', 'options']);
   for (const { session_id: id, options } of await sessions.execute())
-    await sql`update sessions set options = ${anew(options, aboutOptions(id))} where session_id = ${id}`.execute(
+    await sql`update sessions set options = ${resealed(options, aboutOptions(id))} where session_id = ${id}`.execute(
       kysely,
     );
   for (const { session_id: id, key, value } of await kysely.selectFrom('session_store').selectAll().execute())
-    await sql`update session_store set value = ${anew(value, aboutStored(id, key))}
+    await sql`update session_store set value = ${resealed(value, aboutStored(id, key))}
       where session_id = ${id} and key = ${key}`.execute(kysely);
   await sql`insert into secrets (name, value) values (${REWRITE}, '') on conflict do nothing`.execute(kysely);
 }
