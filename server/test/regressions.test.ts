@@ -199,13 +199,18 @@ it('a sandbox message is not overtaken by later ones if the database fails as it
   );
 });
 
-it('a session reconnects after a connect that follows its end by the network', async (test) => {
+async function connectPuppet(test: TestContext) {
   const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
   const server = await startServer({ env: { CONNECTORS: PUPPET } });
   test.after(() => server.stop());
   const { call } = await server.account();
   const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
   await call('POST', `/sessions/${sessionId}/connect`);
+  return { server, call, sessionId };
+}
+
+it('a session reconnects after a connect that follows its end by the network', async (test) => {
+  const { server, call, sessionId } = await connectPuppet(test);
 
   // Delays every write after the end of the session.
   const { database } = server.app.services as { database: { -readonly [name in keyof Database]: Database[name] } };
@@ -231,12 +236,7 @@ it('a session reconnects after a connect that follows its end by the network', a
 });
 
 it('a person who is known under two names keeps the later of two reactions', async (test) => {
-  const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
-  const server = await startServer({ env: { CONNECTORS: PUPPET } });
-  test.after(() => server.stop());
-  const { call } = await server.account();
-  const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
-  await call('POST', `/sessions/${sessionId}/connect`);
+  const { call } = await connectPuppet(test);
   const [placeholder, phoneNumber, carol] = ['000123456789', '491702222222', '491703333333'];
   const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
   const participants = [puppet.phoneNumber, placeholder, phoneNumber, carol].map((number) => ({
