@@ -31,6 +31,7 @@ describe('loading and failed pages', async () => {
         await route.fulfill(SERVER_ERROR);
       });
       await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor(); // the code of the page has loaded
       await page.getByRole('main').getByRole('status', { name: 'Loading' }).first().waitFor();
       await assertAccessible(page);
       answer.resolve();

@@ -56,6 +56,7 @@ describe('webhooks pages', async () => {
   it('keep a default webhook that was set elsewhere meanwhile', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/webhooks');
+    await page.getByText('No webhooks yet').waitFor();
     await page.getByRole('button', { name: 'Add webhook' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(`${receiver.url}second`);
@@ -145,6 +146,7 @@ describe('webhooks pages', async () => {
     assert.deepEqual([body.maxInFlight, body.enabled], [32, false]);
 
     await page.getByRole('link', { name: 'All webhooks' }).click();
+    await page.waitForURL('**/webhooks');
     await page.getByText('Disabled', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByRole('dialog').getByLabel('URL').fill(`${receiver.url}/second`);
